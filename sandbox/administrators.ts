@@ -19,7 +19,9 @@ const PERSONS = {
   approver_api_key: ['Sandbox approver', 'approver@sandbox.example'],
 } as const;
 
-/** The two administrators of the sandbox with the keys of the last run, or new ones where the database does not know these. */
+/**
+ * The two administrators of the sandbox with the keys of the last run. Creates new ones if the database lacks these.
+ */
 export function prepareAdministrators(
   app: INestApplicationContext,
   secrets: SecretsFile,

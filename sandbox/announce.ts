@@ -1,4 +1,4 @@
-/** A merchant of the sandbox: what its requests are signed with. */
+/** The credentials of a sandbox merchant. */
 export interface SandboxMerchant {
   readonly api_key: string;
   readonly private_key: string;
@@ -18,7 +18,10 @@ export interface SandboxAdmin {
   readonly approver_api_key: string;
 }
 
-/** `sandbox.json`: all that a program needs to use a running sandbox. Written when it is ready, gone when it stops. */
+/**
+ * The contents of `sandbox.json`: everything that a program needs to use the running sandbox. The file exists from
+ * readiness until the stop.
+ */
 export interface SandboxFile {
   readonly base_url: string;
   readonly widget_url: string;
@@ -62,10 +65,7 @@ export async function step<T>(name: string, work: () => Promise<T>, note: (resul
   return result;
 }
 
-/**
- * For the service as a separate process: reports the boot to `npm start` from now on, and when that parent is
- * gone (killed, perhaps), ends too, the orderly way.
- */
+/** Reports the boot of a separate service process to `npm start`. Shuts the service down when that parent dies. */
 export function followParent(): void {
   if (!process.connected) return;
   parentListens = true;

@@ -25,7 +25,7 @@ export function anvilBinary(): string {
   return join(root, 'bin', 'anvil');
 }
 
-/** Platform packages are optional dependencies of `parent`, so they are resolved from its folder. */
+/** Resolves the platform packages from the folder of `parent`, because they are its optional dependencies. */
 function packageRoot(parent: string, name: string, instead: string): string {
   for (const from of [require, createRequire(packageJson(parent))]) {
     for (const folder of from.resolve.paths(name) ?? []) {
@@ -46,7 +46,10 @@ function packageJson(name: string): string {
   throw new SandboxError(`The package ${name} is not installed: run npm ci.`);
 }
 
-/** npm packages cannot hold symlinks; the package's install script makes them, unless scripts are switched off. */
+/**
+ * Creates the symlinks that npm packages cannot contain. The package's install script creates them, unless scripts are
+ * disabled.
+ */
 function linkLibraries(root: string): void {
   const list = join(root, 'native', 'pg-symlinks.json');
   if (!existsSync(list)) return;

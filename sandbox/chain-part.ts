@@ -13,7 +13,7 @@ const NOTES = {
   adopted: 'still running, adopted',
 } as const;
 
-/** Saving may take this part of the time at most: a long chain is saved less often. */
+/** The maximum share of the time spent on saving. A long chain is saved less often. */
 const SAVING_SHARE = 0.05;
 
 export interface ChainPart {
@@ -54,7 +54,7 @@ async function givenChain(config: Config, rpcUrl: string): Promise<ChainPart> {
   return { rpcUrl, usdcAddress: address, note: 'the one of CHAIN_RPC_URL', stop: async () => undefined };
 }
 
-/** A dev chain with the usual accounts takes the test USDC; any other needs USDC_ADDRESS. */
+/** A dev chain with the usual accounts gets the test USDC. Any other chain needs USDC_ADDRESS. */
 async function deployOn(rpcUrl: string, chainId: number): Promise<string> {
   try {
     return await deployUsdc(rpcUrl, chainId);
@@ -65,7 +65,7 @@ async function deployOn(rpcUrl: string, chainId: number): Promise<string> {
   }
 }
 
-/** Keeps the state on disk close behind the chain, so that little is lost if even the chain is killed. */
+/** Saves the state shortly after each block, so that a killed chain loses little. */
 function saveRegularly(chain: () => RunningChain): () => Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   let saving: Promise<void> = Promise.resolve();
@@ -79,7 +79,7 @@ function saveRegularly(chain: () => RunningChain): () => Promise<void> {
   };
   const save = async (): Promise<void> => {
     const began = performance.now();
-    // A node that is unavailable or busy just now is saved the next time.
+    // A node that is unavailable or busy is saved at the next attempt.
     await chain()
       .save()
       .catch(() => false);

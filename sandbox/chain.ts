@@ -7,7 +7,7 @@ import { freePort, runsIn, startDaemon, stopProcess, until } from './processes.j
 import { SandboxError } from './sandbox-error.js';
 import type { Server } from './supervisor.js';
 
-/** The mnemonic every dev chain uses; its accounts hold play money only. */
+/** The mnemonic of every dev chain. Its accounts hold test money only. */
 export const DEV_MNEMONIC = 'test test test test test test test test test test test junk';
 
 export interface ChainOptions {
@@ -16,13 +16,16 @@ export interface ChainOptions {
   readonly chainId: number;
 }
 
-/** `restored`: from the state that an earlier run saved; `adopted`: it was running, left behind by a killed run. */
+/**
+ * The origin of the chain. `restored`: from the state that an earlier run saved. `adopted`: still running after its
+ * service was killed.
+ */
 export type ChainOrigin = 'created' | 'restored' | 'adopted';
 
 export interface RunningChain extends Server {
   readonly rpcUrl: string;
   readonly origin: ChainOrigin;
-  /** Writes the state to disk when there are new blocks; true when it did. */
+  /** Writes the state to disk if there are new blocks. Returns true if it did. */
   save(): Promise<boolean>;
 }
 
@@ -131,7 +134,7 @@ async function responds(port: number, chainId: number): Promise<boolean> {
   }
 }
 
-/** One JSON-RPC call; rejects with the node's message when it refuses. */
+/** Sends one JSON-RPC call. Rejects with the node's error message. */
 export async function rpc(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
   const response = await fetch(url, {
     method: 'POST',

@@ -6,16 +6,16 @@ import { SandboxError } from './sandbox-error.js';
 
 interface Holder {
   readonly pid: number;
-  /** The start of the process, which distinguishes it from a later one with the same pid. */
+  /** The start time of the process. It distinguishes the process from a later one with the same pid. */
   readonly started: string | null;
 }
 
-/** The time for which a service that is shutting down may still hold the folder. */
+/** The maximum wait for a service that is shutting down and still holds the folder. */
 const TIMEOUT_MS = 5000;
 
 /**
- * Takes the folder for this process: a second service on it would stop the database of the first when it ends.
- * A holder that was killed does not count. Returns the release.
+ * Locks the folder for this process and returns the release. Without the lock, a second service would stop the database
+ * of the first. The lock of a killed process is ignored.
  */
 export async function lockDataDir(dataDir: string, timeoutMs = TIMEOUT_MS): Promise<() => void> {
   const file = join(dataDir, 'service.pid');

@@ -41,7 +41,7 @@ export async function prepareDatabase(
     url: started.url(DATABASE),
     note: NOTES[started.origin],
     stop: async () => {
-      // Or it would be started again at once.
+      // The supervisor would restart it otherwise.
       await supervisor.stop();
       await server().stop();
     },

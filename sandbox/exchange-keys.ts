@@ -12,7 +12,7 @@ export type IssueExchangeKey = (
   demandsSignature: boolean,
 ) => Promise<{ readonly keyId: string; readonly secret: string }>;
 
-/** The two keys of the first merchant: those of the last run, or new ones where the database does not know these. */
+/** The two keys of the first merchant from the last run. Creates new ones if the database lacks these. */
 export function prepareExchangeKeys(
   app: INestApplicationContext,
   secrets: SecretsFile,

@@ -1,6 +1,9 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 
-/** Replaces the file in one step and on disk, readable by its owner alone: a reader sees the old or the new one. */
+/**
+ * Replaces the file atomically and durably, readable by its owner alone. A reader gets either the old or the new
+ * contents.
+ */
 export function writePrivately(file: string, content: string | Buffer): void {
   const descriptor = openSync(`${file}.new`, 'w', 0o600);
   try {

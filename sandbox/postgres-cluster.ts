@@ -13,7 +13,7 @@ export interface PostgresOptions {
   /** Folder with `bin`, `lib` and `share`. */
   readonly home: string;
   readonly password: string;
-  /** The port it had the last time; another one is chosen when it is in use. */
+  /** The port of the previous run. Another one is chosen if it is in use. */
   readonly port?: number | null;
   /** False only in tests: no fsync. */
   readonly durable: boolean;
@@ -24,12 +24,12 @@ export interface PostgresOptions {
 
 const MARK = 'disburse.ready';
 
-/** A folder without the mark is half of a cluster: its making was interrupted. */
+/** Checks for the marker of a complete cluster. A folder without it was left by an interrupted creation. */
 export function hasCluster(data: string): boolean {
   return existsSync(join(data, MARK));
 }
 
-/** Makes an empty cluster with scram-sha-256 for every connection, owned by the user the server runs as. */
+/** Creates an empty cluster with scram-sha-256 for every connection, owned by the server's user. */
 export async function createCluster(options: PostgresOptions, data: string): Promise<void> {
   rmSync(data, { recursive: true, force: true });
   mkdirSync(data, { mode: 0o700 });
@@ -68,7 +68,7 @@ function run(options: PostgresOptions, command: string, args: readonly string[])
     );
     child.on('close', (code) => {
       if (code === 0) return resolve();
-      // Only initdb needs the name, so nothing but an entry in /etc/passwd helps.
+      // Only initdb requires the name, and only an entry in /etc/passwd provides it.
       const hint = /effective user ID/.test(said) ? ' Start as a user with a name, or set DATABASE_URL.' : '';
       reject(
         new SandboxError(
@@ -79,7 +79,7 @@ function run(options: PostgresOptions, command: string, args: readonly string[])
   });
 }
 
-/** Nothing of the caller's PG* variables or locale reaches the server. */
+/** The environment of the server, without the caller's PG* variables and locale. */
 export function postgresEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' };
 }

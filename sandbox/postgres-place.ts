@@ -27,9 +27,9 @@ export interface PostgresPlace {
 }
 
 /**
- * Where PostgreSQL lives: in DATA_DIR. When the service is root, though, PostgreSQL runs as another user, and a
- * DATA_DIR or a checkout under /root is closed to that one. Then the server gets a folder under /var/tmp with a
- * copy of its programs, and DATA_DIR remembers it.
+ * Chooses the folder of PostgreSQL: DATA_DIR, unless the service is root. Then PostgreSQL runs as another user, which
+ * may not enter a DATA_DIR or a checkout under /root. The server gets a folder under /var/tmp with a copy of its
+ * programs, and DATA_DIR records its path.
  */
 export async function placePostgres(dataDir: string, user: ServerUser | null): Promise<PostgresPlace> {
   const home = postgresHome();

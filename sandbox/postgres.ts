@@ -12,7 +12,7 @@ import {
 import { SandboxError } from './sandbox-error.js';
 import type { Server } from './supervisor.js';
 
-/** Small while idle, safe when killed; `io_method=sync` saves three idle processes. */
+/** Settings for little memory while idle and safety after a kill. `io_method=sync` saves three idle processes. */
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -32,7 +32,7 @@ const SETTINGS = {
 
 const NOT_DURABLE = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
 
-/** `adopted`: it was running already, left behind by a killed run. */
+/** The origin of the server. `adopted`: an earlier, killed service left it running. */
 export type Origin = 'created' | 'restarted' | 'adopted';
 
 export interface RunningPostgres extends Server {
@@ -41,8 +41,8 @@ export interface RunningPostgres extends Server {
 }
 
 /**
- * Starts the PostgreSQL of `dir`, or adopts the one that still runs there. A first start makes the cluster
- * (0.5 s), with scram-sha-256 and only on the loopback address.
+ * Starts the PostgreSQL of `dir`, or adopts a running one. The first start creates the cluster (0.5 s), with
+ * scram-sha-256 and on the loopback address only.
  */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   mkdirSync(options.dir, { recursive: true });
@@ -80,7 +80,7 @@ function readPostmaster(data: string): Postmaster | null {
   return { pid, port: Number(lines[3]), ready: lines[7]?.trim() === 'ready' };
 }
 
-/** Waits until a server that starts, recovers or stops has done so. */
+/** Waits until a starting, recovering or stopping server has finished. */
 async function findRunning(data: string): Promise<Postmaster | null> {
   let found: Postmaster | null = null;
   await until(() => {
@@ -120,7 +120,7 @@ async function launch(options: PostgresOptions, data: string): Promise<Postmaste
     if (found !== null && found.ready) return found;
     await stopPostmaster(daemon.pid);
     const said = readFileSync(log, 'utf8').slice(before).trim();
-    // Another program took the port in between, or backends of a killed server still have the shared memory.
+    // Another program took the port meanwhile, or backends of a killed server still hold the shared memory.
     const passing = /Address already in use|pre-existing shared memory|lock file .* already exists/.test(
       said,
     );
@@ -145,7 +145,7 @@ function handle(options: PostgresOptions, data: string, server: Postmaster, orig
   };
 }
 
-/** Fast shutdown first: sessions end, a checkpoint is written. */
+/** Sends a fast shutdown first: it ends the sessions and writes a checkpoint. */
 function stopPostmaster(pid: number): Promise<void> {
   return stopProcess(pid, [
     ['SIGINT', 15_000],

@@ -30,17 +30,20 @@ export interface SandboxOperator {
 }
 
 export interface Sandbox {
-  /** The configuration with everything filled in that the sandbox provides. */
+  /** The configuration with every value that the sandbox provides. */
   readonly config: Config;
-  /** Call when the service listens: makes the merchants and administrators with their keys and writes `sandbox.json`. */
+  /**
+   * Creates the merchants and administrators with their keys and writes `sandbox.json`. The service must listen
+   * already.
+   */
   ready(app: INestApplicationContext, operator: SandboxOperator): Promise<SandboxFile>;
-  /** Call after the service has drained and closed: stops what the sandbox started. */
+  /** Stops what the sandbox started. The service must have drained and closed. */
   stop(): Promise<void>;
 }
 
 /**
- * Prepares what the service needs and was not given by URL: PostgreSQL and a dev chain with a test USDC, kept in
- * DATA_DIR and adopted when a killed run left them behind. Throws {@link SandboxError} with a sentence.
+ * Prepares what no URL provides: PostgreSQL and a dev chain with a test USDC. Both are stored in DATA_DIR and adopted
+ * after a kill. Throws {@link SandboxError} with a sentence.
  */
 export async function prepareSandbox(given: Config): Promise<Sandbox> {
   if (given.mode !== 'sandbox') throw new SandboxError('The sandbox parts do not run with MODE=production.');
@@ -101,7 +104,7 @@ export async function prepareSandbox(given: Config): Promise<Sandbox> {
   }
 }
 
-/** Other users may pass through, because PostgreSQL may run as another user; what is inside is closed to them. */
+/** Other users may traverse the folder, because PostgreSQL may run as another user. They may not read its contents. */
 function makeDataDir(given: string): string {
   const dataDir = resolve(given);
   if (existsSync(dataDir)) return dataDir;
@@ -135,8 +138,8 @@ function describeChain(config: Config): SandboxFile['chain'] {
 }
 
 /**
- * The ports this sandbox listens on: 0 becomes a free one; those in use stop the boot with a sentence each.
- * The default metrics port was not chosen by the user, so a second sandbox simply gets another.
+ * Resolves the ports of this sandbox: 0 becomes a free port. A port in use stops the boot with a sentence. The default
+ * metrics port is replaced instead, because the user did not choose it.
  */
 async function preparePorts(config: Config): Promise<Pick<Config, PortName>> {
   const inUse: string[] = [];

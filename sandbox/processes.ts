@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Daemon {
   readonly pid: number;
-  /** Resolves with a word about how it ended; null while it runs. */
+  /** Resolves with a description of the end. Null while the process runs. */
   exited(): string | null;
 }
 
@@ -21,8 +21,8 @@ export interface DaemonOptions {
 }
 
 /**
- * Starts a server in a separate session: Ctrl-C in the terminal does not reach it, so that the service can
- * drain its requests first, and `kill -9` of the service leaves it running, to be adopted by the next start.
+ * Starts a server in a separate session, so that Ctrl-C in the terminal does not reach it and the service can drain its
+ * requests first. After `kill -9` of the service the server continues, and the next start adopts it.
  */
 export function startDaemon(options: DaemonOptions): Daemon {
   const log = openSync(options.logFile, 'a', 0o600);
@@ -58,7 +58,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Dead, but never reaped: in a container whose first process does not reap orphans they stay for good. */
+/** Checks for a zombie. In a container whose first process does not reap orphans, zombies remain. */
 function isZombie(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -69,7 +69,7 @@ function isZombie(pid: number): boolean {
 }
 
 /**
- * Checks that the process lives and that its working folder is `dir`: the pid in a file may belong to another process
+ * Checks that the process lives and that its working folder is `dir`. The pid of the file may belong to another process
  * by now.
  */
 export function runsIn(pid: number, dir: string): boolean {
@@ -82,7 +82,7 @@ export function runsIn(pid: number, dir: string): boolean {
   }
 }
 
-/** Sends the signals one after the other, each with its time in ms, until the process is gone. */
+/** Sends the signals in order, each with its time in ms, until the process ends. */
 export async function stopProcess(
   pid: number,
   steps: readonly (readonly [NodeJS.Signals, number])[],
@@ -98,7 +98,7 @@ export async function stopProcess(
   }
 }
 
-/** Checks every 25 ms; false when the condition did not become true in time. */
+/** Checks the condition every 25 ms. Returns false after the timeout. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   timeoutMs: number,
@@ -120,13 +120,13 @@ export function isFree(port: number, host = '127.0.0.1'): Promise<boolean> {
   });
 }
 
-/** Ports of late, which their programs may not listen on yet. */
+/** Recently chosen ports. Their programs may not listen yet. */
 const assigned = new Set<number>();
 const MAX_ASSIGNED = 1000;
 
 /**
- * A free loopback port below 32768: from there up the kernel hands out ports to outgoing connections, and a
- * server that restarts later would find its port in use. `last` is preferred when it is free.
+ * Chooses a free loopback port below 32768, `last` if it is free. The kernel assigns higher ports to outgoing
+ * connections, which could take the port of a server that restarts.
  */
 export async function freePort(last: number | null = null): Promise<number> {
   // The threads of a killed server take a while to release its port.

@@ -1,4 +1,4 @@
 import { ConfigError } from '../src/platform/config/settings.js';
 
-/** A part of the sandbox cannot run here. The message is a sentence for the user who started it. */
+/** An error for a part of the sandbox that cannot run here. The message is a sentence for the user. */
 export class SandboxError extends ConfigError {}

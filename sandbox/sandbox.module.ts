@@ -4,7 +4,10 @@ import { SandboxExchangeModule } from './exchange/sandbox-exchange.module.js';
 import { TransfersController } from './transfers.controller.js';
 import { Treasury } from './treasury.js';
 
-/** Helpers for trying things out. Imported in sandbox mode only: elsewhere its paths and its money do not exist. */
+/**
+ * The test helpers of the sandbox. The module is imported in sandbox mode only, so production has neither its routes
+ * nor its money.
+ */
 @Global()
 @Module({
   imports: [SandboxExchangeModule],

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readJson, writeJson } from './files.js';
 import type { SandboxAdmin, SandboxExchange, SandboxMerchant } from './announce.js';
 
-/** `secrets.json`, readable by its owner alone: what the sandbox must remember to come back as the same one. */
+/** The contents of `secrets.json`, readable by its owner alone. They let a restarted sandbox keep its identity. */
 export interface SandboxSecrets {
   readonly master_key: string;
   readonly postgres_password: string;
@@ -21,7 +21,7 @@ export class SecretsFile {
     private secrets: SandboxSecrets,
   ) {}
 
-  /** Reads the secrets of `dataDir`, or makes new ones. */
+  /** Reads the secrets of `dataDir`, or creates new ones. */
   static open(dataDir: string): SecretsFile {
     const file = join(dataDir, 'secrets.json');
     const found = readJson<SandboxSecrets>(file);

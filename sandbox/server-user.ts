@@ -8,8 +8,8 @@ export interface ServerUser {
 }
 
 /**
- * Whom PostgreSQL runs as, because it refuses root: `postgres` where the system has it, else `nobody`, who is in
- * every passwd file, so that no user has to be created. Null when the service is not root: then it runs as itself.
+ * The user of PostgreSQL, which refuses to run as root: `postgres` if the system has it, else `nobody`, which exists
+ * everywhere. Null if the service is not root; PostgreSQL then runs as the same user.
  */
 export function serverUser(
   passwd: () => string = () => readFileSync('/etc/passwd', 'utf8'),
@@ -27,7 +27,7 @@ export function serverUser(
   );
 }
 
-/** Checks that the user may pass through every folder above `path`, and through `path` where it is one. */
+/** Checks that the user may traverse every folder above `path`, and `path` itself if it is a folder. */
 export function canReach(user: ServerUser, path: string): boolean {
   for (let each = resolve(path); ; each = dirname(each)) {
     const { mode, uid, gid } = statSync(each);

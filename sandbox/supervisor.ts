@@ -17,7 +17,7 @@ interface Part {
   readonly start: () => Promise<Server>;
 }
 
-/** Starts a part of the sandbox again when its process was killed under the running service. */
+/** Restarts a part of the sandbox when its process dies while the service runs. */
 export class Supervisor {
   private readonly parts: Part[] = [];
   private readonly timer: NodeJS.Timeout;
@@ -28,14 +28,14 @@ export class Supervisor {
     this.timer.unref();
   }
 
-  /** Returns what gives the server as it runs now. */
+  /** Returns a getter of the current server. */
   watch<S extends Server>(name: string, server: S, start: () => Promise<S>): () => S {
     const part = { name, server, start, restarting: false };
     this.parts.push(part);
     return () => part.server;
   }
 
-  /** Lets processes end from now on and waits for restarts in flight, so that none is left behind. */
+  /** Stops restarting, and waits for restarts in flight so that no process remains. */
   async stop(): Promise<void> {
     this.stopped = true;
     clearInterval(this.timer);
@@ -55,7 +55,7 @@ export class Supervisor {
     part
       .start()
       .then(async (server) => {
-        // The service has the URL with the port: on another one it would never find its server again.
+        // The port must stay the same, because the service has it in its URL.
         if (server.port !== part.server.port) {
           await server.stop();
           throw new SandboxError(`another program uses its port ${part.server.port}`);

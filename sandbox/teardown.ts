@@ -1,4 +1,4 @@
-/** The actions that undo a start, run once in the opposite order, also while a part is still starting. */
+/** The actions that undo a start. They run once, in reverse order, also while a part is still starting. */
 export class Teardown {
   private readonly steps: (() => Promise<void>)[] = [];
   private readonly starting = new Set<Promise<unknown>>();
@@ -8,7 +8,7 @@ export class Teardown {
     this.steps.push(async () => step());
   }
 
-  /** Waits for a part to start, and remembers to stop it. */
+  /** Waits for a part to start, and registers its stop. */
   async start<T extends { stop(): Promise<void> }>(part: Promise<T>): Promise<T> {
     this.starting.add(part);
     try {
@@ -20,7 +20,7 @@ export class Teardown {
     }
   }
 
-  /** Every step runs, also after failures; rejects with the first failure. */
+  /** Runs every step, also after failures. Rejects with the first failure. */
   run(): Promise<void> {
     this.running ??= this.undo();
     return this.running;
@@ -35,8 +35,8 @@ export class Teardown {
   }
 
   /**
-   * SIGTERM and SIGINT run it and end the process with 130, until the service listens for them itself: Ctrl-C
-   * during the boot leaves no server behind.
+   * Handles SIGTERM and SIGINT during the boot: runs the teardown and exits with 130. The service installs its own
+   * handlers later.
    */
   onEarlySignal(): void {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {

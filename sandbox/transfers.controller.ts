@@ -10,7 +10,10 @@ import { ValidBody } from '../src/platform/http/decorators.js';
 import { ApiRoute } from '../src/platform/openapi/route.js';
 import { Treasury } from './treasury.js';
 
-/** The most one transfer may send, in USDC: far over any payout, so that refusals of a payout can be tried too. */
+/**
+ * The maximum amount of one transfer in USDC. It exceeds the limit of payouts, so that their refusals can be tested
+ * too.
+ */
 const MAX_AMOUNT = 1_000_000n;
 
 const AMOUNT_RULE = `must be a decimal string, more than 0 and at most ${MAX_AMOUNT}, with up to 6 decimals`;
@@ -41,7 +44,7 @@ class SandboxTransferSent {
   transaction_hash!: string;
 }
 
-/** `POST /merchants/v1/sandbox/transfers`: the merchant's own on-chain transfer, for those who have no wallet at hand. */
+/** `POST /merchants/v1/sandbox/transfers`: sends the merchant's on-chain transfer, so that no wallet is needed. */
 @Controller('merchants/v1/sandbox/transfers')
 export class TransfersController {
   constructor(private readonly treasury: Treasury) {}

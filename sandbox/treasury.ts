@@ -10,7 +10,7 @@ const TRANSFER = 'function transfer(address to, uint256 amount) returns (bool)';
 
 const NONCE_TROUBLE = new Set(['NONCE_EXPIRED', 'REPLACEMENT_UNDERPRICED', 'TRANSACTION_REPLACED']);
 
-/** Gas is play money: prices that no dev chain reaches, instead of two more questions to the node per transfer. */
+/** Fixed gas prices above those of any dev chain. They save two requests to the node per transfer. */
 const FEES = { gasLimit: 100_000n, maxFeePerGas: 500_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
 
 interface Account {
@@ -19,7 +19,7 @@ interface Account {
   readonly token: Interface;
 }
 
-/** Sends the test USDC of the sandbox, so that a payout can be tried without a wallet at hand. */
+/** Sends the sandbox's test USDC, so that a payout can be tested without a wallet. */
 @Injectable()
 export class Treasury implements TestMoney, OnApplicationShutdown {
   private readonly rpcUrl: string;
@@ -36,7 +36,7 @@ export class Treasury implements TestMoney, OnApplicationShutdown {
 
   /** Broadcasts a transfer of `amount` minor units and returns its hash. Throws `unavailable` when the node refuses. */
   transfer(to: string, amount: bigint): Promise<string> {
-    // One after the other: the nonces of an account must follow each other without a gap.
+    // Transfers are sequential, because the nonces of an account must have no gap.
     const sent = this.last.then(() => this.broadcast(to, amount));
     this.last = sent.catch(() => undefined);
     return sent;
@@ -47,7 +47,7 @@ export class Treasury implements TestMoney, OnApplicationShutdown {
     account?.provider.destroy();
   }
 
-  /** The first transfer loads ethers: a start does not wait for it. */
+  /** ethers is loaded by the first transfer, to keep the start fast. */
   private account(): Promise<Account> {
     this.opened ??= import('ethers').then(({ Interface, JsonRpcProvider, Wallet }) => {
       const options = { staticNetwork: true, cacheTimeout: -1 };
@@ -67,7 +67,7 @@ export class Treasury implements TestMoney, OnApplicationShutdown {
         const { hash } = await wallet.sendTransaction({ ...FEES, to: this.usdc, data, nonce });
         return hash;
       } catch (error) {
-        // Another process of the service sent from the same account in between.
+        // Another process of the service sent from the same account meanwhile.
         const again = NONCE_TROUBLE.has((error as { code?: string }).code ?? '') && attempt < 20;
         if (!again) throw new DomainError('unavailable', 'The chain did not take the transfer');
       }

@@ -11,7 +11,7 @@ export function formatIn<Messages extends Readonly<Record<keyof Messages, string
     messages[key].replace(/\{(\w+)\}/g, (placeholder, name: string) => String(values[name] ?? placeholder));
 }
 
-/** A text with elements in place of its placeholders. */
+/** A text whose placeholders are replaced with elements. */
 export function rich(
   text: string,
   elements: Readonly<Record<string, ComponentChildren>>,

@@ -11,7 +11,10 @@ interface KnownTransfer {
   readonly blockNumber: number;
 }
 
-/** Has an order polled as soon as a transfer to it appears, becomes final or disappears. What it misses, the schedule polls. */
+/**
+ * Polls an order as soon as a transfer to it appears, becomes final or disappears. The schedule of polls finds
+ * transfers that this watch misses.
+ */
 export class DepositWatch {
   private known: ReadonlyMap<string, KnownTransfer> = new Map();
   private scannedTo = Infinity;

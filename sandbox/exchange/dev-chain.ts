@@ -24,7 +24,7 @@ const TIMEOUT_MS = 10_000;
 
 /** A transfer of the token, with addresses and hashes in lower case. */
 export interface TokenTransfer {
-  /** The same transfer in another block is another one. */
+  /** The block is part of the identity: the same transfer in another block has another key. */
   readonly id: string;
   readonly transactionHash: string;
   readonly to: string;
@@ -42,7 +42,10 @@ interface RawLog {
   readonly logIndex: string;
 }
 
-/** Blocks of the dev chain, and transfers of test USDC in them. Throws {@link ChainUnavailable}, also on any other chain. */
+/**
+ * Reads blocks of the dev chain and their transfers of test USDC. Throws {@link ChainUnavailable}, also on any other
+ * chain.
+ */
 export class DevChain {
   private readonly node: JsonRpcNode;
   private readonly rules: NodeRules;

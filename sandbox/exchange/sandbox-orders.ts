@@ -24,7 +24,7 @@ export interface SandboxOrder {
 export class SandboxOrders {
   constructor(private readonly database: Database) {}
 
-  /** An order is settled `settleMs` after its settlement. */
+  /** Returns the order, or null. It counts as settled `settleMs` after its settlement. */
   async find(orderId: string, settleMs = 0): Promise<SandboxOrder | null> {
     const [row] = await this.database.query<SandboxOrder & Record<string, unknown>>(
       `select terms, first_block, listed, settled_amount_to, settled_mac,
@@ -35,7 +35,10 @@ export class SandboxOrders {
     return row ?? null;
   }
 
-  /** The terms of the first order with this id. Its address is unique too: a concurrent repeat may conflict there first. */
+  /**
+   * Returns the terms of the first order with this id. The address is unique too, so a concurrent repeat may conflict
+   * on it first.
+   */
   async add(orderId: string, terms: ProviderOrder, firstBlock: number): Promise<ProviderOrder> {
     await this.database.query(
       `insert into exchange.sandbox_orders (order_id, address, terms, first_block) values ($1, $2, $3, $4)
@@ -45,7 +48,7 @@ export class SandboxOrders {
     return (await this.find(orderId))!.terms;
   }
 
-  /** All that were ever listed, each with the time that was stored first. */
+  /** Returns all deposits ever listed, each with the time stored first. */
   async list(orderId: string, deposits: ListedDeposits): Promise<ListedDeposits> {
     const [row] = await this.database.query<{ listed: ListedDeposits }>(
       'update exchange.sandbox_orders set listed = $2::jsonb || listed where order_id = $1 returning listed',
@@ -54,7 +57,10 @@ export class SandboxOrders {
     return row!.listed;
   }
 
-  /** The first settlement counts. False for an order that was cancelled or never created. */
+  /**
+   * Settles the order; a second settlement has no effect. Returns false for an order that was cancelled or never
+   * created.
+   */
   async settle(orderId: string, amountTo: string, mac: string): Promise<boolean> {
     const rows = await this.database.query(
       `update exchange.sandbox_orders
@@ -66,7 +72,7 @@ export class SandboxOrders {
     return rows.length === 1;
   }
 
-  /** No effect on a settled order. */
+  /** Cancels the order. Has no effect on a settled order. */
   async cancel(orderId: string): Promise<void> {
     await this.database.query(
       `update exchange.sandbox_orders set cancelled_at = now()
@@ -75,7 +81,7 @@ export class SandboxOrders {
     );
   }
 
-  /** Has the orders with these deposit addresses polled at once. */
+  /** Polls the orders with these deposit addresses at once. */
   async wake(addresses: readonly string[]): Promise<void> {
     if (addresses.length === 0) return;
     await this.database.transaction(async (tx) => {

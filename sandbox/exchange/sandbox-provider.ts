@@ -24,9 +24,9 @@ import type { ExchangeConfig } from '../../src/contexts/exchange/settings.js';
 const PAIR = { id: 'USDCSOL', rate: '0.005', amount: '100', minimum: '5', maximum: '5000' };
 const DECIMALS_FROM = 6;
 const DECIMALS_TO = 9;
-/** Purpose of MACs. */
+/** The purpose string of the MACs. */
 const SETTLEMENT = 'sandbox settlement';
-/** The quote of an order holds this much longer, because the order is stored after it. */
+/** The margin by which an order's quote outlives its expiry, because the order is stored after it. */
 const CREATION_MARGIN_MS = 60_000;
 /** A reorganisation may put a deposit below the block at which its order was created. */
 const EARLIER_BLOCKS = 64;
@@ -82,7 +82,10 @@ export class SandboxProvider implements ExchangeProvider, OnApplicationShutdown 
     });
   }
 
-  /** `reference`, which comes from the event of the order, is its deposit address: rows only remember what was listed. */
+  /**
+   * Returns the order's state. The deposit address is `reference`, from the order's event; rows only record earlier
+   * deposits.
+   */
   status({ orderId, reference }: ProviderReference): Promise<ProviderStatus> {
     return orUnavailable(async () => {
       const order = await this.orders.find(orderId, this.config.exchangeSettleMs);
@@ -137,7 +140,7 @@ export class SandboxProvider implements ExchangeProvider, OnApplicationShutdown 
     return this.chain.close();
   }
 
-  /** Deposits that are new get the time of their block; blocks that are mined on demand run ahead of time. */
+  /** New deposits get the time of their block. Blocks that are mined on demand may have a time in the future. */
   private async listed(
     orderId: string,
     before: ListedDeposits,
@@ -168,19 +171,19 @@ export class SandboxProvider implements ExchangeProvider, OnApplicationShutdown 
   }
 }
 
-/** Returns an address in the mixed case of EIP-55. No private key belongs to it: refunds are sent from the treasury. */
+/** Returns an address in the mixed case of EIP-55. It has no private key; the treasury sends the refunds. */
 async function addressOf(orderId: string): Promise<string> {
   const { getAddress } = await import('ethers');
   const digest = createHash('sha256').update(`sandbox deposit address ${orderId}`).digest('hex');
   return getAddress(`0x${digest.slice(0, 40)}`);
 }
 
-/** Has the form of a Solana signature: Base58 of 64 bytes, the same for the same order. */
+/** Returns Base58 of 64 bytes, the format of a Solana signature. The same order always gets the same value. */
 function payoutHash(orderId: string): string {
   return base58Text(createHash('sha512').update(`sandbox payout ${orderId}`).digest());
 }
 
-/** Throws `unavailable` after any failure of the database or the chain, because the result is unknown. */
+/** Throws `unavailable` after any failure of the database or the chain, because the outcome is unknown. */
 async function orUnavailable<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();

@@ -41,12 +41,12 @@ export function App({ facts }: { facts: ConsoleFacts }) {
     setWhy(reason);
     rememberPlace(location.pathname + location.search);
     queries.setQueryData(['session'], null);
-    // Nothing that was read stays in memory.
+    // Removes everything that was read from memory.
     queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });
   }, []);
   useMemo(() => {
     api.onSignedOut = () => {
-      // Reads that were in flight when the person signed out end like this too.
+      // Reads in flight at the sign-out end here too.
       if (queries.getQueryData<Row | null>(['session']))
         leave(
           unusedMs() > idleMs
@@ -61,7 +61,7 @@ export function App({ facts }: { facts: ConsoleFacts }) {
   };
   const isGate = path === '/login' || path === '/enrol';
   useEffect(() => {
-    // Back from the identity provider, or signed in on the page for that.
+    // The person returned from the identity provider, or signed in on its page.
     if (session.data && (path === '/login' || (path === '/' && sessionStorage.length > 0)))
       route(placeBefore(), true);
   }, [session.data, path]);

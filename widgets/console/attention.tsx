@@ -6,7 +6,7 @@ import { isFailing } from '../kit/common/webhooks.js';
 import { listOf, toPage } from '../kit/resource.js';
 import { shortened } from '../kit/text.js';
 
-/** The matters that may need a person now, the most urgent first. */
+/** The open problems that may need a person, the most urgent first. */
 const MATTERS: readonly Matter[] = [
   {
     title: 'Approvals pending',

@@ -7,15 +7,17 @@ import type { Guidance } from '../kit/resource.js';
 const SEEN_BY: Readonly<Record<string, string>> = SEEN;
 const NEXT_BY: Readonly<Record<string, string>> = NEXT;
 
-/** Describes the finding of a check; empty without a check so far. */
+/** Describes the finding of a check. Empty before the first check. */
 export function findingWords(finding: string): string {
   return SEEN_BY[finding] ?? finding.replaceAll('_', ' ');
 }
 
-/** Findings about nodes and stores, whose state has a page. */
+/** The findings about nodes and stores, which have a page of their own. */
 const OF_SYSTEM = ['confirming', 'not_found', 'no_response', 'rate_limited', 'not_confirmed', 'not_written'];
 
-/** Checks that are due are claimed within seconds; later than this, no worker does (`overdue` of the API). */
+/**
+ * The delay after which no worker seems to claim due checks (`overdue` of the API). Workers claim them within seconds.
+ */
 const CHECK_LATE_MS = 60_000;
 const LATE_MS = 5 * 60_000;
 

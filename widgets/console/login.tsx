@@ -7,7 +7,7 @@ import { enrol, signInByLink, signInByPasskey, signInTrouble, type ConsoleFacts 
 
 const TO = 'console.to';
 
-/** Remembers where a person was, over the way to their identity provider. */
+/** Stores the person's page during the redirect to the identity provider. */
 export function rememberPlace(url: string): void {
   if (!/^\/(login|enrol)/.test(url)) sessionStorage.setItem(TO, url);
 }
@@ -21,7 +21,7 @@ export function placeBefore(): string {
 interface LoginProps {
   readonly facts: ConsoleFacts;
   readonly done: () => void;
-  /** The reason for the login where the person did not choose it. */
+  /** The reason for a login that the page started itself. */
   readonly why: string | null;
 }
 
@@ -52,7 +52,7 @@ export function Login({ facts, done, why }: LoginProps) {
   );
 }
 
-/** The token of a one-time link, which leaves the address at once. */
+/** The token of a one-time link. It is removed from the address at once. */
 export function takeToken(): string | null {
   if (location.pathname !== '/enrol') return null;
   const token = location.hash.slice(1);
@@ -108,7 +108,7 @@ export function Enrol({
   );
 }
 
-/** One attempt at a time, with what went wrong in words. */
+/** Allows one attempt at a time. Describes its error in words. */
 function useAttempt(attempt: () => Promise<void>, done: () => void) {
   const [busy, setBusy] = useState(false);
   const [trouble, setTrouble] = useState<string | null>(null);

@@ -9,7 +9,7 @@ import { Loading, Note, Trouble } from '../kit/states.js';
 import { capital, spoken } from '../kit/text.js';
 import { pageOfKind } from './resources/operations.js';
 
-/** The redirect of a search to the page of its result, or a list where there are several. */
+/** Redirects a search to the page of its result, or to a list of several results. */
 export function SearchPage() {
   const { query, route } = useLocation();
   const q = (query['q'] ?? '').trim();

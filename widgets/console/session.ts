@@ -7,9 +7,9 @@ import { at, textAt, textsAt, type Row } from '../kit/fields.js';
 /** The server's facts in the document. */
 export interface ConsoleFacts {
   readonly page: 'console';
-  /** True where people sign in with an identity provider, and passkeys cannot be used. */
+  /** True if people sign in with an identity provider instead of passkeys. */
   readonly oidc: boolean;
-  /** The seconds for which a session lasts without a request. */
+  /** The lifetime of a session without a request, in seconds. */
   readonly idle_seconds: number;
   readonly mode: string;
 }
@@ -35,7 +35,7 @@ export function useSession() {
   });
 }
 
-/** Ends what is displayed if the session has ended, in this tab or another. */
+/** Clears the page if the session has ended, in this tab or another. */
 export async function verifySession(): Promise<void> {
   await site.get('/session').catch((error: unknown) => {
     if (error instanceof Problem && error.status === 401) api.onSignedOut();
@@ -75,7 +75,7 @@ export async function signInByPasskey(): Promise<void> {
   await site.write({ method: 'POST', path: '/login/passkey', body: response });
 }
 
-/** Leaves for the identity provider, which leads back to this path; it never resolves. */
+/** Redirects to the identity provider, which leads back to this path. The promise never resolves. */
 export function signInAtProvider(path: string): Promise<never> {
   location.assign(`/login/oidc?return_to=${encodeURIComponent(path)}`);
   return new Promise(() => undefined);
@@ -88,7 +88,7 @@ export async function enrol(token: string): Promise<void> {
   await site.write({ method: 'POST', path: '/enrol', body: { token, response } });
 }
 
-/** Signs in with a one-time link, without a passkey: in the sandbox alone. */
+/** Signs in with a one-time link and without a passkey. Available in the sandbox only. */
 export async function signInByLink(token: string): Promise<void> {
   await site.write({ method: 'POST', path: '/login/link', body: { token } });
 }

@@ -1,10 +1,10 @@
-/** The events of a person's use of a page. Moving the pointer does not count. */
+/** The DOM events that count as use of a page. Moving the pointer does not count. */
 const USES = ['pointerdown', 'keydown', 'wheel', 'touchstart'] as const;
 
-/** Requests of a page that was not used for so long are sent by the page, not by the person. */
+/** The idle time in ms after which the requests of a page count as automatic. */
 const BACKGROUND_MS = 60_000;
 
-// The page is in use once it is loaded.
+// Loading the page counts as use.
 let last = Date.now();
 if (typeof document !== 'undefined')
   for (const name of USES) document.addEventListener(name, () => (last = Date.now()), { passive: true });
@@ -14,9 +14,7 @@ export function unusedMs(): number {
   return Date.now() - last;
 }
 
-/**
- * Checks whether the page's current request is no activity of the person and keeps no session alive (docs/adr/0177).
- */
+/** Checks whether the current request is automatic. Such a request does not extend the session (docs/adr/0177). */
 export function isBackground(): boolean {
   return unusedMs() > BACKGROUND_MS;
 }

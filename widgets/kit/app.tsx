@@ -8,10 +8,10 @@ import type { Toast } from './frame.js';
 
 const queries = newQueries();
 
-/** Starts a page with the facts of its document. */
+/** Starts a page with the facts embedded in its document. */
 export function start<Facts>(App: ComponentType<{ facts: Facts }>): void {
   const facts = JSON.parse(document.querySelector('main')!.dataset['facts']!) as Facts;
-  // A path that is no UTF-8 would fail in the router.
+  // The router throws on a path that is not UTF-8.
   if (!isDecodable(location.pathname)) history.replaceState(null, '', '/');
   document.body.replaceChildren();
   render(
@@ -38,7 +38,7 @@ function Providers({ children }: { children: ComponentChildren }) {
   );
 }
 
-/** Something said in passing, for eight seconds or until its link is followed. */
+/** A toast. It disappears after eight seconds or when its link is followed. */
 export function useToast(): [Toast | null, (text: string, to?: string) => void] {
   const [toast, setToast] = useState<Toast | null>(null);
   useEffect(() => {
@@ -56,16 +56,19 @@ export function useToast(): [Toast | null, (text: string, to?: string) => void] 
   return [toast, (text, to) => setToast({ text, to })];
 }
 
-/** The interval at which an unused page checks its session, once its own time is over. */
+/** The interval of session checks on a page that has been idle longer than the session's lifetime. */
 const RECHECK_MS = 30_000;
-/** A person who reads or types may request nothing for long: the page does, this long after it did before. */
+/**
+ * The interval of requests that keep the session of an active page alive. Reading and typing send no request
+ * themselves.
+ */
 const KEEP_MS = 60_000;
 const TICK_MS = 5_000;
 
 /**
- * Verifies the session of a page that was not used for `ms`. The session belongs to all tabs: while the server says that it
- * lives, another tab is in use, and this one waits. A page in use keeps its session alive. `verify` reads the session, and
- * leaves the page after a 401.
+ * Verifies the session of a page that was idle for `ms`. All tabs share the session: while the server confirms it,
+ * another tab is in use and this one waits. An active page extends its session. `verify` reads the session and leaves
+ * the page after a 401.
  */
 export function useIdleEnd(ms: number, verify: () => unknown): void {
   useEffect(() => {

@@ -19,11 +19,11 @@ interface ChartProps {
   readonly spark?: boolean;
 }
 
-/** One line over time, as wide as its place. */
+/** A line chart over time that fills its container. */
 export function Chart({ label, times, values, height = 160, spark = false }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
-  // The data are also read when the plot is drawn again, as after a change of colours.
+  // The plot also reads the data when it is redrawn, for example after a change of colours.
   const data = useRef<uPlot.AlignedData>([[], []]);
   data.current = [[...times], [...values]];
   useEffect(() => {
@@ -76,7 +76,7 @@ function optionsOf(place: HTMLElement, height: number, spark: boolean): uPlot.Op
       {},
       { stroke: colour('--accent'), width: 1.5, points: { show: ({ data: [xs] }) => xs.length === 1 } },
     ],
-    // The last mark of the axis has its text to both sides.
+    // The label of the last mark is centred on it, so it needs room on both sides.
     padding: spark ? [2, 0, 2, 0] : [8, 28, 0, 0],
   };
 }

@@ -1,16 +1,16 @@
 import { isBackground } from './activity.js';
 import { isRow, queryOf, type Row } from './fields.js';
 
-/** Title of the problem that a login within the last minutes resolves. */
+/** The title of the problem that a recent login resolves. */
 export const LOGIN_REQUIRED = 'Login required';
 
-/** A response that is no success; status 0: there was none. */
+/** An unsuccessful response. Status 0 means no response. */
 export class Problem extends Error {
   constructor(
     readonly status: number,
     readonly title: string,
     readonly detail: string,
-    /** Messages by the member of the body that is wrong. */
+    /** Messages by the invalid member of the body. */
     readonly errors: Readonly<Record<string, readonly string[]>> = {},
   ) {
     super(detail || title);
@@ -33,13 +33,13 @@ export interface Write {
   readonly path: string;
   readonly body?: object;
   readonly etag?: string | null;
-  /** A uuid; the same one for a repeat of the same write. */
+  /** The Idempotency-Key: a UUID that is the same for repeats of the same write. */
   readonly key?: string;
 }
 
 export type Query = Readonly<Record<string, string | null | undefined>>;
 
-/** The calls of a page to its origin, with its cookie. Paths begin with a slash and follow `base`. */
+/** The requests of a page to its origin, with its cookie. Paths begin with a slash and follow `base`. */
 export class Client {
   /** Called for a 401. */
   onSignedOut: () => void = () => undefined;
@@ -101,13 +101,13 @@ function problemOf(status: number, body: Row): Problem {
   );
 }
 
-/** The one thing in a response: `{payout: {...}}`. */
+/** Returns the single object of a response such as `{payout: {...}}`. */
 export function theOne(body: Row): Row {
   const found = Object.values(body).find(isRow);
   return found ?? body;
 }
 
-/** The rows in the response of a list: `{payouts: [...], next_cursor}`. */
+/** Returns the rows of a list response such as `{payouts: [...], next_cursor}`. */
 export function theRows(body: Row): readonly Row[] {
   const found = Object.values(body).find((each) => Array.isArray(each)) as unknown[] | undefined;
   return (found ?? []).filter(isRow);

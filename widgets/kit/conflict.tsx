@@ -4,13 +4,13 @@ import { Note } from './states.js';
 import { spoken, visible } from './text.js';
 import { Time } from './value.js';
 
-/** One thing at the revision that its page or dialog displays. */
+/** An object at the revision that its page or dialog displays. */
 export interface Version {
   readonly row: Row;
   readonly etag: string | null;
 }
 
-/** A recorded change of a thing, and the person behind it. */
+/** A recorded change of an object, and the person who made it. */
 export interface Change {
   readonly by: string;
   readonly operation: string;
@@ -18,7 +18,7 @@ export interface Change {
   readonly reason: string;
 }
 
-/** A write was refused, because its subject has a newer revision than the one that its dialog displays. */
+/** The refusal of a write whose object has a newer revision than the dialog. */
 export interface Conflict {
   readonly before: Version;
   readonly after: Version;
@@ -28,13 +28,13 @@ export interface Conflict {
 interface ConflictProps {
   readonly conflict: Conflict;
   readonly fields: readonly Field[];
-  /** True once the entries of the person are on top of the new state. */
+  /** True after the person's entries were applied to the new state. */
   readonly isRebased: boolean;
-  /** True where the new state allows the write. */
+  /** True if the new state allows the write. */
   readonly isPossible: boolean;
 }
 
-/** Says what changed and who changed it. */
+/** Displays the changes since the dialog opened, and their author. */
 export function ConflictNote({ conflict, fields, isRebased, isPossible }: ConflictProps) {
   const note = useRef<HTMLDivElement>(null);
   useEffect(() => note.current?.scrollIntoView({ block: 'nearest' }), [conflict, isRebased]);

@@ -24,15 +24,15 @@ export interface Kit extends Decider {
   readonly queries: QueryClient;
   /** The reason why the page is read-only, or null. */
   readonly readOnly: string | null;
-  /** The fields that every write has in addition. */
+  /** Fields that every write has in addition to its own. */
   readonly also: readonly FormField[];
-  /** Operations on a thing since a revision of it, newest first; absent where the API has none. */
+  /** The operations on an object since a revision, newest first. Absent if the API has none. */
   readonly changesSince?: (id: string, etag: string | null) => Promise<readonly Change[]>;
-  /** Says something in passing. `to`: where to read more. */
+  /** Displays a toast. `to` is the target of its link. */
   say(text: string, to?: string): void;
-  /** Signs the person in again. Rejects when they do not. */
+  /** Asks the person to sign in again. Rejects if they do not. */
   readonly signInAgain: (() => Promise<void>) | null;
-  /** The ms after which a visible page reads again what it displays; without it, on request only. */
+  /** The polling interval of a visible page in ms. Without it, the page reads on request only. */
   readonly every?: number;
 }
 
@@ -48,7 +48,7 @@ export function newQueries(): QueryClient {
       queries: {
         staleTime: 5_000,
         gcTime: 120_000,
-        // Offline a read fails at once, and follows when the connection is back.
+        // Offline, a read fails at once and is repeated when the connection returns.
         networkMode: 'always',
         refetchOnReconnect: 'always',
         retry: (failures, error) => failures < 2 && navigator.onLine && isPassing(error),
@@ -63,12 +63,11 @@ function isPassing(error: Error): boolean {
 
 const PAGE_SIZE = '50';
 
-/** Lists that change often are read again after this many ms. */
+/** The polling interval of lists that change often, in ms. */
 export const OFTEN_MS = 15_000;
 
 /**
- * A list of the API, page after page. `every`: read again after this many ms, while the tab is visible and few pages are
- * loaded.
+ * A paginated list of the API. `every`: the polling interval in ms, while the tab is visible and few pages are loaded.
  */
 export function useRows(path: string, query: Query, { enabled = true, every }: RowsReading = {}) {
   const { client, every: usual } = useKit();
@@ -93,7 +92,7 @@ export function useRows(path: string, query: Query, { enabled = true, every }: R
 
 const NO_ROWS: readonly Row[] = [];
 
-/** The basis of the interval. With the type of the query its other types would not be inferred. */
+/** The part of the options that holds the interval. The query's type cannot be inferred together with it. */
 interface Found {
   readonly state: { readonly data: unknown };
 }
@@ -103,7 +102,7 @@ interface RowsReading {
   readonly every?: number | undefined;
 }
 
-/** Longer lists are read again on request only. */
+/** The length above which a list is read on request only. */
 const MAX_PAGES_AGAIN = 3;
 
 function isFewPages(data: unknown): boolean {
@@ -111,8 +110,8 @@ function isFewPages(data: unknown): boolean {
 }
 
 /**
- * One thing of the API, with its revision. `every`: read again after this many ms, while the page is visible; only while
- * `polls` holds of it, where that is given.
+ * An object of the API with its revision. `every`: the polling interval in ms while the page is visible. `polls`: a
+ * condition for polling.
  */
 export function useOne(path: string, { query = {}, enabled = true, every, polls }: Reading = {}) {
   const { client, every: usual } = useKit();
@@ -135,7 +134,7 @@ interface Reading {
   readonly polls?: ((row: Row) => boolean) | undefined;
 }
 
-/** The thing in what {@link useOne} read; null until then. */
+/** The object read by {@link useOne}. Null until the first response. */
 export function oneIn(read: Read | undefined): Row | null {
   return read === undefined ? null : theOne(read.body);
 }

@@ -10,7 +10,7 @@ import { Value } from './value.js';
 
 const WIDE: readonly unknown[] = ['json', 'block'];
 
-/** Labels and values of one thing, without what it has not (yet). */
+/** Labels and values of one object. Fields without a value are omitted. */
 export function DetailList({ fields, row }: { fields: readonly Field[]; row: Row }) {
   const filled = fields.filter((field) => field.none !== undefined || !isBlank(valueOf(field, row)));
   return (
@@ -45,7 +45,7 @@ interface RowsProps {
   readonly empty: string;
 }
 
-/** Rows that are part of one thing. */
+/** Rows that are part of one object. */
 export function RowsSection({ title, fields, rows, open, empty }: RowsProps) {
   const visible = useMemo(() => fields.filter(({ hidden }) => !hidden), [fields]);
   return (
@@ -62,13 +62,13 @@ export function RowsSection({ title, fields, rows, open, empty }: RowsProps) {
 interface RelatedProps extends Omit<RowsProps, 'rows'> {
   readonly path: string;
   readonly query?: Query;
-  /** The page that lists all of them. */
+  /** The page with all rows. */
   readonly all?: string;
-  /** Read again after this many ms. */
+  /** The polling interval in ms. */
   readonly every?: number | undefined;
 }
 
-/** The newest rows of a list that belong to one thing. */
+/** The newest rows of a list that belong to one object. */
 export function RelatedSection({ title, fields, path, query = {}, open, empty, all, every }: RelatedProps) {
   const found = useRows(path, { page_size: '10', ...query }, { every });
   const { isPending, isError, error, hasNextPage, refetch } = found;

@@ -8,7 +8,7 @@ function count(by: 1 | -1): void {
   for (const follow of followers) follow(open);
 }
 
-/** The value as it was before a dialog opened: what is behind a dialog does not move. */
+/** The value before a dialog opened. The page behind a dialog does not change. */
 export function useBehindDialogs<T>(value: T): T {
   const [isBehind, setBehind] = useState(open > 0);
   const before = useRef(value);
@@ -29,7 +29,7 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
-/** A modal dialog: the browser's own, which keeps the focus inside and gives it back. */
+/** A modal dialog. It uses the browser's own, which traps and restores the focus. */
 export function Dialog({ title, close, stays = false, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
@@ -52,8 +52,7 @@ export function Dialog({ title, close, stays = false, children }: DialogProps) {
         event.preventDefault();
         if (!stays) close();
       }}
-      // Browsers may close it without the event before, when nothing was touched in between.
-      // The event of a dialog that was removed may come when another one is open.
+      // A browser may close the dialog without the preceding event if the person did not interact.
       onClose={({ currentTarget }) => {
         if (!currentTarget.isConnected) return;
         if (stays) currentTarget.showModal();

@@ -4,7 +4,7 @@ import { isRow, textAt, type Row } from './fields.js';
 import { Note } from './states.js';
 import { Copy } from './value.js';
 
-/** Returns true where another person has to approve first: 202 alone may also mean that a worker does it. */
+/** Returns true if another person has to approve first. Status 202 alone may also mean work in the background. */
 export function isPending({ status, body }: Done): boolean {
   return status === 202 && isRow(body['operation']);
 }
@@ -19,7 +19,7 @@ interface Secret {
   readonly text: string;
 }
 
-/** The secret that a response holds once and never again. */
+/** A secret that is contained in one response only. */
 export function secretIn(body: Row): Secret | null {
   const places = [
     '',

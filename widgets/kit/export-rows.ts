@@ -1,7 +1,7 @@
 import { theRows, type Client, type Query } from './client.js';
 import { textAt, type Row } from './fields.js';
 
-/** A file has no more rows. */
+/** The maximum number of rows in a file. */
 export const MAX_EXPORTED = 10_000;
 const PAGE_SIZE = '1000';
 
@@ -11,7 +11,7 @@ interface Exported {
   readonly isCut: boolean;
 }
 
-/** All rows of a list, page after page. `progress`: how many have been read. */
+/** Reads all pages of a list. `progress` receives the number of rows read. */
 export async function allRows(
   client: Pick<Client, 'get'>,
   path: string,

@@ -16,7 +16,7 @@ interface ExportProps {
   readonly includes: (row: Row) => boolean;
 }
 
-/** Saves all rows that match the filters, loaded or not, and says how many. */
+/** Saves all rows that match the filters, including those not loaded, and displays their number. */
 export function ExportButton({ name, fields, path, query, includes }: ExportProps) {
   const { client, say } = useKit();
   const [count, setCount] = useState<number | null>(null);

@@ -1,30 +1,30 @@
-/** One object of the API. */
+/** An object of the API. */
 export type Row = Readonly<Record<string, unknown>>;
 
 export type Kind =
   'text' | 'code' | 'id' | 'time' | 'money' | 'number' | 'ms' | 'status' | 'yes' | 'list' | 'json' | 'block';
 
-/** A value of a row, and how people read it: a column, a line of a detail list, a column of a CSV file. */
+/** A value of a row and its format: a column, a line of details, or a column of a CSV file. */
 export interface Field {
   readonly label: string;
-  /** A path in the row, such as `check.next_at`, or what computes the value. */
+  /** A path in the row, such as `check.next_at`, or a function that computes the value. */
   readonly of: string | ((row: Row) => unknown);
   readonly as?: Kind;
-  /** The unit of `money`, or `$` and the path of the unit in the row. */
+  /** The unit of `money`, or `$` and the path to the unit in the row. */
   readonly unit?: string;
   /** Returns the target of a click on the value. */
   readonly to?: (row: Row) => string | null;
-  /** The scope without which the value is no link. */
+  /** The scope required for the link. Without it the value is plain text. */
   readonly toScope?: string;
   /** True for a column that is hidden until the person selects it. */
   readonly hidden?: boolean;
-  /** Displayed in place of null. */
+  /** The text displayed for null. */
   readonly none?: string;
-  /** It changes without a new revision. */
+  /** True if the value may change without a new revision. */
   readonly unversioned?: boolean;
 }
 
-/** The value at a path: `check.next_at`; undefined where there is none. */
+/** Returns the value at a path such as `check.next_at`, or undefined. */
 export function at(value: unknown, path: string): unknown {
   let here = value;
   for (const name of path.split('.')) {
@@ -69,12 +69,12 @@ export function textOf(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value as number | boolean);
 }
 
-/** Checks for a value without anything to display. */
+/** Returns true for a value with no text. */
 export function isBlank(value: unknown): boolean {
   return ['', '[]', '{}'].includes(textOf(value));
 }
 
-/** Rows as CSV (RFC 4180). A text that a spreadsheet would run as a formula begins with an apostrophe. */
+/** Formats rows as CSV (RFC 4180). A text that a spreadsheet would run as a formula gets a leading apostrophe. */
 export function csvOf(fields: readonly Field[], rows: readonly Row[]): string {
   const lines = rows.map((row) => fields.map((field) => textOf(valueOf(field, row))));
   const all = [fields.map(({ label }) => label), ...lines];

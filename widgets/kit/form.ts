@@ -1,23 +1,23 @@
 import { at, isRow, textOf, type Row } from './fields.js';
 
-/** A value that a person enters for a write. */
+/** An input of a write. */
 export interface FormField {
   /** The path in the body: `limits.requests_per_minute`. */
   readonly name: string;
   readonly label: string;
-  /** `lines`: one value a line. `checks`: any of the options. `time`: in UTC. */
+  /** The kind of input. `lines`: one value per line. `checks`: any of the options. `time`: in UTC. */
   readonly kind?: 'text' | 'number' | 'choice' | 'lines' | 'checks' | 'tick' | 'time';
   readonly options?: readonly string[];
   readonly required?: boolean;
   readonly hint?: string;
-  /** The value before: a path in the row, which a PATCH changes, or a text to begin with. */
+  /** The initial value: a path in the row, which a PATCH changes, or a text. */
   readonly initial?: string;
   readonly preset?: string;
-  /** Part of the path, or what {@link Rolling.implied} reads: not sent on its own. */
+  /** True for an input that is not sent on its own: part of the path, or read by {@link Rolling.implied}. */
   readonly inPath?: boolean;
   /** The largest number. */
   readonly most?: number;
-  /** Displayed only if so. */
+  /** A condition for displaying the input. */
   readonly when?: (values: Values) => boolean;
 }
 
@@ -31,7 +31,7 @@ export const REASON_FIELD: FormField = {
 const TICKET: FormField = { name: 'ticket', label: 'Ticket', hint: 'A number or a link.' };
 export const REASON_FIELDS = [REASON_FIELD, TICKET];
 
-/** The texts of the fields by name. `lines` and `checks` have one value a line; `tick` is `true` or empty. */
+/** The texts of the inputs by name. `lines` and `checks` have one value per line; `tick` is `true` or empty. */
 export type Values = Readonly<Record<string, string>>;
 
 interface Rolling {
@@ -39,7 +39,10 @@ interface Rolling {
   readonly implied: (values: Values) => Row;
 }
 
-/** The form that replaces a key or secret. It has no preset: a leaked one must end at once, a planned change must not. */
+/**
+ * The form that replaces a key or secret. It has no preset, because a leaked one must end at once and a planned change
+ * must not.
+ */
 export function rolling(mostHours: number): Rolling {
   return {
     fields: [
@@ -83,15 +86,15 @@ function initialOf({ initial, preset = '', kind }: FormField, row: Row): string 
 }
 
 /**
- * The body of a write. Without `before` what is empty is left out; with it (a PATCH) only members that differ are sent, in
- * objects too. A list is one member; an emptied text is null.
+ * The body of a write. Without `before`, empty inputs are omitted. With it (a PATCH), only changed members are sent,
+ * also inside objects. A list counts as one member; an emptied text is null.
  */
 export function bodyOf(fields: readonly FormField[], values: Values, before: Values | null): Row {
   const body: Record<string, unknown> = {};
   for (const field of fields) {
     if (field.inPath === true || field.when?.(values) === false) continue;
     const text = values[field.name] ?? '';
-    // The API decides on the meaning of an absent tick; `preset` repeats it.
+    // The API defines the default of an absent tick; `preset` repeats it.
     const absent = field.kind === 'tick' ? (field.preset ?? '') : '';
     if (before === null ? text === absent : !differs(field, text, before[field.name])) continue;
     put(body, field.name.split('.'), parsed(field, text));
@@ -104,8 +107,8 @@ function differs(field: FormField, text: string, before = ''): boolean {
 }
 
 /**
- * What a person entered, on top of a newer state: fields that they did not touch follow it, and lists gain and lose what
- * the person added and removed.
+ * Merges the person's entries into a newer state. Untouched fields take the new value. Lists keep the person's
+ * additions and removals.
  */
 export function rebase(
   fields: readonly FormField[],

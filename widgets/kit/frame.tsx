@@ -9,7 +9,7 @@ import { Trouble } from './states.js';
 export interface NavItem {
   readonly href: string;
   readonly label: string;
-  /** Left out for who lacks it. */
+  /** Hidden from a person without this scope. */
   readonly scope?: string;
 }
 export interface NavGroup {
@@ -21,14 +21,14 @@ interface FrameProps {
   readonly brand: string;
   readonly nav: readonly NavGroup[];
   readonly can: (scope: string) => boolean;
-  /** Next to the brand: what one must not mistake. */
+  /** The badge next to the brand, such as the sandbox's. */
   readonly badge?: ComponentChildren;
-  /** `placeholder`: what one may search for. */
+  /** `placeholder`: examples of search terms. */
   readonly search?: { readonly placeholder: string };
   /** The menu of the person. */
   readonly person: { readonly name: string; readonly menu: ComponentChildren };
   readonly toast: Toast | null;
-  /** Across the page, above everything. */
+  /** A banner across the page, above everything else. */
   readonly banner?: string | null;
   readonly children: ComponentChildren;
 }
@@ -137,7 +137,7 @@ function Search({ placeholder }: { placeholder: string }) {
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     if (text.trim() === '') return;
-    // The page that is found takes the focus, and the keys of the page work again.
+    // The search result takes the focus, so that the page's keyboard shortcuts work again.
     field.current?.blur();
     route(`/search?q=${encodeURIComponent(text.trim())}`);
   };
@@ -159,7 +159,7 @@ function Search({ placeholder }: { placeholder: string }) {
   );
 }
 
-/** A page that fails takes nothing else with it. */
+/** An error boundary: a failing page leaves the rest of the frame intact. */
 function Guarded({ children }: { children: ComponentChildren }) {
   const [error, retry] = useErrorBoundary();
   return error === undefined ? <>{children}</> : <Trouble error={error} retry={retry} />;
@@ -167,7 +167,7 @@ function Guarded({ children }: { children: ComponentChildren }) {
 
 let pages = 0;
 
-/** The heading of a page and its title. It takes the focus when the page follows another one. */
+/** The heading and title of a page. It takes the focus after navigation. */
 export function Heading({ children, title }: { children: ComponentChildren; title: string }) {
   const heading = useRef<HTMLHeadingElement>(null);
   const brand = useContext(KitContext)?.brand;

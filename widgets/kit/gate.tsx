@@ -7,7 +7,7 @@ interface GateProps {
   readonly children: ComponentChildren;
 }
 
-/** The page of a person without a session. */
+/** The page for a person without a session. */
 export function Gate({ brand, mode, children }: GateProps) {
   return (
     <main class="gate">
@@ -19,7 +19,7 @@ export function Gate({ brand, mode, children }: GateProps) {
   );
 }
 
-/** So that people do not mistake the sandbox for the real thing, or the real thing for the sandbox. */
+/** The label that distinguishes the sandbox from production. */
 export function Mode({ mode }: { mode: string }) {
   const isReal = mode === 'live' || mode === 'production';
   return <span class={isReal ? 'badge' : 'badge try'}>{isReal ? 'Live' : mode}</span>;

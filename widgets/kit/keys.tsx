@@ -10,7 +10,7 @@ export const SHORTCUTS = [
   ['?', 'These shortcuts'],
 ] as const;
 
-/** Checks whether the focused element takes the key. */
+/** Checks whether the focused element handles the key itself. */
 function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement && target.matches('input:not([type=checkbox]), textarea, select, dialog *')
@@ -22,7 +22,7 @@ function searchField(): HTMLInputElement | null {
   return document.querySelector('input[type=search]');
 }
 
-/** The keys of every page; `?` displays them. */
+/** The keyboard shortcuts of every page. `?` displays them. */
 export function Shortcuts() {
   const [isOpen, setOpen] = useState(false);
   useEffect(() => {

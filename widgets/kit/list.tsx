@@ -13,33 +13,33 @@ import { capital, spoken } from './text.js';
 import { relative } from './time.js';
 import { useNow } from './value.js';
 
-/** A filter of a list; its value is in the address under its name. */
+/** A filter of a list. Its value is in the address under its name. */
 export interface Filter {
   readonly name: string;
   readonly label: string;
-  /** Values to select from; a date; anything where neither. */
+  /** The options of a selection, or a date. Otherwise the filter is a text. */
   readonly options?: readonly string[];
   readonly type?: 'date' | 'text';
-  /** Selects on the page instead of at the server: only where the API lists everything at once. */
+  /** Filters on the page instead of on the server. Only for lists that the API returns as a whole. */
   readonly local?: (row: Row, value: string) => boolean;
-  /** Left out for who lacks the scope. */
+  /** Hidden from a person without the scope. */
   readonly scope?: string;
 }
 
 export interface List {
   readonly title: string;
-  /** The path of the API. */
+  /** The path in the API. */
   readonly path: string;
   readonly fields: readonly Field[];
   readonly filters?: readonly Filter[];
   readonly open?: (row: Row) => string | null;
-  /** The text of an empty list without filters. */
+  /** The text of an empty, unfiltered list. */
   readonly empty: string;
-  /** Sent with every read. */
+  /** Parameters of every read. */
   readonly query?: Query;
-  /** Filters of which the API requires one; nothing is listed without. */
+  /** Filters of which the API requires one. Without any, the list is empty. */
   readonly needs?: readonly string[];
-  /** Read again after this many ms. */
+  /** The polling interval in ms. */
   readonly every?: number | undefined;
 }
 
@@ -50,7 +50,7 @@ interface ListPageProps {
   readonly before?: ComponentChildren;
 }
 
-/** A page with a list: filters in the address, rows page after page, all of them as CSV. */
+/** A page with a list. Filters are in the address, rows load page by page, and all rows can be exported as CSV. */
 export function ListPage({ list, lead, actions, before }: ListPageProps) {
   return (
     <>
@@ -145,7 +145,7 @@ function Rows({ list }: { list: List }) {
   );
 }
 
-/** The age of the rows. */
+/** The time since the rows were read. */
 function Age({ at }: { at: number }) {
   const now = useNow();
   return <span>read {relative(new Date(at).toISOString(), Math.max(now, at))}</span>;
@@ -157,7 +157,7 @@ interface FiltersProps {
   readonly change: (changed: Readonly<Record<string, string>>) => void;
 }
 
-/** A selection applies at once, a text when the person leaves it or presses Enter. */
+/** A selection applies at once. A text applies on Enter or when it loses the focus. */
 function Filters({ filters, query, change }: FiltersProps) {
   const id = useId();
   const apply = (name: string, value: string): void => {

@@ -4,14 +4,14 @@ import { OFTEN_MS, useRows } from './data.js';
 import { queryOf, type Row } from './fields.js';
 import { grouped, visible } from './text.js';
 
-/** Rows of a list that need a person, counted. */
+/** A count of rows that need a person. */
 export interface Matter {
   readonly title: string;
   readonly scope: string;
-  /** The path of the API, and of the page with the same filter. */
+  /** The path in the API, and of the page with the same filter. */
   readonly path: string;
   readonly query: Query;
-  /** The selection where the API has no such filter: the rows that count, each with its target. */
+  /** The selection of rows if the API has no such filter, each with its target. */
   readonly among?: {
     readonly counts: (row: Row) => boolean;
     readonly name: (row: Row) => string;
@@ -21,10 +21,10 @@ export interface Matter {
 }
 
 const DAY_MS = 86_400_000;
-/** The first day that counts: older rows need no one. */
+/** The first day included. Older rows need no action. */
 export const LAST_DAYS = new Date(Date.now() - 7 * DAY_MS).toISOString().slice(0, 10);
 
-/** Deliveries that were not sent because their endpoint was disabled or deleted. */
+/** Deliveries that were dropped because their endpoint was disabled or deleted. */
 export const droppedMatter = (scope: string, next: string): Matter => ({
   title: 'Deliveries dropped, last 7 days',
   scope,
@@ -33,7 +33,7 @@ export const droppedMatter = (scope: string, next: string): Matter => ({
   next,
 });
 
-/** The largest page that is counted. The count is a lower bound where there are more. */
+/** The page size of the count. A full page makes the count a lower bound. */
 const MAX_COUNTED = 100;
 const MAX_LINKS = 5;
 

@@ -3,13 +3,13 @@ import { useEffect, useId, useRef } from 'preact/hooks';
 
 interface MenuProps {
   readonly label: ComponentChildren;
-  /** The name for screen readers, where the label is a sign. */
+  /** The name for screen readers, if the label is a symbol. */
   readonly name?: string;
   readonly class?: string;
   readonly children: ComponentChildren;
 }
 
-/** A button that opens a panel below it: the browser's popover, which `Escape` and a click elsewhere close. */
+/** A button that opens a panel below it. It uses the browser's popover, which `Escape` and an outside click close. */
 export function Menu({ label, name, class: style = '', children }: MenuProps) {
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);

@@ -48,15 +48,15 @@ export function ResourceList({ resource }: { resource: Resource }) {
   );
 }
 
-/** Returns the page of a row; a row without details has none. */
+/** Returns the page of a row, or nothing for a row without details. */
 function ownPage({ name, details }: Resource): (row: Row) => string | null {
   return details === undefined ? () => null : toPage(name, 'id');
 }
 
-/** The time between two reads of a thing that is about to change. */
+/** The polling interval of an object that is about to change. */
 const POLL_MS = 3_000;
 
-/** One thing: what it is, what to do, everything that belongs to it. */
+/** The page of one object: its details, actions and related lists. */
 export function ResourcePage({ resource, id }: { resource: Resource; id: string }) {
   const now = useNow();
   const { can } = useKit();
@@ -129,7 +129,7 @@ function versioned({ fields, details = [] }: Resource): readonly Field[] {
   return [...fields, ...details];
 }
 
-/** The row with what its page needs of another list. */
+/** Returns the row together with the row of another list that its page needs. */
 function useJoined({ joins }: Resource, row: Row | null): Row | null {
   const { can } = useKit();
   const isRead = joins !== undefined && row !== null && can(joins.scope);

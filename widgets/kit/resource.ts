@@ -3,14 +3,14 @@ import type { Filter } from './list.js';
 import type { Tone } from './states.js';
 import type { Action } from './write.js';
 
-/** The meaning of a state and the next step, for people at 2 a.m. */
+/** An explanation of a state and the next step, for people at 2 a.m. */
 export interface Guidance {
   readonly tone: Tone;
   readonly title: string;
   readonly text: string;
 }
 
-/** A list that belongs to one thing: read from a path of the API, or part of what was read. */
+/** A list that belongs to one object, from a path of the API or from the object itself. */
 export interface Related {
   readonly title: string;
   readonly fields: readonly Field[];
@@ -19,18 +19,18 @@ export interface Related {
   readonly rows?: string;
   readonly from?: (row: Row) => { readonly path: string; readonly query?: Readonly<Record<string, string>> };
   readonly open?: (row: Row) => string | null;
-  /** The page with all of them. */
+  /** The page with all rows. */
   readonly all?: (row: Row) => string;
   readonly scope?: string;
 }
 
-/** Something else that the API says of one thing, which may not exist (yet). */
+/** Additional data of one object that may not exist yet. */
 export interface Further {
   readonly title: string;
   readonly path: (row: Row) => string;
   readonly fields: readonly Field[];
   readonly none: string;
-  /** The name of the file in which a person may take it along. */
+  /** The file name of its download. */
   readonly file?: string;
   readonly when?: (row: Row) => boolean;
 }
@@ -46,18 +46,18 @@ export interface Resource {
   readonly fields: readonly Field[];
   readonly filters?: readonly Filter[];
   readonly empty: string;
-  /** Sent with every read of the list. */
+  /** Parameters of every read of the list. */
   readonly query?: Readonly<Record<string, string>>;
   /** The interval in ms at which the list is read again. */
   readonly every?: number;
-  /** Filters of which the API requires one; nothing is listed without. */
+  /** Filters of which the API requires one. Without any, the list is empty. */
   readonly needs?: readonly string[];
-  /** The list that precedes this one while no filter is set. */
+  /** A list that is displayed first while no filter is set. */
   readonly first?: Related;
   readonly create?: readonly Action[];
   /** Returns the target of a row; the row's own page when absent. */
   readonly open?: (row: Row) => string | null;
-  /** The heading of the page; the id where it is empty. */
+  /** Returns the heading of the page. The id replaces an empty one. */
   readonly heading?: string | ((row: Row) => string);
   readonly status?: string | ((row: Row) => string);
   readonly details?: readonly Field[];
@@ -68,10 +68,10 @@ export interface Resource {
     /** The member of that list's rows that holds the id; `id` when absent. */
     readonly of?: string;
   };
-  /** A row of another list that its page needs: in the row under `as`; null where the list lacks it. */
+  /** A row of another list that the page needs, stored under `as`. Null if the list lacks it. */
   readonly joins?: {
     readonly as: string;
-    /** The member that has its id. */
+    /** The member that contains its id. */
     readonly of: string;
     readonly scope: string;
     readonly from: (row: Row) => { readonly path: string; readonly query?: Readonly<Record<string, string>> };
@@ -80,7 +80,7 @@ export interface Resource {
   readonly polls?: (row: Row) => boolean;
   readonly guidance?: (row: Row, now: number) => Guidance | null;
   readonly actions?: readonly Action[];
-  /** The label of the action that is likely next; the first one without it. */
+  /** The label of the likely next action. The first one by default. */
   readonly primary?: (row: Row) => string | null;
   readonly links?: readonly Linked[];
   readonly related?: readonly Related[];
@@ -93,7 +93,7 @@ export interface Linked {
   readonly scope: string;
 }
 
-/** The page of what a member of a row names. */
+/** The page of the object that a member of a row names. */
 export const toPage =
   (name: string, of: string) =>
   (row: Row): string | null =>
@@ -103,13 +103,13 @@ export function pageOf(name: string, id: string): string {
   return `/${name}/${encodeURIComponent(id)}`;
 }
 
-/** The path of the API for an action on a row: `/users/{id}/retry`. */
+/** The API path of an action on a row, such as `/users/{id}/retry`. */
 export const actionOn =
   (name: string, action = '') =>
   (row: Row): string =>
     pageOf(name, textAt(row, 'id')) + (action === '' ? '' : `/${action}`);
 
-/** The page of a list with a filter. */
+/** Returns the page of a filtered list. */
 export const listOf =
   (name: string, filter: string, of = 'id') =>
   (row: Row): string | null =>

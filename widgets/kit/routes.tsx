@@ -10,7 +10,7 @@ interface NavSection {
   readonly names: readonly string[];
 }
 
-/** The navigation: what needs attention, then the resources by sections. */
+/** The navigation: open problems first, then the resources by section. */
 export function groupsOf(sections: readonly NavSection[], resources: readonly Resource[]): NavGroup[] {
   const groups = sections.map(({ title, names }) => ({
     title,
@@ -26,10 +26,7 @@ interface RouteProps {
   readonly id?: string;
 }
 
-/**
- * The pages of an app: those of `own` by their paths, the lists and details of the resources, and `hint` where there is
- * no page.
- */
+/** The routes of an app: the pages of `own`, the lists and details of the resources, and `hint` for unknown paths. */
 export function pagesOf(
   own: Readonly<Record<string, ComponentType>>,
   resources: readonly Resource[],

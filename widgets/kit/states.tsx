@@ -10,7 +10,7 @@ export function Loading({ what = 'Loading' }: { what?: string }) {
   );
 }
 
-/** Nothing to list: why, and what next. */
+/** The state of an empty list: the reason and the next step. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="state">

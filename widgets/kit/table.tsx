@@ -7,13 +7,13 @@ interface TableProps {
   readonly label: string;
   readonly fields: readonly Field[];
   readonly rows: readonly Row[];
-  /** Returns the target of a row, whose first column is the link. */
+  /** Returns the target of a row. The first column links to it. */
   readonly open?: (row: Row) => string | null;
-  /** Above the table, next to the selection of columns. */
+  /** Content above the table, next to the selection of columns. */
   readonly tools?: preact.ComponentChildren;
 }
 
-/** A table of what is loaded; on a phone each row is a card. */
+/** A table of the loaded rows. On a phone each row is a card. */
 export function DataTable({ label, fields, rows, open, tools }: TableProps) {
   const hidden = fields.filter((field) => field.hidden).map((field) => field.label);
   const [hiding, setHiding] = useState<readonly string[]>(hidden);
@@ -71,7 +71,7 @@ export function DataTable({ label, fields, rows, open, tools }: TableProps) {
   );
 }
 
-/** Numbers are compared by their last digits. */
+/** Numbers are right-aligned. */
 function sideOf({ as }: Field): string {
   return as === 'money' || as === 'number' || as === 'ms' ? 'right' : '';
 }

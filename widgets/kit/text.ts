@@ -1,14 +1,14 @@
-// Control characters, and those that becomes the direction of the text around them.
+// Control characters, including those that change the direction of the surrounding text.
 const INVISIBLE = /[\p{Cc}\p{Cs}\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
 
-/** Text of strangers as one reads it: what has no visible sign or would reorder its neighbours is written as its code. */
+/** Escapes characters of untrusted text that are invisible or would reorder the surrounding text. */
 export function visible(text: string): string {
   return text.replace(INVISIBLE, (sign) =>
     sign === '\n' || sign === '\t' ? sign : `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
 
-/** `pending_approval` as people read it: "pending approval". */
+/** Formats `pending_approval` as "pending approval". */
 export function spoken(code: string): string {
   return visible(code).replaceAll('_', ' ');
 }
@@ -17,7 +17,7 @@ export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** A decimal with its digits grouped by thousands and at least two decimals: `1234.5` is `1,234.50`. Never rounded. */
+/** Formats a decimal with thousands separators and at least two decimals: `1234.5` becomes `1,234.50`. Never rounds. */
 export function money(amount: string): string {
   const [, sign, whole, decimals] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(amount) ?? [];
   if (whole === undefined) return visible(amount);
@@ -28,7 +28,7 @@ export function grouped(whole: string): string {
   return whole.replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
-/** The first and the last characters of a long id. */
+/** Shortens a long id to its first and last characters. */
 export function shortened(id: string, most = 18): string {
   return id.length <= most ? id : `${id.slice(0, 8)}…${id.slice(-4)}`;
 }

@@ -5,33 +5,33 @@ const UNITS = [
   ['s', 1],
 ] as const;
 
-/** `2026-11-22 14:03:11`, in UTC. */
+/** Formats a time as `2026-11-22 14:03:11`, in UTC. */
 export function utc(at: string): string {
   const date = new Date(at);
   return Number.isNaN(date.getTime()) ? at : date.toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** The same without a year that is this one. */
+/** Omits the year if it is the current one. */
 export function shortUtc(at: string, now: number): string {
   const text = utc(at);
   const year = `${new Date(now).getUTCFullYear()}-`;
   return text.startsWith(year) ? text.slice(year.length) : text;
 }
 
-/** A time on an axis whose marks are `step` seconds apart: `14:03`, `14:03:30`, or the day `11-22`; in UTC. */
+/** Formats a time on an axis whose marks are `step` seconds apart: `14:03`, `14:03:30`, or the day `11-22`; in UTC. */
 export function axisTime(seconds: number, step: number): string {
   const text = new Date(seconds * 1000).toISOString();
   if (step >= 86_400 || (step >= 3_600 && seconds % 86_400 === 0)) return text.slice(5, 10);
   return text.slice(11, step >= 60 ? 16 : 19);
 }
 
-/** The seconds of an axis: uPlot itself gives one point 1000 days. */
+/** The range of the time axis in seconds. uPlot alone gives a single point 1000 days. */
 export function axisRange(times: readonly number[], now: number): [number, number] {
   const end = times.at(-1) ?? now;
   return [Math.min(times[0] ?? end, end - 60), end];
 }
 
-/** The two largest units of a time span: `3 h 5 min`. */
+/** Formats the two largest units of a time span, such as `3 h 5 min`. */
 export function span(ms: number): string {
   let rest = Math.round(Math.abs(ms) / 1000);
   const parts: string[] = [];
@@ -45,7 +45,7 @@ export function span(ms: number): string {
   return parts.join(' ') || '0 s';
 }
 
-/** `3 min ago`, `in 2 h`: one unit, rounded down. */
+/** Formats a relative time in one unit, rounded down: `3 min ago`, `in 2 h`. */
 export function relative(at: string, now: number): string {
   const ms = Date.parse(at) - now;
   if (Number.isNaN(ms)) return '';

@@ -8,7 +8,7 @@ import { OPERATION_FIELDS } from '../resource.js';
 
 const PLURALS: Readonly<Record<string, string>> = { delivery: 'deliveries' };
 
-/** The list that holds things of a kind: `payout` is in `payouts`. */
+/** The list that contains objects of a kind, such as `payouts` for `payout`. */
 function pluralOf(kind: string): string {
   return PLURALS[kind] ?? `${kind}s`;
 }
@@ -25,7 +25,7 @@ const WITH_PAGES = [
   'request',
 ];
 
-/** The page of something that the API names by kind and id; null where it has none. */
+/** The page of an object that the API names by kind and id. Null if the kind has no page. */
 export function pageOfKind(kind: string, id: string): string | null {
   if (id === '') return null;
   if (kind === 'webhook_endpoint') return `/deliveries?endpoint_id=${encodeURIComponent(id)}`;

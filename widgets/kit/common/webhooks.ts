@@ -21,18 +21,18 @@ export function isFailing(row: Row): boolean {
   return Number(row['failure_count'] ?? 0) > 0 || cause === 'failing' || cause === 'gone';
 }
 
-/** `failing` in place of `enabled` while attempts fail. */
+/** Returns `failing` instead of `enabled` while attempts fail. */
 export function endpointStatus(row: Row): string {
   return row['status'] === 'enabled' && isFailing(row) ? 'failing' : textAt(row, 'status');
 }
 
-/** The endpoint of a delivery is in its row as `endpoint`: null once it is deleted, absent where it was not read. */
+/** The endpoint of a delivery, in its row as `endpoint`. Null after its deletion, absent if it was not read. */
 export const joinEndpoint = (
   scope: string,
   from: NonNullable<Resource['joins']>['from'],
 ): Resource['joins'] => ({ as: 'endpoint', of: 'webhook_endpoint_id', scope, from });
 
-/** True where a delivery waits until its endpoint is enabled again; a test reaches a disabled one. */
+/** True if the delivery waits until its endpoint is enabled. A test delivery reaches a disabled endpoint. */
 export function isForDisabled({ endpoint, type }: Row): boolean {
   return isRow(endpoint) && endpoint['status'] === 'disabled' && type !== 'webhook_endpoint.test';
 }
@@ -54,7 +54,7 @@ export const DELIVERY_MORE: readonly Field[] = [
   CREATED,
 ];
 
-/** `more`: after the type. */
+/** `more`: the columns that follow the type. */
 export const deliveryFilters = (...more: readonly Filter[]): readonly Filter[] => [
   { name: 'status', label: 'Status', options: ['pending', 'succeeded', 'exhausted', 'dropped'] },
   { name: 'type', label: 'Type' },
@@ -64,7 +64,7 @@ export const deliveryFilters = (...more: readonly Filter[]): readonly Filter[] =
   { name: 'to', label: 'Created to', type: 'date' },
 ];
 
-/** `whose`: after the type, with the endpoint. */
+/** `whose`: the columns that follow the type, with the endpoint. */
 export const deliveryDetails = (...whose: readonly Field[]): readonly Field[] => [
   { label: 'webhook-id', of: 'id', as: 'id' },
   { label: 'Type', of: 'type' },
@@ -82,8 +82,8 @@ export const deliveryDetails = (...whose: readonly Field[]): readonly Field[] =>
 ];
 
 /**
- * What the state of a delivery means; `remedy`: what the reader can do while it fails, once it was given up, and while its
- * endpoint is disabled.
+ * Describes the state of a delivery. `remedy` has the reader's next step for a failing delivery, an exhausted one, and
+ * one whose endpoint is disabled.
  */
 export function deliveryGuidance(
   row: Row,
@@ -162,7 +162,7 @@ export const REQUEST_FIELDS: readonly Field[] = [
   { label: 'Refusal', of: 'refusal' },
 ];
 
-/** `whose`: after the duration. */
+/** `whose`: the columns that follow the duration. */
 export const requestDetails = (...whose: readonly Field[]): readonly Field[] => [
   { label: 'Request id', of: 'request_id', as: 'id' },
   { label: 'At', of: 'at', as: 'time' },
@@ -179,7 +179,7 @@ export const REQUEST_FILTERS: readonly Filter[] = [
   { name: 'path', label: 'Path begins with' },
   { name: 'request_id', label: 'Request id' },
 ];
-/** There is no read of one. */
+/** The API has no route for a single row. */
 export const readRequest = (id: string) => ({
   path: '/requests',
   query: { request_id: id },
