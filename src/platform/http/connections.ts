@@ -7,7 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { Server as TcpServer, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as tick, setTimeout as sleep } from 'node:timers/promises';
 import type { HttpConfig } from '../config/config.js';
 import { connectionsCut } from '../telemetry/metrics.js';
 import type { Page } from './listeners.js';
@@ -194,7 +194,7 @@ async function admitQueue(server: Server, maxWaitMs: number): Promise<void> {
   server.on('connection', admitted);
   while (quiet < QUIET_TICKS && performance.now() < deadline) {
     quiet += 1;
-    await new Promise((resolve) => setImmediate(resolve));
+    await tick();
   }
   server.off('connection', admitted);
 }
@@ -214,11 +214,14 @@ export async function drainHttp(listener: Listener, graceMs: number): Promise<vo
   // The method of http.Server would close idle connections at once, and with them requests that are on the wire.
   TcpServer.prototype.close.call(server);
   await sleep(Math.min(LINGER_MS, graceMs));
+  // Sockets are read once more: after a stall of the process this timer runs before requests that came long ago.
+  await tick();
   listener.closeUnused();
   while (performance.now() < deadline) {
     server.closeIdleConnections();
     if ((await openConnections(server)) === 0) return;
     await sleep(CHECK_MS);
+    await tick();
   }
   server.closeAllConnections();
 }

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Agent, request } from 'undici';
@@ -103,6 +105,30 @@ test('a client in the queue of the listener when draining begins still gets its 
     await service.close();
   },
 );
+
+test('a request that arrives while a draining process is stalled gets its response', async () => {
+  const edge = await startEdgeApp(db.database);
+  const socket = connect(Number(new URL(edge.url).port), '127.0.0.1');
+  let received = '';
+  socket.on('data', (chunk: Buffer) => (received += chunk.toString()));
+  const send = (): boolean => socket.write('GET /health/live HTTP/1.1\r\nhost: test\r\n\r\n');
+  const responded = (count: number): Promise<void> =>
+    eventually(() => received.split('HTTP/1.1 200').length === count + 1);
+  send();
+  await responded(1);
+  const closed = once(socket, 'close');
+  const drained = drainHttp(edge.adapter.api, WAIT_MS);
+  await eventually(() => !edge.adapter.api.server.listening);
+  // Timers run next, before sockets are read.
+  await new Promise((resolve) => setImmediate(resolve));
+  send();
+  // Longer than the linger of idle connections, whose end is due with the request.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);
+  await closed;
+  await responded(2);
+  await drained;
+  await edge.close();
+});
 
 test('a request in flight is waited for, up to the grace', async () => {
   const edge = await startEdgeApp(db.database);
