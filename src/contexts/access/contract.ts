@@ -1,9 +1,7 @@
 /**
- * The contract of access: directories of keys, published events, accepted commands, verification of signatures, the
- * form of callbacks.
+ * The contract of access: directories of keys, published events, accepted commands, the form of callbacks.
  */
 export { leadsToApp } from './application/allow-lists.js';
-export { bodyDigest, signerAmong } from './application/credential-secrets.js';
 export {
   EXCHANGE_KEY_DIRECTORY,
   type ExchangeCaller,

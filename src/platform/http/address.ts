@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { isWithin } from '../config/cidrs.js';
 
-/** The address in its plain form: an IPv4 address written as IPv6 is IPv4. Null for what is no address. */
+/** Parses an address; an IPv4-mapped IPv6 address becomes IPv4. Null for any other text. */
 export function parseAddress(address: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
   return ipaddr.isValid(address) ? ipaddr.process(address) : null;
 }
@@ -15,7 +15,6 @@ export function isInside(address: string, cidrs: readonly string[]): boolean {
 
 const PRIVATE_RANGES = ['loopback', 'private', 'uniqueLocal', 'linkLocal'];
 
-/** Checks for an address of this machine or of a private network. */
 export function isPrivateAddress(address: string): boolean {
   return PRIVATE_RANGES.includes(parseAddress(address)?.range() ?? '');
 }

@@ -1,6 +1,9 @@
+import { createHash, createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
 import { SetMetadata, type CanActivate, type ExecutionContext, type Type } from '@nestjs/common';
 import { PATH_METADATA } from '@nestjs/common/internal';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
+import { upTo } from '../cache-size.js';
 import { handlersIn } from '../discovered-methods.js';
 import { failpoint } from '../failpoints.js';
 import { isInside } from './address.js';
@@ -10,12 +13,11 @@ import { receiveBody, type MemoryBudget } from './request-body.js';
 import { toCaller, rawPath } from './request-state.js';
 
 /**
- * The authentication of one API: a global guard of everything under its path, unknown paths too. The registered route
- * decides, not the spelling of the path. Nothing is read of a body before its sender is named, or parsed before the sender
- * is authentic.
+ * The authentication of one API: a global guard of its registered routes, and of unknown paths under its prefix. No body is
+ * read before the sender is identified, or parsed before the sender is authentic.
  */
 export abstract class ApiGuard implements CanActivate {
-  /** Operations take their inputs from the query string, which therefore is part of what an Idempotency-Key covers. */
+  /** True where operations read the query string: the fingerprint of an Idempotency-Key then covers it. */
   readonly inputsInQuery: boolean = false;
 
   constructor(
@@ -23,21 +25,19 @@ export abstract class ApiGuard implements CanActivate {
     private readonly memory: MemoryBudget,
   ) {}
 
-  /** Returns the merchant that the request names, before the body is read. Throws {@link Refusal}. */
+  /** Returns the caller that the request names, before the body is read. Throws {@link Refusal}. */
   abstract identify(request: FastifyRequest): Promise<ApiCaller>;
 
-  /** Verifies, with the body read, that the merchant sent the request. Throws otherwise. */
+  /** Verifies the sender once the body is read. Throws for another sender. */
   verify(_request: FastifyRequest, _reply: FastifyReply, _caller: ApiCaller): void {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    const http = context.switchToHttp();
-    const request = http.getRequest<FastifyRequest>();
-    const { edge } = request;
-    if (edge.page !== null || !this.covers(edge.route ?? rawPath(request))) return true;
-    return this.admit(request, http.getResponse<FastifyReply>());
+    const reply = context.switchToHttp().getResponse<FastifyReply>();
+    const { edge } = reply.request;
+    if (edge.page !== null || !this.covers(edge.route ?? rawPath(reply.request))) return true;
+    return this.admit(reply.request, reply);
   }
 
-  /** True for the paths of the API. */
   covers(path: string): boolean {
     const { length } = this.prefix;
     return path.startsWith(this.prefix) && (path.length === length || path[length] === '/');
@@ -58,7 +58,7 @@ export abstract class ApiGuard implements CanActivate {
   }
 }
 
-/** Throws {@link Refusal} (403) for a caller who is authentic, and suspended or elsewhere (contract.md 2). */
+/** Throws {@link Refusal} (403) for a suspended caller, or an address outside the allow-list (contract.md 2). */
 function requireAdmissible({ status, ipAllowList, callerId }: ApiCaller, { ip }: FastifyRequest): void {
   if (status === 'suspended') throw new Refusal(SUSPENDED);
   if (ipAllowList.length === 0 || isInside(ip, ipAllowList)) return;
@@ -68,10 +68,10 @@ function requireAdmissible({ status, ipAllowList, callerId }: ApiCaller, { ip }:
 
 const PUBLIC = 'public routes';
 
-/** Marks a controller whose routes need no caller. */
+/** Marks a controller without authentication. */
 export const Public = (): ClassDecorator => SetMetadata(PUBLIC, true);
 
-/** Throws for a route that no API covers and that is not {@link Public}: the boot ends with its name. */
+/** Throws for a route that is neither covered by an API nor {@link Public}, which ends the boot. */
 export function requireGuards(controllers: readonly Type[], apis: readonly ApiGuard[]): void {
   for (const controller of controllers) {
     if (Reflect.hasMetadata(PUBLIC, controller)) continue;
@@ -82,4 +82,35 @@ export function requireGuards(controllers: readonly Type[], apis: readonly ApiGu
         throw new Error(`${controller.name}.${name} has no guard`);
     }
   }
+}
+
+const SIGNATURE = /^[0-9a-f]{64}$/;
+
+/** Secrets as KeyObjects: their creation for each check would double its cost. */
+const keys = new LRUCache<string, KeyObject>({
+  ...upTo(10_000),
+  memoMethod: (secret) => createSecretKey(secret, 'utf8'),
+});
+
+/** HMAC-SHA256 of prefix and body; the HMAC key is the UTF-8 bytes of the secret. */
+export function sign(secret: string, prefix: string, body: Buffer): Buffer {
+  return createHmac('sha256', keys.memo(secret)).update(prefix, 'utf8').update(body).digest();
+}
+
+/** Returns the index of the secret that created the signature (lower-case hex), or -1. Compares in constant time. */
+export function signerAmong(
+  secrets: readonly string[],
+  signature: string,
+  prefix: string,
+  body: Buffer,
+): number {
+  if (!SIGNATURE.test(signature)) return -1;
+  const given = Buffer.from(signature, 'hex');
+  return secrets.map((secret) => timingSafeEqual(given, sign(secret, prefix, body))).lastIndexOf(true);
+}
+
+/** The digest of a body in the request log's string to sign (admin-api.md 3). */
+export function bodyDigest(body: Buffer | string): string {
+  const hash = createHash('sha256').update(body).digest('hex');
+  return `sha256:${hash} (${Buffer.byteLength(body)} bytes)`;
 }

@@ -13,23 +13,22 @@ import { connectionsCut } from '../telemetry/metrics.js';
 import type { Page } from './listeners.js';
 import { problemJson, toTitle, type HttpProblem } from './problem.js';
 
-/** The times in which a client must send a request and its headers, and may idle between two. */
+/** The timeouts of a whole request and of its headers. */
 export const REQUEST_TIMEOUT_MS = 30_000;
 const HEADERS_TIMEOUT_MS = 10_000;
-/** Longer than the idle timeout of usual load balancers, so that they and not we close an idle connection. */
+/** Longer than the idle timeout of common load balancers, so that they close idle connections first. */
 const KEEP_ALIVE_MS = 72_000;
-/** The interval at which Node checks for late requests. */
 const TIMEOUT_CHECK_MS = 5_000;
 
-/** Connections that wait to be accepted: clients that come at once. Node's own number, 511, is the least. */
+/** Returns the length of the accept queue. The minimum is Node's default. */
 export function toBacklog({ maxConnections }: HttpConfig): number {
   return Math.max(511, maxConnections);
 }
 
-/** The time that a connection with a request may pass no byte either way; longer than any handler takes. */
+/** The time without a byte in either direction after which a connection is closed. No handler takes as long. */
 export const IDLE_TIMEOUT_MS = 60_000;
 
-/** Requests on one connection that have no response yet: a client may pipeline, not pile up. */
+/** The most pipelined requests without a response on one connection. */
 const MAX_PENDING = 32;
 
 declare module 'node:http' {
@@ -40,21 +39,21 @@ declare module 'node:http' {
 }
 
 /**
- * A server of HTTP with its open connections, bounded before it listens. Above the bound idle ones make place for the next.
- * Clients that pile up requests are cut off; those that take nothing of their responses, by the server's own timeout.
+ * An HTTP server with a bound on its connections, above which idle ones are closed. A client that pipelines too many requests
+ * is disconnected.
  */
 export class Listener {
-  /** The responses of each open connection that are not sent yet. */
+  /** The pending responses of each open connection. */
   private readonly open = new Map<Socket, Set<ServerResponse>>();
-  /** True once every response ends its connection. */
+  /** True once each response closes its connection. */
   isDraining = false;
 
   constructor(
     readonly server: Server,
     maxConnections: number,
-    /** The page that it serves; null: the API. */
+    /** The page that it serves; null for the API. */
     readonly page: Page | null = null,
-    /** Only the user of the process may connect. */
+    /** True for the socket that only the user of the process may open. */
     readonly isShell = false,
   ) {
     server.maxConnections = maxConnections;
@@ -63,13 +62,13 @@ export class Listener {
       server.closeIdleConnections();
     });
     server.on('connection', (socket: Socket) => this.opened(socket));
-    // The listener runs before the handler, whose response may be over when it returns.
+    // This listener precedes the handler, which may end the response before it returns.
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) =>
       this.requested(request, response),
     );
-    // Node's own response to an Expect that it does not know is no problem document: the request counts as if it had none.
+    // Node's own response to an unknown Expect has no problem details: the header is ignored.
     server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-    // `100 Continue` is sent once the caller is identified: sendContinue.
+    // sendContinue responds once the caller is identified.
     server.on('checkContinue', (request, response) => server.emit('request', request, response));
   }
 
@@ -77,7 +76,7 @@ export class Listener {
     this.isDraining = true;
   }
 
-  /** Browsers open connections on the off chance. Node does not count those as idle that have sent nothing yet. */
+  /** Closes connections that have sent nothing, which Node does not count as idle. Browsers open some in advance. */
   closeUnused(): void {
     for (const socket of this.open.keys()) if (socket.bytesRead === 0) socket.destroy();
   }
@@ -87,7 +86,7 @@ export class Listener {
     this.open.set(socket, pending);
     socket.once('close', () => {
       this.open.delete(socket);
-      // Node closes only the current response; those pipelined behind it have no socket yet.
+      // Node closes the current response only: pipelined ones have no socket yet.
       for (const response of pending) if (response.socket === null) response.emit('close');
     });
   }
@@ -102,12 +101,12 @@ export class Listener {
   }
 }
 
-/** The constraint of a route that every listener serves. */
+/** The constraint of routes on every listener. */
 export const EVERY_LISTENER = '*';
-/** The constraint of the API, and of routes that name no listener. */
+/** The constraint of routes without a listener of their own. */
 export const API = 'api';
 
-/** A constraint of the router: a route serves the requests of its listener alone. */
+/** The constraint of the router by which a route serves the requests of one listener. */
 export const listenerConstraint = {
   name: 'listener',
   storage: <Handler>() => {
@@ -122,19 +121,18 @@ export const listenerConstraint = {
   validate: () => undefined,
 };
 
-/** The options of every server, for requests that take so long at most. Node applies the time only after the two others. */
+/** The options of every server. Node applies `requestTimeout` after the other two timeouts. */
 export function serverOptions(requestTimeout: number) {
   return {
     requestTimeout,
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeout),
     connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, requestTimeout),
-    // Node's own response to a request without Host is no problem document; the edge gives one.
+    // Node's own response has no problem details: EdgeHooks refuses the request.
     requireHostHeader: false,
   };
 }
 
-/** A server that passes its requests on, as Fastify's own does. */
 export function routedServer(routing: RequestListener, requestTimeout: number): Server {
   const server = createServer(serverOptions(requestTimeout), routing);
   server.setTimeout(IDLE_TIMEOUT_MS);
@@ -150,7 +148,7 @@ function toProblem(error: NodeJS.ErrnoException): HttpProblem {
   return { status: 400, detail: 'The request is not valid HTTP' };
 }
 
-/** Refuses bytes that never became a request: there is no reply object yet, only the socket. */
+/** Responds on the socket to bytes that are not a valid request. */
 export function refuseClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -169,11 +167,11 @@ export function refuseClientError(error: NodeJS.ErrnoException, socket: Socket):
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-/** The time for which the listener accepts its queue while more connections come. */
+/** The longest time in which the listener accepts its queue. */
 const ADMIT_MS = 2000;
-/** The ticks of the event loop without a new connection after which the queue is empty. */
+/** The ticks without a new connection after which the queue counts as empty. */
 const QUIET_TICKS = 3;
-/** The time for which an idle keep-alive connection stays, so that a request on its way gets its response. */
+/** The time for which idle connections stay open, for requests in transit. */
 const LINGER_MS = 500;
 const CHECK_MS = 50;
 
@@ -182,8 +180,8 @@ function openConnections(server: Server): Promise<number> {
 }
 
 /**
- * Accepts the connections in the queue of the listener: their clients may have sent requests, and would be reset. A busy
- * process accepts few connections per tick, so quiet ticks are counted, not time.
+ * Accepts the queued connections, which closing the listener would reset. A busy process accepts few per tick, so idle ticks
+ * are counted and not time.
  */
 async function admitQueue(server: Server, maxWaitMs: number): Promise<void> {
   const deadline = performance.now() + maxWaitMs;
@@ -200,18 +198,18 @@ async function admitQueue(server: Server, maxWaitMs: number): Promise<void> {
 }
 
 /**
- * Ends the listener without cutting a client off: it accepts what is queued and nothing after; responses from then on say
- * `connection: close`; idle connections close after a short wait, the others after their response, the rest after `graceMs`
- * by force. Call it before `app.close()`, which closes what requests still need.
+ * Closes a listener gracefully. It accepts queued connections, then no more, and each response closes its connection. Idle
+ * connections are closed after a short wait, the rest after `graceMs`. Precedes `app.close()`, which closes the dependencies
+ * of requests.
  */
 export async function drainHttp(listener: Listener, graceMs: number): Promise<void> {
   const { server } = listener;
   if (!server.listening) return;
   const deadline = performance.now() + graceMs;
   await admitQueue(server, Math.min(ADMIT_MS, graceMs));
-  // Not sooner: a client told to close connects again, and would be in the queue when the listener ends.
+  // A client whose connection is closed sooner would be in the queue again.
   listener.drain();
-  // The method of http.Server would close idle connections at once, and with them requests that are on the wire.
+  // http.Server.close would close idle connections at once, and reset requests in transit.
   TcpServer.prototype.close.call(server);
   await sleep(Math.min(LINGER_MS, graceMs));
   // Sockets are read once more: after a stall of the process this timer runs before requests that came long ago.

@@ -12,7 +12,7 @@ const SCRIPT = 'document.documentElement.id = "x"';
 const HASH = createHash('sha256').update(SCRIPT).digest('base64');
 
 describe('the documentation at /docs', () => {
-  it('is a page that says so until it is built, and what was built last from then on', async () => {
+  it('is a placeholder page until the site is built, then the last build', async () => {
     const folder = join(specFolder('docs-site'), 'dist');
     const controller = new DocsController(new DocsSite([folder]), processConfig({}));
     const app = fastify();

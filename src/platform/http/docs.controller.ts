@@ -19,15 +19,15 @@ import { Public } from './api.guard.js';
 import { createAsset, FOREVER, sendAsset } from './pages/assets.js';
 import { acceptsHtml } from './pages/document.js';
 
-/** The folders in which `npm run docs` builds the site, relative to the built file and to its source. */
+/** The output folders of `npm run docs`, relative to the built file and to the source. */
 const PLACES = ['../../../../docs/.vitepress/dist', '../../../docs/.vitepress/dist'].map((place) =>
   fileURLToPath(new URL(place, import.meta.url)),
 );
 
-/** No folder, and nothing hidden. */
+/** The path of a file that is not hidden. */
 const FILE = /[^/.]\.[a-z0-9]+$/;
 
-/** Everything comes from this server; scripts in the document are allowed by their hashes alone. */
+/** Returns a Content-Security-Policy for this server's files, with the hashes of inline scripts. */
 function toPolicy(html: string): string {
   const inline = [...html.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g)].map(
     ([, script]) => `'sha256-${createHash('sha256').update(script!).digest('base64')}'`,
@@ -44,16 +44,15 @@ function toPolicy(html: string): string {
   ].join('; ');
 }
 
-/** The built site of docs/, read again for each request: only the sandbox serves it, and builds it meanwhile. */
+/** The built site of docs/. It is read for each request, because the sandbox builds it while it serves. */
 export class DocsSite {
   constructor(private readonly places: readonly string[] = PLACES) {}
 
-  /** False while the site is not built. */
   isBuilt(): boolean {
     return this.folder() !== undefined;
   }
 
-  /** The file of a path below `/docs/`: itself, the page of that name, or the index of that folder. */
+  /** Finds a file below `/docs/`, the page of that name, or the index of that folder. */
   find(path: string): ReturnType<typeof openFile> | null {
     const folder = this.folder();
     if (folder === undefined) return null;
@@ -76,7 +75,7 @@ function openFile(folder: string, name: string) {
   return { asset: createAsset(name, plain), cacheControl, policy };
 }
 
-/** While `npm start` builds the site, and where it was never built. */
+/** The page without a built site. */
 const NOT_BUILT = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -89,7 +88,7 @@ The OpenAPI document is at <a href="/openapi.json">/openapi.json</a>.</p>
 </html>
 `;
 
-/** The documentation site (docs/adr/0183). It has the runbooks of operators and the calls of the sandbox: no part of production. */
+/** The documentation site of the sandbox (ADR 183). Production does not serve it. */
 @Controller()
 @Public()
 export class DocsController {
@@ -121,7 +120,7 @@ export class DocsController {
     if (this.config.mode !== 'sandbox') throw DomainError.notFound('Page');
   }
 
-  /** A page for people; a problem document for programs. */
+  /** Sends a page to a browser, a problem to a program. */
   private sendNotFound(request: FastifyRequest, reply: FastifyReply): void {
     const page = acceptsHtml(request) ? this.site.find('404.html') : null;
     if (page === null) throw DomainError.notFound('Page');
@@ -129,10 +128,10 @@ export class DocsController {
   }
 }
 
-/** The folders in which `scripts/openapi.mjs` writes, relative to the built file and to its source. */
+/** The output folders of `scripts/openapi.mjs`, relative to the built file and to the source. */
 const DOCUMENTS = ['../../../openapi', '../../../dist/openapi'];
 
-/** The document that the build created from the decorators. Throws when there is none. */
+/** Reads the OpenAPI document of the build. Throws without one. */
 export async function builtDocument(mode: ProcessConfig['mode']): Promise<object> {
   for (const place of DOCUMENTS) {
     const text = await readFile(new URL(`${place}/${mode}.json`, import.meta.url), 'utf8').catch(() => null);
@@ -141,7 +140,6 @@ export async function builtDocument(mode: ProcessConfig['mode']): Promise<object
   throw new Error('dist/openapi is missing: npm run build makes it');
 }
 
-/** `/openapi.json`; the pages built from it are at `/docs`. */
 @Controller()
 @Public()
 export class OpenApiController {
@@ -161,7 +159,7 @@ export class OpenApiController {
     reply.header('content-type', 'application/json; charset=utf-8').send(text);
   }
 
-  /** The addresses of the service are known here, not where it was built. */
+  /** Adds the addresses of the service, which the build does not know. */
   private async withServer(): Promise<string> {
     const { mode, publicUrl, adminUrl, adminPort } = this.config;
     const url = publicUrl ?? '/';

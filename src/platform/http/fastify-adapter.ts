@@ -25,11 +25,9 @@ import { sendError, sendRefusal } from './problem.filter.js';
 import {
   applyProblem,
   BUSY,
-  HOST_REQUIRED,
   HTTPS_REQUIRED,
   JSON_TYPE,
   PROBLEM_TYPE,
-  QUERY_NOT_UTF8,
   TOO_MANY_PAGES,
   type HttpProblem,
 } from './problem.js';
@@ -39,9 +37,9 @@ import { MemoryBudget, settleBody } from './request-body.js';
 import { RequestLog } from './request-log.js';
 import {
   endRequestSpan,
-  isHealthPath,
   isQueryUtf8,
   loggedRequest,
+  rawPath,
   recordRequest,
   RequestState,
   startRequestSpan,
@@ -50,20 +48,20 @@ import { RouteTable } from './route-table.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** True with `@ListQuery()`: the response is a page of at most about `PAGE_BYTES`. */
+    /** Set by `@ListQuery()`: the response is a page of about `PAGE_BYTES` at most. */
     isListPage?: boolean;
-    /** The route parses its body itself (`@BodyAsBytes()`). */
+    /** Set by `@BodyAsBytes()`: the route parses its body. */
     bodyAsBytes?: boolean;
   }
 }
 
-/** Longer than any request line may be: an overlong id is an unknown id, not a different error. */
+/** Longer than any request line, so that an overlong id is an unknown id. */
 const MAX_PARAM_LENGTH = 16_384;
 
-/** Nest's Fastify adapter: one router for all listeners, which parses no body and has one mapping of errors. */
+/** Nest's Fastify adapter with one router for all listeners and one mapping of errors. It parses no body. */
 export class EdgeAdapter extends FastifyAdapter {
   readonly routes: RouteTable;
-  /** The listener of the API; those of pages are opened by PagesModule. */
+  /** The listener of the API. PagesModule opens those of pages. */
   readonly api: Listener;
 
   constructor(config: HttpConfig) {
@@ -91,7 +89,7 @@ export class EdgeAdapter extends FastifyAdapter {
     this.api = new Listener(fastify.server, config.maxConnections);
     fastify.decorateRequest('edge');
     fastify.removeAllContentTypeParsers();
-    // A body is read by the guard of its API, or by BodyInterceptor after the guards of its page.
+    // A body is read by the guard of its API, or by IdempotencyInterceptor after the guards of its page.
     fastify.addContentTypeParser('*', (_request, _payload, done) => done(null));
     fastify.addHook('onRoute', (route) => {
       routes.add(route);
@@ -106,30 +104,26 @@ export class EdgeAdapter extends FastifyAdapter {
     fastify.setErrorHandler((error, request, reply) => sendError(request, reply, error));
   }
 
-  /** Bodies are kept as bytes and parsed after the request was found authentic. */
+  /** Bodies are parsed after authentication. */
   override registerParserMiddleware(): void {}
 
-  /** The one route for all methods takes what no other does, behind the same guards. */
+  /** Serves unknown paths by the one route for all methods, behind the same guards. */
   override all(...route: unknown[]): FastifyInstance {
     return this.getInstance().setNotFoundHandler(route.at(-1) as PageHandler);
   }
 
-  /** Serializes once: what is sent is what an Idempotency-Key stores. */
-  override reply(response: unknown, body: unknown, statusCode?: number): FastifyReply {
+  /** Sends text as it is, an object as JSON. */
+  override reply(response: unknown, value: unknown, statusCode?: number): FastifyReply {
     const reply = response as FastifyReply;
-    if (statusCode !== undefined) reply.code(statusCode);
-    if (body instanceof Reply) {
-      reply.code(body.status);
-      if (body.body.length === 0) return reply.send();
-      return reply.header('content-type', body.status < 400 ? JSON_TYPE : PROBLEM_TYPE).send(body.body);
-    }
-    if (body instanceof StreamReply) return sendStream(reply, body);
-    if (body === undefined || body === null) return reply.send();
-    if (typeof body === 'string' || Buffer.isBuffer(body)) return reply.send(body);
-    return reply.header('content-type', JSON_TYPE).send(JSON.stringify(body));
+    if (value instanceof StreamReply) return sendStream(reply, value);
+    const body = value instanceof Reply ? value.body : value;
+    const status = value instanceof Reply ? value.status : statusCode;
+    if (status !== undefined) reply.code(status);
+    if (body === undefined || body === null || body === '') return reply.send();
+    reply.header('content-type', reply.statusCode < 400 ? JSON_TYPE : PROBLEM_TYPE);
+    return reply.send(typeof body === 'string' ? body : JSON.stringify(body));
   }
 
-  /** One mapping of errors for Nest's handlers, hooks and the framework itself. */
   override setErrorHandler(): FastifyInstance {
     return this.getInstance();
   }
@@ -139,7 +133,7 @@ export class EdgeAdapter extends FastifyAdapter {
   }
 }
 
-/** A list that has no reader is not read: of a HEAD, and of a client that has left. */
+/** Does not read the source for a HEAD or after the client is gone. */
 function sendStream(reply: FastifyReply, { contentType, body }: StreamReply): FastifyReply {
   const { method, edge } = reply.request;
   reply.header('content-type', contentType);
@@ -148,10 +142,10 @@ function sendStream(reply: FastifyReply, { contentType, body }: StreamReply): Fa
   return reply.send();
 }
 
-/** A year. Subdomains are left out: they are not ours to decide about. */
+/** One year, without includeSubDomains. */
 const HSTS = 'max-age=31536000';
 
-/** Gives the request its state and the response its headers; HSTS where HTTPS is required, and over HTTPS alone (RFC 6797). */
+/** Creates the state of the request and sets the headers of every response. HSTS is sent over HTTPS only (RFC 6797). */
 function beginRequest(request: FastifyRequest, reply: FastifyReply, { requireHttps }: HttpConfig): void {
   const { listener } = request.raw;
   request.edge = new RequestState();
@@ -165,7 +159,6 @@ function beginRequest(request: FastifyRequest, reply: FastifyReply, { requireHtt
 
 const FORWARDED = ['x-forwarded-for', 'x-forwarded-proto', 'forwarded'];
 
-/** True for a request with a header that proxies add. */
 function isForwarded({ headers }: IncomingMessage): boolean {
   return [...FORWARDED, 'x-real-ip', 'via'].some((name) => headers[name] !== undefined);
 }
@@ -173,7 +166,7 @@ function isForwarded({ headers }: IncomingMessage): boolean {
 type Done = (error?: Error) => void;
 type DoneSending = (error: Error | null, payload?: unknown) => void;
 
-/** The Fastify hooks of every request: before its route, before its response is sent, and after it. */
+/** The Fastify hooks of every request on every listener. */
 @Injectable()
 export class EdgeHooks implements OnModuleInit {
   private readonly addresses: LocalRateLimiter;
@@ -213,7 +206,7 @@ export class EdgeHooks implements OnModuleInit {
     else done();
   }
 
-  /** Logs once that requests carry headers of a proxy while none is trusted. */
+  /** Warns once about headers of a proxy while no proxy is trusted. */
   private noticeProxy({ headers }: IncomingMessage): void {
     const header = FORWARDED.find((name) => headers[name] !== undefined);
     if (header === undefined) return;
@@ -223,17 +216,20 @@ export class EdgeHooks implements OnModuleInit {
     );
   }
 
-  /** Returns the refusal of checks that precede all others, on every listener. */
+  /** Returns the refusal of the checks that precede all others. */
   private refuse(request: FastifyRequest): HttpProblem | null {
     const { raw, edge } = request;
-    if (raw.headers.host === undefined && raw.httpVersion === '1.1') return HOST_REQUIRED;
-    const isOpen = raw.listener?.isShell === true || isHealthPath(request);
+    if (raw.headers.host === undefined && raw.httpVersion === '1.1')
+      return { status: 400, detail: 'The Host header is required' };
+    // Load balancers send health checks without HTTPS.
+    const isOpen = raw.listener?.isShell === true || rawPath(request).startsWith('/health/');
     if (this.config.requireHttps && request.protocol !== 'https' && !isOpen) return HTTPS_REQUIRED;
-    // Each listener has separate counts.
+    // Each listener has its own rate limits.
     const { page, client } = edge;
     const blockedUntil = this.addresses.take(page === null ? client : `${page.name} ${client}`);
     if (blockedUntil !== null) return tooManyRequests(blockedUntil, Date.now());
-    return isQueryUtf8(request) ? null : QUERY_NOT_UTF8;
+    if (isQueryUtf8(request)) return null;
+    return { status: 400, detail: 'The query string must be percent-encoded UTF-8' };
   }
 
   private send(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: DoneSending): void {
@@ -243,7 +239,7 @@ export class EdgeHooks implements OnModuleInit {
   }
 
   private record(request: FastifyRequest, reply: FastifyReply, done: Done): void {
-    // The failpoint is for keyed requests, so that no health check triggers it.
+    // Only keyed requests trigger the failpoint, so that no health check does.
     if (request.edge.idempotency !== null) failpoint('response.sent');
     if (request.edge.span !== undefined) endRequestSpan(request.edge.span, request, reply);
     recordRequest(this.log, request, reply);
@@ -252,7 +248,7 @@ export class EdgeHooks implements OnModuleInit {
     done();
   }
 
-  /** The payload, or a problem when there is no memory for it. A write always gets its response. */
+  /** Returns the payload, or a problem without memory for it. A write always gets its response. */
   private withinBudget(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
     const { isListPage = false } = request.routeOptions.config;
     const isBounded = request.edge !== undefined && (request.edge.page === null || isListPage);
@@ -265,9 +261,8 @@ export class EdgeHooks implements OnModuleInit {
 }
 
 /**
- * The socket of the shell leads to the admin API alone, and a proxy in front of it would make everybody the shell. A program
- * that calls a page's path by a wrong method gets 405; people may find a page there. Strangers who open a link learn of no
- * routes: 404.
+ * Returns the refusal of a request to a page. The shell's socket serves the admin API only, and no proxy: behind a proxy
+ * every client would be the shell. A program that uses a wrong method on a page's path gets 405. A widget reveals no routes.
  */
 function refuseOnPage(request: FastifyRequest, routes: RouteTable): HttpProblem | null {
   const { page } = request.edge;

@@ -25,7 +25,7 @@ class Health {
   checks!: object;
 }
 
-/** Unsigned: for load balancers and operators. */
+/** Health checks for load balancers and operators. */
 @Controller('health')
 @Public()
 export class HealthController {

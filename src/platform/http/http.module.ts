@@ -41,10 +41,10 @@ import { VisitorLimits } from './pages/visitors.js';
 import { ProblemFilter } from './problem.filter.js';
 import { Refusal } from './problem.js';
 import { RateLimitGuard, RateLimits } from './rate-limit.guard.js';
-import { BodyInterceptor, MemoryBudget } from './request-body.js';
+import { MemoryBudget } from './request-body.js';
 import { rawPath } from './request-state.js';
 
-/** Every request that no other route takes, on any listener: under an API it is refused like the known ones. */
+/** Refuses unknown paths on every listener. The guards of an API precede it. */
 @Controller()
 class UnknownPathController {
   constructor(private readonly host: HttpAdapterHost<EdgeAdapter>) {}
@@ -57,7 +57,7 @@ class UnknownPathController {
   }
 }
 
-/** The pipeline of all requests, and a listener for each page in processes with its role. Contexts have the controllers. */
+/** The hooks and filters of all requests, and a listener for each page in processes with its role. */
 @Global()
 @Module({
   imports: [DiscoveryModule],
@@ -85,7 +85,7 @@ export class PagesModule implements OnModuleInit, OnApplicationBootstrap, Before
     private readonly log: Log,
   ) {}
 
-  /** Checks that no route is open by mistake; adds those of the built files of each page. */
+  /** Throws for a route without a guard. Adds the routes of each page's built files. */
   onModuleInit(): void {
     const apis = this.discovery.getProviders().map(({ instance }) => instance as unknown);
     const controllers = this.discovery
@@ -142,7 +142,7 @@ export class PagesModule implements OnModuleInit, OnApplicationBootstrap, Before
     return server;
   }
 
-  /** A process without the socket still serves. */
+  /** The process also serves without the socket. */
   private async openShell(): Promise<void> {
     try {
       this.removeSocket = await listenOnSocket(this.open(CONSOLE_PAGE, true), this.config.dataDir);
@@ -152,17 +152,12 @@ export class PagesModule implements OnModuleInit, OnApplicationBootstrap, Before
   }
 }
 
-/**
- * HTTP of the service. A context with an API provides an ApiGuard as a global guard (APP_GUARD). service.ts starts the
- * {@link MetricsServer}.
- */
+/** HTTP of the service. A context with an API provides an ApiGuard as a global guard (APP_GUARD). */
 @Global()
 @Module({
   imports: [PagesModule],
   controllers: [HealthController, DocsController, OpenApiController],
   providers: [
-    // The order matters: a body is read before its Idempotency-Key.
-    { provide: APP_INTERCEPTOR, useClass: BodyInterceptor },
     { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
     ResponseStore,
     {

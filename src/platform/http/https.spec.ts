@@ -13,13 +13,13 @@ const production = {
 describe('the boot', () => {
   const said = (change: object): string => httpsNotices({ ...production, ...change }).join('\n');
 
-  it('says that HTTPS is demanded, and how that is switched off', () =>
+  it('logs that HTTPS is required, and the setting that disables this', () =>
     expect(said({ trustProxy: '10.0.0.1' })).toMatch(/^HTTPS is demanded: .*REQUIRE_HTTPS=false[^\n]*$/));
 
-  it('says that every request will get 403 when no proxy is trusted', () =>
+  it('warns that every request gets 403 while no proxy is trusted', () =>
     expect(said({})).toMatch(/TRUST_PROXY is not set, .* every request will get 403/));
 
-  it('says that a proxy is likely when the public URL is https', () => {
+  it('warns of a likely proxy when the public URL is https', () => {
     const sandbox = { mode: 'sandbox', requireHttps: false };
     expect(said(sandbox)).toMatch(/^TRUST_PROXY is not set, .* address and the limits of the proxy/);
     expect(said({ ...sandbox, publicUrl: null, widgetUrl: 'https://w.example' })).toMatch(/^TRUST_PROXY/);
@@ -27,10 +27,10 @@ describe('the boot', () => {
     expect(said({ ...sandbox, trustProxy: 'loopback' })).toBe('');
   });
 
-  it('says that production responds in the clear', () =>
+  it('warns that production responds without HTTPS', () =>
     expect(said({ requireHttps: false, trustProxy: '10.0.0.1' })).toMatch(/^REQUIRE_HTTPS is false/));
 
-  it('has nothing to say to a worker', () => expect(said({ roles: ['worker'] })).toBe(''));
+  it('logs nothing for a worker', () => expect(said({ roles: ['worker'] })).toBe(''));
 });
 
 it.each([
@@ -42,7 +42,9 @@ it.each([
   ['::ffff:8.8.8.8', false],
   ['2606:4700::1111', false],
   ['', false],
-])('metrics go in the clear to %s: %s', (address, may) => expect(isPrivateAddress(address)).toBe(may));
+])('%s is a private address, which gets metrics without HTTPS: %s', (address, may) =>
+  expect(isPrivateAddress(address)).toBe(may),
+);
 
 describe('a service', () => {
   const logged = async (trustProxy: string | null): Promise<readonly string[]> => {
@@ -57,10 +59,11 @@ describe('a service', () => {
     return lines;
   };
 
-  it('logs once that a proxy is in front of it', async () =>
+  it('warns once about headers of an untrusted proxy', async () =>
     expect(await logged(null)).toEqual([
       expect.stringMatching(/^A request came with x-forwarded-for, and TRUST_PROXY/),
     ]));
 
-  it('says nothing where proxies are known', async () => expect(await logged('10.0.0.1')).toEqual([]));
+  it('does not warn about headers of a trusted proxy', async () =>
+    expect(await logged('10.0.0.1')).toEqual([]));
 });

@@ -8,13 +8,14 @@ import { IdempotencyKeyExpired } from '../../kernel/idempotency.js';
 import { newId } from '../../kernel/ids.js';
 import { AlreadyResponded } from '../event-store/command-loop-types.js';
 import type { StoredResponse } from '../event-store/port.js';
-import { ResponseSeal } from '../idempotency/response-seal.js';
+import { ResponseSeal } from '../idempotency/ticket.js';
 import type { ResponseStore } from '../idempotency/response-store.js';
 import { Sealer } from '../sealing/sealer.js';
 import { StoresResponseWithEvents } from './decorators.js';
 import { toFingerprint, IdempotencyInterceptor, parseIdempotencyKey } from './idempotency.interceptor.js';
 import { Refusal } from './problem.js';
 import { Reply } from './reply.js';
+import { MemoryBudget } from './request-body.js';
 import { RequestState, getTicket } from './request-state.js';
 
 class Routes {
@@ -53,13 +54,14 @@ function interceptor({ carriesResponses = true } = {}) {
       return first ?? null;
     },
   };
-  const one = new IdempotencyInterceptor(store as ResponseStore, { carriesResponses });
+  const one = new IdempotencyInterceptor(store as ResponseStore, { carriesResponses }, new MemoryBudget(1));
   /** Sends a request; `handle` responds with a status and a body, and fails for a status of 400 and more. */
   const send = async (
     { scope = 'merchant', key = null, method = 'POST', url = '/users', body = '{}', route = 'plain' }: Call,
     handle: (request: FastifyRequest) => Promise<Reply | object | void>,
   ): Promise<Sent> => {
     const edge = Object.assign(new RequestState(), {
+      merchant: { merchantId: scope },
       idempotencyScope: scope,
       rawBody: Buffer.from(body),
     });
@@ -75,8 +77,9 @@ function interceptor({ carriesResponses = true } = {}) {
       next,
     )) as Observable<unknown>;
     const response = await lastValueFrom(responses);
+    if (typeof response === 'string') return [201, response, isReplay];
     if (!(response instanceof Reply)) return [201, JSON.stringify(response), isReplay];
-    return [response.status, response.body.toString(), isReplay];
+    return [response.status, response.body, isReplay];
   };
   return { send, kept, queries: () => queries };
 }
@@ -95,7 +98,7 @@ const refusal = (status: number): object => ({ problem: expect.objectContaining(
 describe('a request under an Idempotency-Key', () => {
   const key = newId();
 
-  it('is refused while one under its key is in flight, and names another operation under the key', async () => {
+  it('is refused while a request with its key is in flight, as a mismatch if the requests differ', async () => {
     const { send } = interceptor();
     let finish = (_: Reply): void => undefined;
     const first = send({ key }, () => new Promise((resolve) => (finish = resolve)));
@@ -109,7 +112,7 @@ describe('a request under an Idempotency-Key', () => {
     await expect(send({ key, url: '/x' }, created('2'))).rejects.toMatchObject(refusal(422));
   });
 
-  it('is free again after a failure, and refused with a key that is no uuid', async () => {
+  it('runs again after a failure, and is refused with a key that is not a uuid', async () => {
     const { send } = interceptor();
     const broken = new Error('broken');
     await expect(send({ key }, () => Promise.reject(broken))).rejects.toBe(broken);
@@ -117,7 +120,7 @@ describe('a request under an Idempotency-Key', () => {
     await expect(send({ key: 'k' }, created('1'))).rejects.toMatchObject(refusal(400));
   });
 
-  it('stores a plain object as the text that is sent, and nothing of a request without a key or of a read', async () => {
+  it('stores the text that is sent, but nothing without a key or for a read', async () => {
     const { send, kept } = interceptor();
     expect(await send({ key }, async () => ({ n: 1 }))).toEqual([201, '{"n":1}', false]);
     expect(await send({ key }, async () => ({ n: 2 }))).toEqual([201, '{"n":1}', true]);
@@ -126,7 +129,7 @@ describe('a request under an Idempotency-Key', () => {
     expect(kept.size).toBe(1);
   });
 
-  it('does not store again what travelled with the commit; another status or body it does', async () => {
+  it('stores a response again only if its status or body differs from that of the commit', async () => {
     const { send, kept, queries } = interceptor();
     const committing = (sent: Reply) => async (request: FastifyRequest) => {
       getTicket(request).response(201, 'created');
@@ -140,7 +143,7 @@ describe('a request under an Idempotency-Key', () => {
     expect(kept.size).toBe(2);
   });
 
-  it('replays what the commit found under its key', async () => {
+  it('replays the response that the commit found under its key', async () => {
     const { send, kept } = interceptor();
     await send({ key }, created('first'));
     const repeat = async (): Promise<never> => {
@@ -149,7 +152,7 @@ describe('a request under an Idempotency-Key', () => {
     expect(await send({ key, route: 'withEvents' }, repeat)).toEqual([201, 'first', true]);
   });
 
-  it('queries its key and stores its response where commits carry none', async () => {
+  it('queries its key and stores its response on a store whose commits carry no responses', async () => {
     const { send, kept, queries } = interceptor({ carriesResponses: false });
     const handle = async (request: FastifyRequest) => {
       getTicket(request).response(201, 'created');
@@ -160,26 +163,32 @@ describe('a request under an Idempotency-Key', () => {
     expect(await send({ key, route: 'withEvents' }, created('2'))).toEqual([201, 'created', true]);
   });
 
-  it.each([401, 413, 429, 500, 503, 403, 404, 409])('%i is not kept: a repeat runs again', async (status) => {
-    const { send, kept } = interceptor();
-    await expect(send({ key }, refused(status))).rejects.toMatchObject(refusal(status));
-    await expect(send({ key }, refused(422, true))).rejects.toMatchObject(refusal(422));
-    expect(kept.size).toBe(0);
-  });
+  it.each([401, 413, 429, 500, 503, 403, 404, 409])(
+    'with status %i is not stored, and a repeat runs again',
+    async (status) => {
+      const { send, kept } = interceptor();
+      await expect(send({ key }, refused(status))).rejects.toMatchObject(refusal(status));
+      await expect(send({ key }, refused(422, true))).rejects.toMatchObject(refusal(422));
+      expect(kept.size).toBe(0);
+    },
+  );
 
-  it.each([403, 404, 409])('%i gives way to the 201 of a repeat in another process', async (status) => {
-    const { send, kept } = interceptor();
-    await send({ key }, created('faster'));
-    const [[name, faster]] = [...kept] as [[string, StoredResponse]];
-    kept.clear();
-    const overtaken = async (): Promise<never> => {
-      kept.set(name, faster);
-      return refused(status)();
-    };
-    expect(await send({ key }, overtaken)).toEqual([201, 'faster', true]);
-  });
+  it.each([403, 404, 409])(
+    'with status %i gets the 201 of a concurrent repeat in another process',
+    async (status) => {
+      const { send, kept } = interceptor();
+      await send({ key }, created('faster'));
+      const [[name, faster]] = [...kept] as [[string, StoredResponse]];
+      kept.clear();
+      const overtaken = async (): Promise<never> => {
+        kept.set(name, faster);
+        return refused(status)();
+      };
+      expect(await send({ key }, overtaken)).toEqual([201, 'faster', true]);
+    },
+  );
 
-  it.each([200, 201, 204])('%i is kept, without a key nothing is', async (status) => {
+  it.each([200, 201, 204])('with status %i is stored, and only with a key', async (status) => {
     const { send, kept } = interceptor();
     await send({}, created('done', status));
     expect(kept.size).toBe(0);
@@ -187,7 +196,7 @@ describe('a request under an Idempotency-Key', () => {
     expect(kept.size).toBe(1);
   });
 
-  it.each([400, 415, 422, 499])('%i is kept as the problem that was sent', async (status) => {
+  it.each([400, 415, 422, 499])('with status %i is stored as the problem in the response', async (status) => {
     const { send } = interceptor();
     await expect(send({ key }, refused(status))).rejects.toMatchObject(refusal(status));
     const [replayed, body, isReplay] = await send({ key }, created('2'));
@@ -195,14 +204,14 @@ describe('a request under an Idempotency-Key', () => {
     expect(JSON.parse(body)).toMatchObject({ status, detail: `refused ${status}` });
   });
 
-  it('keeps the refusal of a body that is no JSON', async () => {
+  it('stores the refusal of an invalid JSON body', async () => {
     const { send } = interceptor();
     const malformed = { key, body: '{' };
     await expect(send(malformed, created('1'))).rejects.toMatchObject({ code: 'bad_request' });
     expect((await send(malformed, created('1'))).slice(0, 1)).toEqual([400]);
   });
 
-  it('stores a response sealed, unless its route says otherwise, and opens it for the merchant', async () => {
+  it('stores a sealed response unless its route declares it clear, and replays it in clear', async () => {
     const { send, kept } = interceptor();
     await send({ key }, created('whsec_secret'));
     const timed = newId();
@@ -229,7 +238,7 @@ describe('ids under an Idempotency-Key', () => {
   const idOf = async (call: Call, purpose = 'user'): Promise<string> =>
     (await send(call, async (request) => created(getTicket(request).id(purpose), 503)()))[1];
 
-  it('are the same for a repeat, and others for another merchant, key or purpose, and without a key', async () => {
+  it('are the same for a repeat, and differ by merchant, key and purpose and without a key', async () => {
     const calls = [
       { scope: merchant, key },
       { scope: other, key },
@@ -244,7 +253,7 @@ describe('ids under an Idempotency-Key', () => {
     expect(await idOf({ scope: merchant, key })).toBe(ids[1]);
   });
 
-  it('a key that has outlived its response creates the next user, and a repeat finds that one again', async () => {
+  it('create another user once the response has expired, whom a repeat finds again', async () => {
     const used = await idOf({ scope: merchant, key });
     const create = () =>
       send({ scope: merchant, key }, async (request) => {
@@ -281,7 +290,7 @@ describe('the Idempotency-Key header', () => {
     expect(parseIdempotencyKey(header)).toBeNull();
   });
 
-  it('is compared by a fingerprint of method, path and every byte of the body', () => {
+  it('covers method, path and every byte of the body by a fingerprint', () => {
     const requests: [string, string, string][] = [
       ['POST', '/users', '{}'],
       ['PATCH', '/users', '{}'],

@@ -6,7 +6,7 @@ import {
   type ExecutionContext,
   type NestInterceptor,
 } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { lastValueFrom, of } from 'rxjs';
 import { IdempotencyKeyExpired } from '../../kernel/idempotency.js';
 import { isUuid } from '../../kernel/ids.js';
@@ -18,8 +18,8 @@ import { KeyedTicket } from '../idempotency/ticket.js';
 import { STORED_WITH_EVENTS } from './decorators.js';
 import { problemJson, Refusal, toProblem, UNAVAILABLE, type HttpProblem } from './problem.js';
 import { Reply } from './reply.js';
-import { parseBody } from './request-body.js';
-import { rawPath, rawTarget, type RequestState } from './request-state.js';
+import { MemoryBudget, parseBody, receiveUnread } from './request-body.js';
+import { getRequest, rawPath, rawTarget, type RequestState } from './request-state.js';
 
 const MALFORMED_KEY: HttpProblem = {
   status: 400,
@@ -28,15 +28,15 @@ const MALFORMED_KEY: HttpProblem = {
 const IN_FLIGHT: HttpProblem = { status: 409, detail: 'A request with this Idempotency-Key is in flight' };
 const KEY_REUSED: HttpProblem = { status: 422, detail: 'This Idempotency-Key was used for another request' };
 
-/** The request was refused before it was read, or the service failed: a repeat runs again (contract.md 4.4). */
+/** Statuses of requests that were not executed: a repeat runs again (contract.md 4.4). */
 const NOT_STORED = [401, 413, 429];
-/** The response depends on the present state and nothing was written: a repeat runs again (ADR 22). */
+/** Statuses that depend on the present state, without a write: a repeat runs again (ADR 22). */
 const TRANSIENT = [403, 404, 409, 412, 428];
 
 /**
- * Writes under an Idempotency-Key run once (contract.md 4): a key in progress is refused, a stored response is replayed,
- * and a new response is stored. Either the commit of the events carries the response (`@StoresResponseWithEvents()`, on
- * stores that can) and detects that the key was used before; or the key is queried before the handler and the response
+ * Reads and parses bodies, and runs a write under an Idempotency-Key once (contract.md 4). A key in progress is refused, and
+ * a stored response is replayed. With `@StoresResponseWithEvents()`, on a store that carries responses, the commit of the
+ * events stores the response and detects a reused key. Otherwise the key is queried before the handler, and the response is
  * stored after it.
  */
 @Injectable()
@@ -44,22 +44,26 @@ export class IdempotencyInterceptor implements NestInterceptor {
   constructor(
     private readonly responses: ResponseStore,
     @Inject(EVENT_STORE) private readonly events: Pick<EventStore, 'carriesResponses'>,
+    private readonly memory: MemoryBudget,
   ) {}
 
-  intercept(context: ExecutionContext, next: CallHandler) {
-    const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const { idempotencyScope } = request.edge;
-    if (idempotencyScope === null) return next.handle();
-    const { method } = request;
+  async intercept(context: ExecutionContext, next: CallHandler) {
+    const request = getRequest(context);
+    // The fingerprint of an Idempotency-Key covers the body.
+    await receiveUnread(context, this.memory);
+    const { method, edge, is404 } = request;
     const header = request.headers['idempotency-key'];
-    if (header !== undefined && method !== 'GET' && method !== 'HEAD' && !request.is404)
+    const { idempotencyScope } = edge;
+    const isWrite = method !== 'GET' && method !== 'HEAD' && !is404;
+    if (idempotencyScope !== null && header !== undefined && isWrite)
       return this.respond(context, next, idempotencyScope, String(header));
     parseBody(request);
     return next.handle();
   }
 
   private async respond(context: ExecutionContext, next: CallHandler, scope: string, header: string) {
-    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const reply = context.switchToHttp().getResponse<FastifyReply>();
+    const { request } = reply;
     const { edge, method } = request;
     const key = parseIdempotencyKey(header);
     if (key === null) throw new Refusal(MALFORMED_KEY);
@@ -77,7 +81,6 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const withEvents = Reflect.getMetadata(STORED_WITH_EVENTS, context.getHandler()) as StoredWithEvents;
     const ticket = new KeyedTicket({ scope, key, fingerprint }, seal, withEvents?.inClear);
     edge.ticket = ticket;
-    const reply = context.switchToHttp().getResponse<FastifyReply>();
     try {
       const isDetected = this.events.carriesResponses && withEvents !== undefined;
       const earlier = isDetected ? null : await this.responses.find(scope, key);
@@ -87,12 +90,12 @@ export class IdempotencyInterceptor implements NestInterceptor {
     }
   }
 
-  /** Runs the handler. Throws its error when that is the response of the key, and when it is none. */
-  private async run(ticket: KeyedTicket, reply: FastifyReply, next: CallHandler): Promise<Reply> {
-    let response: Reply;
+  /** Runs the handler. Throws its error unless the key has another response. */
+  private async run(ticket: KeyedTicket, reply: FastifyReply, next: CallHandler): Promise<unknown> {
+    let value: unknown;
     try {
       parseBody(reply.request);
-      response = toReply(await valueUnder(ticket, next), reply.statusCode);
+      value = await valueUnder(ticket, next);
     } catch (error) {
       if (error instanceof AlreadyResponded) return this.replay(ticket, reply, error.response);
       const problem = toProblem(error);
@@ -100,14 +103,14 @@ export class IdempotencyInterceptor implements NestInterceptor {
       if (earlier === null) throw error;
       return this.replay(ticket, reply, earlier);
     }
-    const earlier = await this.settle(ticket, response.status, response.body.toString());
-    return earlier === null ? response : this.replay(ticket, reply, earlier);
+    const status = value instanceof Reply ? value.status : reply.statusCode;
+    const text = toText(value instanceof Reply ? value.body : value);
+    const earlier = await this.settle(ticket, status, text);
+    if (earlier !== null) return this.replay(ticket, reply, earlier);
+    return value instanceof Reply ? value : text;
   }
 
-  /**
-   * Makes a response about to be sent the response of its key. Returns the one that is stored: null for this one, otherwise
-   * the earlier one, which must be sent instead.
-   */
+  /** Stores the response of the key. Returns null, or the earlier response, which must be sent in its place. */
   private async settle(
     ticket: KeyedTicket,
     status: number,
@@ -117,13 +120,13 @@ export class IdempotencyInterceptor implements NestInterceptor {
     failpoint('response.ready');
     if (status >= 500 || NOT_STORED.includes(status)) return null;
     const { scope, key } = ticket.request;
-    // Two at once in two processes: the one that came too late gets the response of the other.
+    // A concurrent request in another process may have stored the response.
     if (isTransient || TRANSIENT.includes(status)) return this.responses.find(scope, key);
     if (this.events.carriesResponses && ticket.hasCommitted(status, body)) return null;
     return this.responses.storeOrGet(ticket.toStored(status, body));
   }
 
-  /** Throws the refusal to give the response to another request. */
+  /** Throws {@link Refusal} (422) for another request under the same key. */
   private replay(ticket: KeyedTicket, reply: FastifyReply, stored: StoredResponse): Reply {
     const { edge } = reply.request;
     if (stored.fingerprint !== ticket.request.fingerprint) {
@@ -151,8 +154,8 @@ export class IdempotencyInterceptor implements NestInterceptor {
 type StoredWithEvents = { readonly inClear: boolean } | undefined;
 
 /**
- * The handler's value. A key whose response is no longer kept ({@link IdempotencyKeyExpired}) is free again: the handler
- * runs under the next ids of the key, which a repeat finds again.
+ * Runs the handler. After {@link IdempotencyKeyExpired} it runs again with the next ids of the key, which is free. A repeat
+ * derives the same ids.
  */
 async function valueUnder(ticket: KeyedTicket, next: CallHandler): Promise<unknown> {
   for (; ; ticket.uses += 1) {
@@ -164,19 +167,19 @@ async function valueUnder(ticket: KeyedTicket, next: CallHandler): Promise<unkno
   }
 }
 
-function toReply(value: unknown, status: number): Reply {
-  if (value instanceof Reply) return value;
-  return new Reply(status, value === undefined || value === null ? '' : JSON.stringify(value));
+function toText(body: unknown): string {
+  if (typeof body === 'string') return body;
+  return body === undefined || body === null ? '' : JSON.stringify(body);
 }
 
-/** The uuid in the header, lower-cased; null when it is not an RFC 9651 string that holds one (contract.md 4.1). */
+/** Returns the uuid in lower case; null unless the header is an RFC 9651 string of a uuid (contract.md 4.1). */
 export function parseIdempotencyKey(header: string): string | null {
   if (header.length !== 38 || header[0] !== '"' || header[37] !== '"') return null;
   const key = header.slice(1, 37);
   return isUuid(key) ? key.toLowerCase() : null;
 }
 
-/** Distinguishes operations under the same key: method, path as sent, and body. */
+/** Returns a hash of method, path as sent and body, which distinguishes requests under one key. */
 export function toFingerprint(method: string, path: string, body: Buffer): string {
   return createHash('sha256').update(`${method}\n${path}\n`, 'utf8').update(body).digest('base64url');
 }

@@ -4,33 +4,31 @@ import { Field, type Dto, type Rule } from '../dto/field.js';
 import { day, digits, text } from '../dto/rules.js';
 import { decodeCursor, type PagePlace } from '../postgres/page-cursor.js';
 
-/** The most items a page may have (contract.md 6). */
+/** The largest page in items (contract.md 6). */
 export const MAX_PAGE = 1000;
 
-/** A day that a list begins or ends with. */
 export const Day = (description: string): PropertyDecorator => Field(day, { optional: true, description });
 
 export const PageSize = (fallback: number, description: string): PropertyDecorator =>
   Field(digits(1, MAX_PAGE), { optional: true, default: fallback, description });
 
-/** The place in the `next_cursor` of an earlier response. */
+/** The cursor of a page. */
 export const PageCursor = (): PropertyDecorator =>
   Field(
     text({}, (value) => decodeCursor(value) ?? new Fault('must be the next_cursor of an earlier response')),
     { optional: true, description: 'The next_cursor of the page before.' },
   );
 
-/** A filter of a list: it may be left out. */
 export const Filter = (rule: Rule, description: string): PropertyDecorator =>
   Field(rule, { optional: true, description });
 
-/** The parameters of a list of the admin API: its DTO extends this one with filters. */
+/** The parameters of every list of the admin API. Subclasses add filters. */
 export class ListParameters implements KeysetPage {
   @PageSize(100, 'Items per page.') page_size!: number;
   @PageCursor() page_cursor?: PagePlace;
 }
 
-/** The parameters of a list in the order of creation, with `pageSize` items on a page by default. */
+/** Creates the parameters of a list in the order of creation. `pageSize` is the default. */
 export function createdListQuery(pageSize: number, sizeDescription: string): Dto<CreatedDays & KeysetPage> {
   class PageOfCreated implements CreatedDays, KeysetPage {
     @Day('First day, in UTC.')

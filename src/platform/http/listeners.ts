@@ -1,28 +1,24 @@
 import type { HttpConfig, ProcessConfig } from '../config/config.js';
 
 type Texts<Kind extends string> = `refused${Kind}` | `refused${Kind}Text`;
-/** The words of every page. A page without words for `Suspended` and `Closing` displays those for `Link`. */
+/** The words of a page. Without words for `Suspended` or `Closing` it displays the words for `Link`. */
 type PageMessages = Readonly<
   Record<'loading' | 'noScript' | Texts<'Link' | 'TooOften' | 'Trouble'>, string> &
     Partial<Record<Texts<'Suspended' | 'Closing'>, string>>
 >;
 
-/**
- * A page for people, with its own listener (its own origin). A context declares it once and serves it with
- * `PageController`s (docs/adr/0172).
- */
+/** A page for people on its own listener, and so its own origin (ADR 172). `PageController`s serve it. */
 export interface Page {
-  /** The folder of the page in widgets/. */
+  /** The folder in widgets/. */
   readonly name: string;
-  /** The path of the page. Its built files are at `<path>/assets/<file>`. */
+  /** Built files are at `<path>/assets/<file>`. */
   readonly path: string;
-  /** Processes with this role serve it. */
+  /** The role of the processes that serve the page. */
   readonly role: Exclude<ProcessConfig['roles'][number], 'api' | 'worker'>;
   readonly port: (config: HttpConfig) => number;
   readonly messages: Readonly<Record<'en' | 'es' | 'de', PageMessages>>;
-  /** The CSP directives of resources besides scripts and styles. */
+  /** The CSP directives for resources other than scripts and styles. */
   readonly media: string;
-  /** The time in which a browser must send a request. */
   readonly requestTimeoutMs: number;
 }
 

@@ -22,7 +22,7 @@ describe('a request as the log gets it', () => {
     ['/merchants/v1/users/ada@example.com%00', '/merchants/v1/users/[redacted]\ufffd'],
     ['/merchants/v1/users/%E0%A4%A', '/merchants/v1/users/%E0%A4%A'],
     [`/merchants/v1/payouts/${MERCHANT}`, `/merchants/v1/payouts/${MERCHANT}`],
-  ])('has the path %s as %s, also in what was to be signed', (sent, kept) => {
+  ])('has the path %s as %s, also in the string to sign', (sent, kept) => {
     expect(logged(`${sent}?phone=%2B14155550123`).path).toBe(kept);
     expect(logged(sent, `1700000000\nGET\n${sent}\n`).stringToSign).toBe(`1700000000\nGET\n${kept}\n`);
   });

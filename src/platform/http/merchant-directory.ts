@@ -1,34 +1,32 @@
-/** The part of a merchant that the edge needs. */
+/** The owner of a request to an API. */
 export interface ApiCaller {
   readonly merchantId: string;
-  /** One or, during a rotation, two private keys; the HMAC key is the UTF-8 bytes of each. */
+  /** One key, or two during a rotation. The HMAC key is the UTF-8 bytes. */
   readonly privateKeys: readonly string[];
-  /** The id of each of {@link privateKeys}. */
+  /** The ids of {@link privateKeys}, in the same order. */
   readonly privateKeyIds?: readonly string[];
   readonly status: 'active' | 'suspended';
-  /** CIDRs the merchant calls from; empty means anywhere. */
+  /** CIDRs of permitted addresses; empty for any. */
   readonly ipAllowList: readonly string[];
-  /** The merchant's limit; null or absent for the default. */
+  /** The merchant's rate limit; null or absent for the default. */
   readonly requestsPerMinute?: number | null;
-  /** A key (a uuid) whose requests, responses and Idempotency-Keys are kept apart from the merchant's others. */
+  /** The id of a key with its own rate limit and Idempotency-Keys. */
   readonly callerId?: string;
-  /** The name under which requests count in place of `callerId`, when they may not come from the key's owner. */
+  /** The name in the rate limit, in place of `callerId`, of a request that may not come from the key's owner. */
   readonly countedAs?: string;
 }
 
-/** The part of a merchant that pages of its users need. */
+/** A merchant with its settings for pages of its users. */
 export interface MerchantProfile extends ApiCaller {
   /** The name on pages. */
   readonly displayName: string;
-  /** Origins that may show these pages in a frame; empty: none was named. */
+  /** Origins that may embed the pages; empty if none is set. */
   readonly origins: readonly string[];
-  /**
-   * The origins or schemes of apps, with their colon, to which these pages may lead back; empty when none were named.
-   */
+  /** Origins, or schemes of apps with their colon, to which the pages may return; empty if none is set. */
   readonly callbacks: readonly string[];
 }
 
-/** Finds a merchant by API key; the access context provides it. Every request calls it: it caches. */
+/** Finds a merchant by API key, from a cache. The access context provides it. */
 export interface MerchantDirectory {
   find(apiKey: string): Promise<MerchantProfile | null>;
 }

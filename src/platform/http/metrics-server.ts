@@ -8,10 +8,9 @@ import { isPrivateAddress } from './address.js';
 import { IDLE_TIMEOUT_MS, Listener, REQUEST_TIMEOUT_MS } from './connections.js';
 import { HTTPS_REQUIRED, sendProblem } from './problem.js';
 
-/** Scrapers are few. */
 const MAX_CONNECTIONS = 32;
 
-/** GET /metrics and health on a separate listener of every process: the public port never serves metrics. */
+/** Serves GET /metrics and health checks on a separate port of every process. */
 @Injectable()
 export class MetricsServer implements OnApplicationShutdown {
   private server: FastifyInstance | null = null;
@@ -21,7 +20,7 @@ export class MetricsServer implements OnApplicationShutdown {
     private readonly health: HealthRegistry,
   ) {}
 
-  /** Listens, and resolves to the port. Rejects when the port is in use. */
+  /** Resolves to the port. Rejects when the port is in use. */
   async listen(port: number, host: string): Promise<number> {
     collectNodeMetrics();
     const timeouts = { requestTimeout: REQUEST_TIMEOUT_MS, connectionTimeout: IDLE_TIMEOUT_MS };

@@ -4,7 +4,7 @@ import { acceptsHtml, sendRefusedPage } from './pages/document.js';
 import { readLocale } from './pages/locale.js';
 import { ResponseSent, sendProblem, toProblem, type HttpProblem } from './problem.js';
 
-/** Responds to an error of a handler, a hook or the framework. */
+/** Responds to an error of a handler, a guard or Fastify. */
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
   if (reply.sent || error instanceof ResponseSent) return;
   const problem = toProblem(error);
@@ -12,7 +12,7 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: u
   sendRefusal(request, reply, problem);
 }
 
-/** Sends a document to people who navigate on a page, problem details to everybody else; no site may frame either. */
+/** Sends an HTML document to a browser that navigates on a page, else problem details. No site may embed either. */
 export function sendRefusal(request: FastifyRequest, reply: FastifyReply, problem: HttpProblem): void {
   const { page } = request.edge;
   if (page !== null && acceptsHtml(request))
@@ -21,7 +21,6 @@ export function sendRefusal(request: FastifyRequest, reply: FastifyReply, proble
   sendProblem(reply, problem);
 }
 
-/** The exception filter of the whole application. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {

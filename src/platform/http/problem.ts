@@ -10,21 +10,20 @@ export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 /** A problem in place of a result (contract.md 3.1). */
 export interface HttpProblem {
   readonly status: number;
-  /** The title in place of the status's own. */
+  /** The title in place of the default of the status. */
   readonly title?: string;
-  /** Displayed to the merchant. */
   readonly detail: string;
   readonly errors?: FieldErrors;
-  /** An Idempotency-Key does not keep it: see `DomainError.isTransient`. */
+  /** True if it is not stored under an Idempotency-Key, see `DomainError.isTransient`. */
   readonly isTransient?: boolean;
-  /** Members in addition to the standard ones, such as `string_to_sign_bytes`. */
+  /** Members besides the standard ones, such as `string_to_sign_bytes`. */
   readonly members?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The text for the request log alone, see `RequestState.stringToSign`. */
+  /** Only for the request log, see `RequestState.stringToSign`. */
   readonly stringToSign?: string;
 }
 
-/** Thrown where only the edge has words for what is wrong. */
+/** An error that carries its problem. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   constructor(readonly problem: HttpProblem) {
@@ -32,10 +31,10 @@ export class Refusal extends Error {
   }
 }
 
-/** Thrown to end a request whose response was sent. */
+/** Ends a request whose response was sent. */
 export class ResponseSent extends Error {}
 
-/** The one table from the domain's words to HTTP statuses (contract.md 3.3 to 3.8). */
+/** The HTTP statuses of domain errors (contract.md 3.3 to 3.8). */
 const STATUS_OF: Readonly<Record<DomainErrorCode, number>> = {
   bad_request: 400,
   forbidden: 403,
@@ -49,7 +48,7 @@ const STATUS_OF: Readonly<Record<DomainErrorCode, number>> = {
   unavailable: 503,
 };
 
-/** Distinguishes a 503 that is expected at times from a fault of the program. */
+/** Checks for a 503, which is no fault of the program. */
 export function isUnavailable(error: unknown): error is Error {
   if (error instanceof DomainError) return STATUS_OF[error.code] === 503;
   if (error instanceof Refusal) return error.problem.status === 503;
@@ -79,7 +78,7 @@ export function toTitle(status: number): string {
   return TITLES[status] ?? (status < 500 ? 'Bad request' : 'Internal server error');
 }
 
-/** The problem document (contract.md 3.1) as JSON text. */
+/** Returns the problem details as JSON text (contract.md 3.1). */
 export function problemJson(problem: HttpProblem): string {
   return JSON.stringify({
     type: 'about:blank',
@@ -92,7 +91,7 @@ export function problemJson(problem: HttpProblem): string {
   });
 }
 
-/** Seconds after which a client may retry when a dependency is unavailable. */
+/** The `Retry-After` of a 503 in seconds. */
 const RETRY_AFTER = '1';
 
 export const UNAVAILABLE: HttpProblem = {
@@ -115,9 +114,6 @@ export const TOO_MANY_PAGES: HttpProblem = {
 
 export const SUSPENDED: HttpProblem = { status: 403, detail: 'The merchant is suspended' };
 
-/** The problem of an HTTP/1.1 request without Host. Node's own response would have no problem details. */
-export const HOST_REQUIRED: HttpProblem = { status: 400, detail: 'The Host header is required' };
-
 export const HTTPS_REQUIRED: HttpProblem = { status: 403, detail: 'HTTPS is required' };
 
 export const WRONG_MEDIA_TYPE: HttpProblem = {
@@ -125,22 +121,16 @@ export const WRONG_MEDIA_TYPE: HttpProblem = {
   detail: 'The content type must be application/json',
 };
 
-/** Bodies of this many bytes and more are refused with 413 (contract.md 5.5). */
+/** Bodies of this size are refused with 413 (contract.md 5.5). */
 export const BODY_LIMIT = 1_048_576;
 
-/** Returns the detail for bodies that are not below `limit` bytes. */
 export function tooLarge(limit: number): string {
   return `The request body must be smaller than ${limit} bytes`;
 }
 
 export const BODY_TOO_LARGE: HttpProblem = { status: 413, detail: tooLarge(BODY_LIMIT) };
 
-export const QUERY_NOT_UTF8: HttpProblem = {
-  status: 400,
-  detail: 'The query string must be percent-encoded UTF-8',
-};
-
-/** Sets the status and headers of the problem on the reply; returns the body to send. */
+/** Sets the status and headers of the problem on the reply. Returns the body. */
 export function applyProblem(reply: FastifyReply, problem: HttpProblem): string {
   const { edge } = reply.request;
   edge.refusal = problem.detail;
@@ -156,7 +146,7 @@ export function sendProblem(reply: FastifyReply, problem: HttpProblem): FastifyR
 
 const UNEXPECTED: HttpProblem = { status: 500, detail: 'An unexpected error occurred' };
 
-/** The details of Fastify's errors before a handler runs, in words for the merchant. */
+/** The details of Fastify's errors for the merchant. */
 const FRAMEWORK_DETAILS: Readonly<Record<string, string>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: BODY_TOO_LARGE.detail,
   FST_ERR_CTP_INVALID_MEDIA_TYPE: WRONG_MEDIA_TYPE.detail,
@@ -164,11 +154,7 @@ const FRAMEWORK_DETAILS: Readonly<Record<string, string>> = {
   FST_ERR_BAD_URL: 'The request path is malformed',
 };
 
-function readCode(error: object): string | undefined {
-  return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-}
-
-/** Any thrown value as a problem. Unexpected errors reveal nothing internal. */
+/** Converts any thrown value. Unexpected errors reveal nothing internal. */
 export function toProblem(error: unknown): HttpProblem {
   if (error instanceof DomainError) {
     const status = STATUS_OF[error.code];
@@ -186,10 +172,8 @@ export function toProblem(error: unknown): HttpProblem {
 }
 
 function fromFramework(error: unknown): HttpProblem | undefined {
-  if (!(error instanceof Error) || !('statusCode' in error)) return undefined;
-  const status = error.statusCode;
+  if (!(error instanceof Error)) return undefined;
+  const { statusCode: status, code } = error as Error & { statusCode?: unknown; code?: unknown };
   if (typeof status !== 'number' || status < 400 || status >= 500) return undefined;
-  const code = readCode(error);
-  const known = code === undefined ? undefined : FRAMEWORK_DETAILS[code];
-  return { status, detail: known ?? toTitle(status) };
+  return { status, detail: FRAMEWORK_DETAILS[String(code)] ?? toTitle(status) };
 }

@@ -1,5 +1,5 @@
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import type { Pool, QueryConfig } from 'pg';
@@ -13,18 +13,18 @@ import { parseAddress } from './address.js';
 import type { ApiCaller } from './merchant-directory.js';
 import { Refusal, type HttpProblem } from './problem.js';
 
-/** Length of the window in seconds; it starts with a caller's first request. */
+/** The length of a window, which starts with the first request of a caller. */
 export const WINDOW_SECONDS = 60;
-/** The most callers in memory; one that is evicted leases new points from the shared counter. */
+/** The most callers in memory. An evicted caller leases points again. */
 const MAX_CALLERS = 50_000;
-/** The timeout of the store, after which the process counts on its own. */
+/** The timeout of the store, after which the process counts alone. */
 const STORE_TIMEOUT_MS = 1000;
 
-/** The grant of one request, and the rest of the window. */
+/** The decision on one request, with the rest of the window. */
 interface Quota {
   readonly allowed: boolean;
   readonly remaining: number;
-  /** Epoch milliseconds at which the window ends. */
+  /** The end of the window in epoch milliseconds. */
   readonly resetsAt: number;
 }
 
@@ -37,29 +37,28 @@ export function tooManyRequests(resetsAt: number, now: number): HttpProblem {
   return { status: 429, detail: 'Rate limit exceeded', headers };
 }
 
-/** Throws {@link Refusal} (429) until that time; returns for null. */
+/** Throws {@link Refusal} (429) unless `blockedUntil` is null. */
 export function refuseUntil(blockedUntil: number | null, now = Date.now()): void {
   if (blockedUntil !== null) throw new Refusal(tooManyRequests(blockedUntil, now));
 }
 
-/** The use of the current window. */
 interface Usage {
   readonly limit: number;
   readonly used: number;
-  /** Epoch milliseconds at which the window ends; null while nothing was used. */
+  /** Epoch milliseconds; null without a window. */
   readonly resetsAt: number | null;
 }
 
 interface Lease {
-  /** Points leased from the shared counter and not used yet. */
+  /** Unused points of the lease. */
   readonly leased: number;
-  /** The rest beyond the lease in the shared counter. */
+  /** The remaining points of the shared counter. */
   readonly remaining: number;
   readonly resetsAt: number;
   readonly exhausted: boolean;
 }
 
-/** A caller whose requests are counted: a merchant, one key of an API that has many, a credential of an operator. */
+/** A caller with a rate limit: a merchant, a key of the exchange, or a credential of an operator. */
 interface LimitedCaller {
   readonly counts: 'merchant' | 'key' | 'credential';
   readonly name: string;
@@ -67,7 +66,7 @@ interface LimitedCaller {
   readonly limit: number;
 }
 
-/** The lease of one caller, and its requests that wait for one. */
+/** The lease of one caller, and its requests that wait for a lease. */
 interface Account {
   lease: Lease;
   readonly waiting: GroupCall<void, Quota>;
@@ -76,13 +75,13 @@ interface Account {
 const NO_LEASE: Lease = { leased: 0, remaining: 0, resetsAt: 0, exhausted: false };
 
 /**
- * Counts requests of callers over all processes (contract.md 5.1): a fixed window in the database that starts with the first
- * request. A process leases points (1 for limits up to 100, one hundredth above); requests that arrive during a query share
- * the next lease, and leases never exceed the limit. The table has keyed hashes of callers: some are addresses of people.
- * When the database is unavailable the process counts alone, up to the limit.
+ * The rate limits over all processes: a fixed window in the database per caller (contract.md 5.1). A process leases points, 1
+ * for limits up to 100 and one hundredth above. Requests that arrive during a query share the next lease. Leases never
+ * exceed the limit. The table has keyed hashes, as some callers are addresses of people. While the database is unavailable,
+ * the process counts alone.
  */
 export class RateLimits {
-  /** Strangers can create names of the exchange's keys. They evict no lease of the others. */
+  /** Strangers can create names of keys of the exchange, which must not evict other leases. */
   private readonly accounts = {
     merchant: new LRUCache<string, Account>(upTo(MAX_CALLERS)),
     key: new LRUCache<string, Account>(upTo(MAX_CALLERS)),
@@ -95,7 +94,7 @@ export class RateLimits {
     private readonly keyedHash: Pick<KeyedHash, 'of'>,
     private readonly now: () => number = Date.now,
   ) {
-    // It counts alone: limits differ by caller.
+    // The limiter only counts, because limits differ by caller.
     const points = { points: Number.MAX_SAFE_INTEGER, duration: WINDOW_SECONDS, keyPrefix: '' };
     this.shared = new RateLimiterPostgres({
       ...points,
@@ -108,7 +107,7 @@ export class RateLimits {
     });
   }
 
-  /** Takes one point and describes the rest in the headers of the response. Throws {@link Refusal} (429). */
+  /** Takes one point and sets the RateLimit headers. Throws {@link Refusal} (429). */
   async admit(caller: LimitedCaller, reply: FastifyReply): Promise<void> {
     const { allowed, remaining, resetsAt } = await this.take(caller);
     const { counts, limit } = caller;
@@ -118,7 +117,7 @@ export class RateLimits {
     if (!allowed) refuseUntil(resetsAt, this.now());
   }
 
-  /** Takes one point. Synchronous while a lease lasts, so that a high limit costs no query a request. */
+  /** Takes one point, synchronously while a lease lasts. */
   take(caller: LimitedCaller): Quota | Promise<Quota> {
     const accounts = this.accounts[caller.counts];
     const name = `${caller.name} ${caller.limit}`;
@@ -127,7 +126,7 @@ export class RateLimits {
     return this.fromLease(account) ?? account.waiting.call();
   }
 
-  /** Returns the usage of a caller in all processes. A lease that is not used up counts as used. */
+  /** Returns the usage in all processes. Leased points count as used. */
   async usage(caller: LimitedCaller): Promise<Usage> {
     const found = await this.shared.get(this.keyFor(caller));
     const { limit } = caller;
@@ -143,7 +142,6 @@ export class RateLimits {
     const key = this.keyFor(caller);
     const serve = async ({ length }: readonly void[]): Promise<readonly Quota[]> => {
       const quotas: Quota[] = [];
-      // The quotas of the next lease follow where one is used up or over.
       while (quotas.length < length) {
         const quota = this.fromLease(account);
         const points = Math.max(Math.ceil(caller.limit / 100), length - quotas.length);
@@ -166,7 +164,7 @@ export class RateLimits {
 
   private async consume(key: string, points: number, limit: number): Promise<Lease> {
     const { consumedPoints, msBeforeNext } = await this.shared.consume(key, points);
-    // Above the limit it grants the points that were left before it.
+    // Above the limit, the lease has the points that were left.
     const leased = Math.max(0, points - Math.max(0, consumedPoints - limit));
     return {
       leased,
@@ -177,7 +175,7 @@ export class RateLimits {
   }
 }
 
-/** One client: an IPv4 address, or the /64 of an IPv6 subscriber. */
+/** Returns the IPv4 address, or the /64 of an IPv6 address: one subscriber. */
 export function toClient(address: string): string {
   if (!address.includes(':')) return address;
   const parsed = parseAddress(address);
@@ -190,10 +188,7 @@ interface Window {
   readonly resetsAt: number;
 }
 
-/**
- * Counts points per name in windows of a minute, each of which starts with the first point. In this process alone: it
- * blunts floods cheaply.
- */
+/** A rate limiter of this process, with a fixed window of a minute per name. */
 export class LocalRateLimiter {
   private readonly windows = new LRUCache<string, Window>(upTo(MAX_CALLERS));
 
@@ -202,7 +197,7 @@ export class LocalRateLimiter {
     private readonly now: () => number = Date.now,
   ) {}
 
-  /** Counts the points. Null while the limit allows them, else the epoch milliseconds at which the next may come. */
+  /** Takes points. Returns null within the limit, else the end of the window in epoch milliseconds. */
   take(name: string, points = 1): number | null {
     let window = this.windows.get(name);
     if (window === undefined || window.resetsAt <= this.now()) {
@@ -210,21 +205,21 @@ export class LocalRateLimiter {
       this.windows.set(name, window);
     }
     window.points += points;
-    return this.blockedUntil(name);
+    return window.points > this.limit ? window.resetsAt : null;
   }
 
-  /** Checks as {@link take} does, without a point. */
+  /** Returns the same as {@link take} without taking a point. */
   blockedUntil(name: string): number | null {
     const { points, resetsAt } = this.windows.get(name) ?? { points: 0, resetsAt: 0 };
     return points > this.limit && resetsAt > this.now() ? resetsAt : null;
   }
 }
 
-/** The default limit of an address: that of 60 merchants, and at least 6000. */
+/** The default limit of an address is that of 60 merchants, and at least 6000. */
 const MERCHANTS_PER_ADDRESS = 60;
 const MIN_PER_ADDRESS = 6000;
 
-/** Requests per minute that one address may send (contract.md 5.3). */
+/** Returns the limit of an address in requests per minute (contract.md 5.3). */
 export function addressLimit(config: HttpConfig): number {
   return (
     config.rateLimitPerIpPerMinute ??
@@ -232,10 +227,7 @@ export function addressLimit(config: HttpConfig): number {
   );
 }
 
-/**
- * The rate limit of merchants, and of keys of an API that has many. It counts what an ApiGuard found authentic, so that
- * it is the last of the global guards.
- */
+/** The rate limit of authentic callers. It must be the last of the global guards. */
 @Injectable()
 export class RateLimitGuard implements CanActivate {
   constructor(
@@ -244,13 +236,12 @@ export class RateLimitGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const http = context.switchToHttp();
-    const { merchant } = http.getRequest<FastifyRequest>().edge;
-    if (merchant !== null) await this.limits.admit(this.limited(merchant), http.getResponse<FastifyReply>());
+    const reply = context.switchToHttp().getResponse<FastifyReply>();
+    const { merchant } = reply.request.edge;
+    if (merchant !== null) await this.limits.admit(this.limited(merchant), reply);
     return true;
   }
 
-  /** The use of the caller's limit; `resetsAt`: epoch milliseconds, null while nothing is used. */
   usage(merchant: ApiCaller): Promise<Usage> {
     return this.limits.usage(this.limited(merchant));
   }

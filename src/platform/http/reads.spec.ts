@@ -71,7 +71,7 @@ describe('a read of the admin API', () => {
     ]);
   });
 
-  it('of a list records the merchants of its rows, or that of the filter', async () => {
+  it('records the merchants of the rows of a list, or the merchant of its filter', async () => {
     const list = { facts: { lookup: 'things', etag: undefined }, params: {} };
     const page = { things: [thing, { id: ID, merchant_id: null }, thing], next_cursor: null };
     expect(await actsOf(() => page, list)).toContainEqual([[OWN, OWN], 'things']);
@@ -79,7 +79,7 @@ describe('a read of the admin API', () => {
     expect(await actsOf(() => ({ things: [] }), filtered)).toContainEqual([[OWN], 'things']);
   });
 
-  it('refuses what belongs to another merchant, records nothing and builds no response', async () => {
+  it('refuses a resource of another merchant without a lookup or a response', async () => {
     const respond = (acts: unknown[]) => new Disclosure([OTHER], () => (acts.push('built'), {}));
     const refused = [`thing-${ID}`, 'things.view', 'handler', 'Thing not found'];
     expect(await actsOf(respond)).toEqual(refused);
@@ -100,7 +100,7 @@ describe('a read of the admin API', () => {
     expect((await actsOf(() => response)).slice(2)).toEqual(['handler', message]);
   });
 
-  it('of a view that is late is refused, unless it may be late', async () => {
+  it('is refused while its view lags, unless it may be late', async () => {
     expect((await actsOf(() => ({ thing }), { isCurrent: false })).at(-1)).toBe('unavailable');
     const late = { isCurrent: false, facts: { mayBeLate: true } };
     expect((await actsOf(() => ({ thing }), late)).at(-1)).toEqual({ thing });
@@ -108,7 +108,7 @@ describe('a read of the admin API', () => {
     expect((await actsOf(() => ({ thing }), inPortal)).at(-1)).toBe('unavailable');
   });
 
-  it('in the portal records no lookup, and refuses what belongs to another merchant', async () => {
+  it('records no lookup in the portal, and refuses a resource of another merchant there', async () => {
     const inPortal = { portalSessionId: ID };
     const before = [`thing-${ID}`, 'things.view', 'handler'];
     expect(await actsOf(() => ({ thing }), inPortal)).toEqual([...before, ['etag', '"7"'], { thing }]);

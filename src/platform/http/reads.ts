@@ -23,19 +23,19 @@ import { getRequest } from './request-state.js';
 export const READS_KEY = 'reads';
 
 interface ReadFacts {
-  /** The read model that includes all earlier writes before the handler runs; null: the handler reads none, or waits. */
+  /** The read model that catches up before the handler runs; null where the handler reads none or waits. */
   readonly view: string | null;
-  /** True: the response may lack writes that take longer than READ_YOUR_WRITES_MS; 503 otherwise. */
+  /** True if the response may lack writes after READ_YOUR_WRITES_MS, where it is 503 otherwise. */
   readonly mayBeLate?: boolean;
-  /** The name of what is read, in the portals of its merchants; null: it belongs to no merchant. */
+  /** The name of the resource in the lookups of its merchants; null for a resource of no merchant. */
   readonly lookup: string | null;
-  /** The streams whose revision is the ETag of the resource with this id. */
+  /** Returns the streams whose revision is the ETag. */
   readonly etag?: (id: string) => readonly string[];
 }
 
 /**
- * What a read displays, where the response does not name its merchants in `merchant_id` or has a revision of another kind.
- * `respond` is called once the caller may see it and the read is recorded.
+ * A response with its merchants, where it has no `merchant_id`, or with its own revision. `respond` is called once the
+ * caller's reach is checked and the lookup is recorded.
  */
 export class Disclosure<Body extends object = object> {
   constructor(
@@ -45,12 +45,12 @@ export class Disclosure<Body extends object = object> {
   ) {}
 }
 
-/** The valid filter `merchant_id` of a list. */
+/** Returns the filter `merchant_id` of a list; null without a valid one. */
 function filteredMerchant({ query }: FastifyRequest): string | null {
   return readUuid((query as { readonly merchant_id?: unknown }).merchant_id);
 }
 
-/** The merchants whose rows a list may hold; null: all. Throws `not_found` for a filter that the caller is not confined to. */
+/** The merchants to which a list is confined; null for all. Throws `not_found` for a filter out of the caller's reach. */
 export const Reach = createParamDecorator((_: unknown, context: ExecutionContext): Requester['merchants'] => {
   const request = getRequest(context);
   const caller = request.edge.visitor as Requester;
@@ -60,7 +60,7 @@ export const Reach = createParamDecorator((_: unknown, context: ExecutionContext
   return [merchantId];
 });
 
-/** Waits for the read model, refuses what is out of the caller's reach, records the lookup and sends the ETag. */
+/** Waits for the read model, refuses a resource out of the caller's reach, records the lookup and sets the ETag. */
 @Injectable()
 export class ReadInterceptor implements NestInterceptor {
   constructor(
@@ -74,9 +74,9 @@ export class ReadInterceptor implements NestInterceptor {
     const { view, mayBeLate = false, etag } = facts;
     const request = getRequest(context);
     const { id } = request.params as { readonly id?: string };
-    // The revision precedes the rows: a change in between makes the ETag too old, and not the response.
+    // The revision is read before the rows: after a change in between, the ETag is outdated and not the response.
     const revision = etag && isUuid(id) ? await this.operations.findRevision(etag(id.toLowerCase())) : null;
-    // A merchant reads all that was written before, through the portal too.
+    // A merchant reads its own writes, also in the portal.
     const isPortal = request.edge.portalSessionId !== null;
     if (view !== null && mayBeLate && !isPortal) await this.progress.waitUntilCurrent(view);
     else if (view !== null) await this.progress.requireCurrent(view);
@@ -102,16 +102,16 @@ export class ReadInterceptor implements NestInterceptor {
     const { id } = request.params as { readonly id?: string };
     const merchants = displayed.filter((each) => each !== null);
     for (const each of merchants) requireReach(caller, each, lookup[0]!.toUpperCase() + lookup.slice(1));
-    // The merchant's own people are no operators.
+    // People of the merchant are not operators.
     if (request.edge.portalSessionId !== null) return;
     if (id !== undefined) return this.lookups.record(caller, merchants, `${lookup} ${id.toLowerCase()}`);
-    // Only a list has filters: any other query is not checked. An empty page of a merchant is a lookup, too.
+    // An empty page of a merchant is a lookup too.
     const filter = filteredMerchant(request);
     await this.lookups.record(caller, filter === null ? merchants : [filter], lookup);
   }
 }
 
-/** The `merchant_id` of the resource or the rows in a response. Throws for a text, and for what lacks the member. */
+/** Returns the `merchant_id` of the resource or the rows in a response. Throws without one. */
 function merchantsIn(response: unknown): readonly (string | null)[] {
   if (response instanceof Reply || !isObject(response)) throw new Error('a text needs a Disclosure');
   return Object.values(response)
@@ -123,12 +123,12 @@ function merchantsIn(response: unknown): readonly (string | null)[] {
     });
 }
 
-/** Declares a read of the admin API: a GET without it stops the boot. */
+/** Declares a read of the admin API. A GET without it ends the boot. */
 export const Reads = (facts: ReadFacts): MethodDecorator =>
   applyDecorators(SetMetadata(READS_KEY, facts), UseInterceptors(ReadInterceptor));
 
 /**
- * Declares the read model of a read for a merchant: the response includes all that was written before the request, from
- * any process (contract.md 7.1, 7.2); 503 when that takes longer than READ_YOUR_WRITES_MS.
+ * Declares the read model of a merchant's read, which includes all earlier writes of every process (contract.md 7.1, 7.2).
+ * The response is 503 if that takes longer than READ_YOUR_WRITES_MS.
  */
 export const UpToDate = (view: string): MethodDecorator => Reads({ view, lookup: null });

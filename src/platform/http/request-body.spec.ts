@@ -13,7 +13,7 @@ describe('the memory of requests', () => {
   const respond = (client: string, bytes: number): boolean =>
     memory.reserveResponse(request(client), bytes, false);
 
-  it('is a quarter for the unread responses of one client, and small ones pass above it', () => {
+  it('is limited to a quarter for the unread responses of one client, except small ones', () => {
     const unread = request('a');
     expect(memory.reserveResponse(unread, 4 * MIB, false)).toBe(true);
     expect(respond('a', MIB)).toBe(false);
@@ -29,7 +29,7 @@ describe('the memory of requests', () => {
     expect(memory.reserveResponse(request('e'), MIB, true)).toBe(true);
   });
 
-  it('is waited for by a list, before its page is read', async () => {
+  it('is awaited by a list before its page is read', async () => {
     const unread = request('a');
     expect(memory.reserveResponse(unread, 3 * MIB, false)).toBe(true);
     const list = request('a');
@@ -44,7 +44,7 @@ describe('the memory of requests', () => {
     expect(respond('a', MIB)).toBe(true);
   });
 
-  it('is not held for a client that is gone', async () => {
+  it('is released when the client is gone', async () => {
     const gone = request('a');
     memory.release(gone);
     expect(memory.reserveBody(gone, 1)).toBe(false);
@@ -55,7 +55,7 @@ describe('the memory of requests', () => {
 });
 
 describe('a JSON body', () => {
-  it('is parsed, escapes included', () => {
+  it('is parsed with its escapes', () => {
     expect(parseJsonBody(Buffer.from('{"a":"\\u00e9","constructor":1}'))).toEqual({ a: 'é', constructor: 1 });
   });
 
@@ -67,7 +67,7 @@ describe('a JSON body', () => {
     '{"constructor":{"prototype":{}}}',
     '{"constructor":{"pr\\u006ftotype":{}}}',
     '{"c\\u006fnstructor":{"\\u0070rototype":{}}}',
-  ])('with a key that changes prototypes is refused: %s', (text) => {
+  ])('is refused with a key that changes prototypes: %s', (text) => {
     expect(() => parseJsonBody(Buffer.from(text))).toThrow('a key that is not allowed');
   });
 });

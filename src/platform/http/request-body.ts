@@ -1,12 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  Injectable,
-  SetMetadata,
-  type CallHandler,
-  type ExecutionContext,
-  type NestInterceptor,
-} from '@nestjs/common';
+import { SetMetadata, type ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { parse } from 'secure-json-parse';
 import { DomainError } from '../../kernel/domain-error.js';
@@ -17,18 +11,18 @@ import { PORTAL_PAGE } from './listeners.js';
 import { BODY_LIMIT, BUSY, Refusal, tooLarge, WRONG_MEDIA_TYPE } from './problem.js';
 import { toCaller, NO_BODY, type RequestState } from './request-state.js';
 
-/** Every request may hold this much: small ones pass while large ones are refused. */
+/** The bytes that every request may hold, also above the bound. */
 export const SMALL_BYTES = 16_384;
 
-/** The part of all bytes that one client may hold: a quarter. */
+/** One client may hold a quarter of the bytes. */
 const SHARES = 4;
-/** The time for which a list waits for the memory of its page, and the interval of its tries. */
+/** The timeout of the wait for a page's memory, and the interval of its retries. */
 const PAGE_WAIT_MS = 5000;
 const PAGE_RETRY_MS = 20;
 
 /**
- * The bound on the bytes of request bodies and of responses not yet sent, of the process and of each client: an address
- * while its request is read, the merchant or its key once that is known. Above the bound large ones are refused.
+ * The bound on the bytes of request bodies and pending responses, in the process and per client. Above the bound large ones
+ * are refused. The client is the address of a body, and the caller of a response if known.
  */
 export class MemoryBudget {
   private total = 0;
@@ -36,7 +30,7 @@ export class MemoryBudget {
 
   constructor(private readonly limit: number) {}
 
-  /** Reserves bytes for a request's body; false when they exceed the budget. */
+  /** Reserves bytes for a body; false above the bound. */
   reserveBody(edge: RequestState, bytes: number): boolean {
     if (edge.isReleased) return false;
     if (edge.bodyBytes + bytes > SMALL_BYTES && !this.fits(edge.client, bytes)) return false;
@@ -45,7 +39,7 @@ export class MemoryBudget {
     return true;
   }
 
-  /** Reserves bytes for a response; false when they exceed the budget, unless the response is required. */
+  /** Reserves bytes for a response; false above the bound unless the response is required. */
   reserveResponse(edge: RequestState, bytes: number, isRequired: boolean): boolean {
     if (edge.isReleased) return true;
     const more = bytes - edge.responseBytes;
@@ -56,8 +50,8 @@ export class MemoryBudget {
   }
 
   /**
-   * Reserves what a page of a list may take before the database reads it, and waits for other responses to the same client:
-   * many clients that read nothing would each have one built. False when there was no room in time.
+   * Reserves the largest page of a list before the database reads it, so that slow readers do not have many built. Waits for
+   * other responses to the client; false after the timeout.
    */
   async reservePage(edge: RequestState): Promise<boolean> {
     const bytes = Math.min(PAGE_BYTES, this.limit / SHARES);
@@ -69,7 +63,7 @@ export class MemoryBudget {
     return true;
   }
 
-  /** Called once the response was sent or its client is gone. */
+  /** Releases the bytes once the response was sent or the client is gone. */
   release(edge: RequestState): void {
     edge.isReleased = true;
     if (edge.bodyBytes > 0) this.add(edge.client, -edge.bodyBytes);
@@ -98,19 +92,18 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-/** Checks whether the headers declare a body that is too large. */
 export function isDeclaredTooLarge({ headers }: IncomingMessage, limit = BODY_LIMIT): boolean {
   return Number(headers['content-length'] ?? 0) >= limit;
 }
 
-/** Checks whether the body may be more than a small one. */
+/** Checks for a body that may exceed {@link SMALL_BYTES}. */
 export function isLarge({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > SMALL_BYTES;
 }
 
 /**
- * Reads the body of a request whose sender may send one, into `edge.rawBody`. Throws DomainError `too_large` (413) for a body
- * that is not below `limit` bytes, and {@link Refusal} (503) where there is no memory for it.
+ * Reads a body into `edge.rawBody`. Throws DomainError `too_large` (413) for a body of `limit` bytes or more, and
+ * {@link Refusal} (503) above the {@link MemoryBudget}.
  */
 export async function receiveBody(
   request: FastifyRequest,
@@ -124,10 +117,7 @@ export async function receiveBody(
   if (hasBody(raw)) edge.rawBody = await readBody(raw, (bytes) => memory.reserveBody(edge, bytes), limit);
 }
 
-/**
- * Reads a body into memory that grows with what arrived, not with what is announced, and without an object per chunk, which
- * may have one byte. `room` is called before memory is allocated.
- */
+/** Reads a body into one buffer that grows with the received bytes. `room` is called before each allocation. */
 function readBody(
   payload: IncomingMessage,
   room: (bytes: number) => boolean,
@@ -157,13 +147,13 @@ function readBody(
       length = needed;
     };
     const onEnd = (): void => end(null);
-    // The client is gone: no error of ours.
+    // The client is gone, which is no error of the service.
     const onError = (error: Error): void => end(Object.assign(error, { statusCode: 400 }));
     payload.on('data', onData).on('end', onEnd).on('error', onError);
   });
 }
 
-/** A client that waits for `100 Continue` sends its body now. */
+/** Sends `100 Continue` to a client that waits for it. */
 function sendContinue({ raw }: FastifyRequest, reply: FastifyReply): void {
   if (raw.headers.expect === undefined) return;
   // HTTP/1.0 would read `100 Continue` as the response.
@@ -172,8 +162,8 @@ function sendContinue({ raw }: FastifyRequest, reply: FastifyReply): void {
 }
 
 /**
- * Before a response is sent: reads a body to its end. Closing a connection with unread bytes resets it, and a client that
- * is still sending would get the reset instead of the response.
+ * Reads an unread body to its end before the response is sent. A connection that is closed with unread bytes is reset: a
+ * client that still sends would not get the response.
  */
 export function settleBody(request: FastifyRequest, reply: FastifyReply): void {
   if (request.raw.complete || !hasBody(request.raw)) return;
@@ -186,15 +176,15 @@ export function settleBody(request: FastifyRequest, reply: FastifyReply): void {
   request.raw.resume();
 }
 
-/** The deepest nesting of arrays and objects that a body may have: 32 levels of free-form JSON inside two wrappers. */
+/** The deepest nesting of a body: 32 levels of free-form JSON inside two wrappers. */
 const MAX_DEPTH = 34;
 
-/** Drops a byte order mark. */
+/** The decoder, which drops a byte order mark. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * The value of a JSON body. Throws DomainError `bad_request` (400) for bytes that are no UTF-8 or no JSON and for
- * the keys `__proto__` and `constructor.prototype`; `validation_failed` (422) for nesting deeper than {@link MAX_DEPTH}.
+ * Parses a JSON body. Throws DomainError `bad_request` (400) for invalid UTF-8 or JSON, and for the keys `__proto__` and
+ * `constructor.prototype`. Nesting deeper than {@link MAX_DEPTH} is `validation_failed` (422).
  */
 export function parseJsonBody(bytes: Buffer): unknown {
   const text = decode(bytes);
@@ -204,7 +194,7 @@ export function parseJsonBody(bytes: Buffer): unknown {
   return parseText(text);
 }
 
-/** Parses as {@link parseJsonBody} does, at any depth: the caller checks it. */
+/** Parses as {@link parseJsonBody} does, at any depth. */
 export function parseDeepJsonBody(bytes: Buffer): unknown {
   return parseText(decode(bytes));
 }
@@ -219,7 +209,7 @@ function decode(bytes: Buffer): string {
 
 function parseText(text: string): unknown {
   try {
-    // The search for forbidden keys costs more than the parser; both of them hold these letters, unless escaped.
+    // The search for forbidden keys costs more than the parser. Both contain these letters, unless escaped.
     return text.includes('proto') || text.includes('\\u') ? parse(text) : JSON.parse(text);
   } catch (error) {
     const detail = (error as Error).message.startsWith('Object contains forbidden')
@@ -229,7 +219,7 @@ function parseText(text: string): unknown {
   }
 }
 
-/** Puts the parsed body on the request. Throws DomainError, and {@link Refusal} because of its headers. */
+/** Sets `request.body` unless it is set. Throws as {@link parseJsonBody}, and {@link Refusal} (415). */
 export function parseBody(request: FastifyRequest): void {
   const { rawBody } = request.edge;
   if (rawBody.length === 0 || (request.body ?? null) !== null) return;
@@ -237,7 +227,7 @@ export function parseBody(request: FastifyRequest): void {
   request.body = request.routeOptions.config.bodyAsBytes ? rawBody : parseJsonBody(rawBody);
 }
 
-/** Throws {@link Refusal} (415) for a body that is encoded or not called JSON. No media type counts as JSON. */
+/** Throws {@link Refusal} (415) for an encoded body or another media type. An absent type counts as JSON. */
 function requireReadable(headers: IncomingHttpHeaders): void {
   const { 'content-type': contentType = 'application/json', 'content-encoding': encoding = '' } = headers;
   if (!/^[ \t,]*(identity[ \t,]*)*$/i.test(encoding)) {
@@ -251,38 +241,31 @@ function requireReadable(headers: IncomingHttpHeaders): void {
     throw new Refusal(WRONG_MEDIA_TYPE);
 }
 
-/** JSON bodies of this many bytes and more are refused by pages with 413. */
+/** Pages refuse JSON bodies of this size with 413. */
 const PAGE_LIMIT = 16_384;
 
 const BYTES_BELOW = 'bytes below';
-/** Takes a body of any type, as a Buffer of less than this many bytes. */
+/** Marks a route whose body is a Buffer of any media type and fewer bytes than `limit`. */
 export const BytesBelow = (limit: number): MethodDecorator => SetMetadata(BYTES_BELOW, limit);
 
 /**
- * Reads the body of a request where the guard of an API has not: after the guards, so that nothing is read of what a stranger
- * sends, and into memory that is bounded for all of them. A JSON value, of a page an object; the bytes where the route says
- * `@BytesBelow`.
+ * Reads and parses a body that no ApiGuard has read, after the guards, so that no stranger's body is read. A page accepts a
+ * JSON object only.
  */
-@Injectable()
-export class BodyInterceptor implements NestInterceptor {
-  constructor(private readonly memory: MemoryBudget) {}
-
-  async intercept(context: ExecutionContext, next: CallHandler) {
-    const http = context.switchToHttp();
-    const request = http.getRequest<FastifyRequest>();
-    const { page, merchant } = request.edge;
-    if (request.is404 || (page === null ? merchant !== null : request.method === 'GET')) return next.handle();
-    const bytes = Reflect.getMetadata(BYTES_BELOW, context.getHandler()) as number | undefined;
-    const limit = bytes ?? (page === null ? BODY_LIMIT : PAGE_LIMIT);
-    await receiveBody(request, http.getResponse<FastifyReply>(), this.memory, limit);
-    const { rawBody } = request.edge;
-    if (bytes === undefined) parseBody(request);
-    else request.body = rawBody;
-    // The portal shares routes with merchants, whose empty bodies are none with any content type.
-    const isNone =
-      rawBody.length === 0 && (page === PORTAL_PAGE || request.headers['content-type'] === undefined);
-    if (page !== null && bytes === undefined && !isNone && !isObject(request.body))
-      throw new DomainError('bad_request', 'The body must be a JSON object');
-    return next.handle();
-  }
+export async function receiveUnread(context: ExecutionContext, memory: MemoryBudget): Promise<void> {
+  const reply = context.switchToHttp().getResponse<FastifyReply>();
+  const { request } = reply;
+  const { page, merchant } = request.edge;
+  if (request.is404 || (page === null ? merchant !== null : request.method === 'GET')) return;
+  const bytes = Reflect.getMetadata(BYTES_BELOW, context.getHandler()) as number | undefined;
+  const limit = bytes ?? (page === null ? BODY_LIMIT : PAGE_LIMIT);
+  await receiveBody(request, reply, memory, limit);
+  const { rawBody } = request.edge;
+  if (bytes === undefined) parseBody(request);
+  else request.body = rawBody;
+  // The portal shares routes of merchants, where an empty body is absent with any content type.
+  const isNone =
+    rawBody.length === 0 && (page === PORTAL_PAGE || request.headers['content-type'] === undefined);
+  if (page !== null && bytes === undefined && !isNone && !isObject(request.body))
+    throw new DomainError('bad_request', 'The body must be a JSON object');
 }

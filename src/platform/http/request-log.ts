@@ -1,27 +1,27 @@
-/** A request of a merchant as it is recorded (admin-api.md 3): nothing of its body and no value of its query. */
+/** The record of a merchant's request, without its body and the values of its query (admin-api.md 3). */
 export interface RequestRecord {
   readonly requestId: string;
   readonly merchantId: string;
-  /** The secret that signed it; null where none was verified. */
+  /** The secret that signed the request; null without a valid signature. */
   readonly credentialId: string | null;
-  /** The arrival, by `performance.now()`. */
+  /** The arrival, as `performance.now()`. */
   readonly startedAt: number;
   readonly method: string;
-  /** The address, or its part that is one client; it is not recorded. */
+  /** The normalised address; it is not stored. */
   readonly client: string;
-  /** The path without personal data, no longer than a row may be, like {@link stringToSign}. */
+  /** Shortened and without personal data, as {@link stringToSign}. */
   readonly path: string;
   readonly queryNames: readonly string[];
   readonly status: number;
   readonly durationMs: number;
-  /** The `detail` of the problem that it got. */
+  /** The `detail` of the problem in the response. */
   readonly refusal: string | null;
-  /** The text that a signature should have covered but did not match, without the body. */
+  /** The text that a wrong signature should have covered. */
   readonly stringToSign: string | null;
 }
 
-/** Records requests to the APIs of merchants. The access context provides it; without one none is recorded. */
+/** Records requests to the APIs of merchants. The access context provides it. */
 export abstract class RequestLog {
-  /** Called with each response. Returns at once and never throws. */
+  /** Returns at once and never throws. */
   abstract record(request: RequestRecord): void;
 }

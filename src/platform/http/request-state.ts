@@ -14,64 +14,61 @@ import type { Page } from './listeners.js';
 import type { RequestRecord } from './request-log.js';
 import { isUnavailable } from './problem.js';
 
-/** The request of a handler, for decorators of parameters and guards. */
 export function getRequest(context: ExecutionContext): FastifyRequest {
   return context.switchToHttp().getRequest<FastifyRequest>();
 }
 
-/** Returns the caller: the merchant's key where it has several that are counted apart, else the merchant. */
+/** Returns the id of the key for an API with several keys per merchant, else that of the merchant. */
 export function toCaller({ callerId, merchantId }: ApiCaller): string {
   return callerId ?? merchantId;
 }
 
 export const NO_BODY = Buffer.alloc(0);
 
-/** The most characters of a parameter that no operation has. */
+/** The longest unknown parameter in characters. */
 export const MAX_UNKNOWN = 2048;
 
-/** The way in which a request with an Idempotency-Key got its response, for its log line. */
+/** The outcome of a request with an Idempotency-Key, for its log line. */
 type IdempotencyOutcome = 'fresh' | 'replayed' | 'in_flight' | 'mismatch';
 
 /** The state of one request in flight. */
 export class RequestState {
   readonly startedAt = performance.now();
-  /** The body exactly as it came; empty when there was none. */
+  /** The body as it was sent; empty without one. */
   rawBody: Buffer = NO_BODY;
-  /** The route as registered, for example `/merchants/v1/payouts/:id`; null for an unknown path. */
+  /** The registered path, for example `/merchants/v1/payouts/:id`; null for an unknown one. */
   route: string | null = null;
   /** The client address, normalised by {@link toClient}. */
   client = '';
-  /** The query string is part of what an Idempotency-Key covers. */
+  /** True where the fingerprint of an Idempotency-Key covers the query string. */
   inputsInQuery = false;
   /** The merchant that the request names, before it is authenticated. */
   identifiedMerchant: ApiCaller | null = null;
   merchant: ApiCaller | null = null;
-  /** Id of the merchant's secret that signed the request; null where none was verified. */
+  /** Id of the secret that signed the request; null without a valid signature. */
   credentialId: string | null = null;
-  /** The `detail` of the problem that was sent. */
+  /** The `detail` of the problem in the response. */
   refusal: string | null = null;
-  /** The text that a wrong signature should have covered, without the body (admin-api.md 3). */
+  /** The text that a wrong signature should have covered, with the digest of the body (admin-api.md 3). */
   stringToSign: string | null = null;
-  /** The page whose listener received the request; null for the listener of the APIs. */
+  /** The page whose listener received the request; null for the listener of the API. */
   page: Page | null = null;
-  /** The visitor of a page, as the guard of its route found. */
+  /** The visitor of a page, set by its guard. */
   visitor: unknown = null;
-  /** The session of a person in the portal. */
   portalSessionId: string | null = null;
-  /** Bytes that are counted as held for this request. */
+  /** Bytes that {@link MemoryBudget} counts for the body. */
   bodyBytes = 0;
   responseBytes = 0;
-  /** True once its memory is released: the response was sent, or the client is gone. */
+  /** True once the response was sent or the client is gone. */
   isReleased = false;
-  /** The owner of the request's Idempotency-Keys; null until its caller is known and its body read. */
+  /** The namespace of the caller's Idempotency-Keys; null until a guard has identified the caller. */
   idempotencyScope: string | null = null;
   ticket: IdempotencyTicket | null = null;
   idempotency: IdempotencyOutcome | null = null;
-  /** The number of items, such as events of a batch, for the log line. */
+  /** The number of items in a batch, for the log line. */
   items: number | null = null;
-  /** The internal cause of a failure, for the log alone. */
+  /** The internal cause of a failure, which only the log contains. */
   failure: unknown;
-  /** The span of the request while tracing. */
   span: Span | undefined;
 }
 
@@ -81,18 +78,18 @@ declare module 'fastify' {
   }
 }
 
-/** Throws on an open route. */
+/** Throws for a route without a guard of an API. */
 export function getMerchant({ edge }: FastifyRequest): ApiCaller {
   if (edge.merchant === null) throw new Error('the route is under no API');
   return edge.merchant;
 }
 
-/** The request's {@link IdempotencyTicket}; one with random ids when there was no Idempotency-Key. */
+/** Returns the ticket of the request. Without an Idempotency-Key its ids are random. */
 export function getTicket({ edge }: FastifyRequest): IdempotencyTicket {
   return (edge.ticket ??= new IdempotencyTicket(newId()));
 }
 
-/** Returns the cause of the events of a request: the `metadata` of `CommandLoop.execute`. */
+/** Returns the metadata of the events that the request causes. */
 export function toCause(request: FastifyRequest): EventMetadata {
   const parent = traceparent();
   const { merchantId, callerId } = getMerchant(request);
@@ -106,7 +103,7 @@ export function toCause(request: FastifyRequest): EventMetadata {
   };
 }
 
-/** The path exactly as it was sent: percent-encoding kept; scheme, host and query string left out. */
+/** Returns the path as it was sent, percent-encoded, without scheme, host and query string. */
 export function rawPath(request: Pick<FastifyRequest, 'raw'>): string {
   const target = request.raw.url ?? '/';
   const query = target.indexOf('?');
@@ -124,8 +121,8 @@ export function rawTarget(request: Pick<FastifyRequest, 'raw'>): string {
 }
 
 /**
- * Whether the query string decodes to UTF-8; Node refuses bytes that are not ASCII. Parsers of queries put replacement characters in place of other
- * bytes: a memo or a name would be stored that was never sent.
+ * Checks that the query string decodes to UTF-8. Parsers replace invalid bytes by a replacement character, and a memo or a
+ * name would be stored that the client never sent.
  */
 export function isQueryUtf8(request: FastifyRequest): boolean {
   const target = request.raw.url ?? '';
@@ -138,20 +135,13 @@ export function isQueryUtf8(request: FastifyRequest): boolean {
   }
 }
 
-/** Load balancers and operators request these without HTTPS. */
-export function isHealthPath(request: FastifyRequest): boolean {
-  return rawPath(request).startsWith('/health/');
-}
-
-/** One metric series for all unknown paths: clients cannot create series. */
-const UNKNOWN_ROUTE = 'unknown';
-
-/** One wide line and the metrics of a request with its response. */
+/** Writes the log line and the metrics of a request. */
 export function recordRequest(log: Log, request: FastifyRequest, reply: FastifyReply): void {
   const { edge, method } = request;
   const status = reply.statusCode;
   const duration = performance.now() - edge.startedAt;
-  const route = edge.route ?? UNKNOWN_ROUTE;
+  // Unknown paths share one series: clients cannot create series.
+  const route = edge.route ?? 'unknown';
   httpRequests.inc({ route, method, status });
   httpDuration.observe({ route, method }, duration / 1000);
   if (edge.idempotency !== null) idempotentRequests.inc({ outcome: edge.idempotency });
@@ -175,20 +165,20 @@ export function recordRequest(log: Log, request: FastifyRequest, reply: FastifyR
   else log.error({ msg: 'request failed', ...fields, err: failure });
 }
 
-/** Shortens a path or a string to sign. As much of its end stays as the digest of a body takes. */
+/** The longest path or string to sign in the request log. Its end has room for the digest of a body. */
 const MAX_TEXT = 1024;
 const END_OF_TEXT = 128;
-/** A pattern that every text with personal data or secrets matches. Most paths match nothing. */
+/** Matches every text with personal data or secrets, and few others. */
 const MAY_BE_PERSONAL = new RegExp(`[%@+]|${SECRET_PREFIX}|\\d{7}`);
 const ENCODED = /(?:%[0-9a-f]{2})+/gi;
-/** A phone number without its plus, where a path has an id. */
+/** A phone number without a plus in the place of an id. */
 const DIGITS = /(?<=\/)\d{7,15}(?=\/|$)/gm;
 const MAX_QUERY_NAMES = 50;
-/** Other text before a `=` may be a value that lost its name. */
+/** The form of a parameter's name. Other text before a `=` may be a value. */
 const QUERY_NAME = /^[A-Za-z_][\w.-]{0,63}$/;
 const UNNAMED = '?';
 
-/** Returns the record of a request and its response for the {@link RequestLog}; null for one that names no merchant. */
+/** Returns the record for the {@link RequestLog}; null for a request that names no merchant. */
 export function loggedRequest(request: FastifyRequest, reply: FastifyReply): RequestRecord | null {
   const { edge, method } = request;
   if (edge.identifiedMerchant === null) return null;
@@ -211,7 +201,7 @@ export function loggedRequest(request: FastifyRequest, reply: FastifyReply): Req
   };
 }
 
-/** The text as it was sent, or without percent-encoding where personal data in it are masked. */
+/** Returns the text as it was sent. Where personal data are masked, it is decoded. */
 function storableText(text: string): string {
   if (text.length <= MAX_TEXT && !MAY_BE_PERSONAL.test(text)) return text;
   const decoded = text.replaceAll('%25', '%').replace(ENCODED, decodeText);
@@ -222,7 +212,7 @@ function storableText(text: string): string {
     : `${kept.slice(0, MAX_TEXT - END_OF_TEXT - 1)}…${kept.slice(-END_OF_TEXT)}`;
 }
 
-/** Percent-encoded bytes as text, where PostgreSQL can store it. */
+/** Decodes percent-encoded bytes. NUL is replaced, as PostgreSQL cannot store it. */
 function decodeText(encoded: string): string {
   try {
     return decodeURIComponent(encoded).replaceAll('\0', '\ufffd');
@@ -232,7 +222,7 @@ function decodeText(encoded: string): string {
 }
 
 interface QueryPart {
-  /** The name; null for a text that may be a value without its name. */
+  /** The name; null for a text that may be a value without a name. */
   readonly name: string | null;
   readonly sent: string;
 }
@@ -249,7 +239,7 @@ function queryParts(target: string): readonly QueryPart[] {
     });
 }
 
-/** A refusal begins with the name of the parameter that is wrong: one that may be a value is left out. */
+/** Masks the name of the parameter with which a refusal begins, where it may be a value. */
 function refusalWithoutValues(refusal: string | null, parts: readonly QueryPart[]): string | null {
   for (const { name, sent } of parts) {
     if (refusal === null || name !== null) continue;
@@ -260,7 +250,7 @@ function refusalWithoutValues(refusal: string | null, parts: readonly QueryPart[
   return refusal;
 }
 
-/** Runs the rest of the request inside a span that continues the client's traceparent. Only called while tracing. */
+/** Runs the rest of the request in a span that continues the client's traceparent. */
 export function startRequestSpan(request: FastifyRequest, next: () => void): void {
   const parent = propagation.extract(context.active(), request.headers);
   const attributes = { 'http.request.method': request.method, 'disburse.request_id': request.id };

@@ -11,11 +11,11 @@ interface Route {
   readonly pattern: RegExp;
 }
 
-/** The routes of all listeners: distinguishes an unknown path (404) from a wrong method (405). */
+/** The routes of all listeners. Distinguishes an unknown path (404) from a wrong method (405). */
 export class RouteTable {
   private readonly routes: Route[] = [];
 
-  /** Adds a route before the router does, and gives it its constraint. */
+  /** Adds a route and sets its constraint, before the router reads it. */
   add(route: RouteOptions): void {
     const { listener = API } = (route.constraints ?? {}) as { readonly listener?: string };
     route.constraints = listener === EVERY_LISTENER ? {} : { listener };
@@ -28,14 +28,14 @@ export class RouteTable {
       this.routes.push({ method, url: route.url, listener, pattern });
   }
 
-  /** 405 with `Allow` (contract.md 3.5) for a path with other methods than that of the request; null otherwise. */
+  /** Returns 405 with `Allow` for a path with other methods only (contract.md 3.5), else null. */
   wrongMethod(request: FastifyRequest): HttpProblem | null {
     const path = rawPath(request);
     const listener = listenerConstraint.deriveConstraint(request.raw);
     const found = this.routes.filter(
       (route) =>
         (route.listener === listener || route.listener === EVERY_LISTENER) &&
-        // The routes of an application, whose script finds the page by the path.
+        // A wildcard is an application, whose script reads the path.
         (listener === API || !route.url.endsWith('*')) &&
         route.pattern.test(path),
     );

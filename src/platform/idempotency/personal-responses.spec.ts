@@ -4,7 +4,7 @@ import { onTestDatabase, responsesIn } from '../../../test/support/postgres.js';
 import { systemClock } from '../../kernel/clock.js';
 import { newId } from '../../kernel/ids.js';
 import { Sealer } from '../sealing/sealer.js';
-import { ResponseSeal } from './response-seal.js';
+import { ResponseSeal } from './ticket.js';
 import { ResponseStore } from './response-store.js';
 
 const DAY_MS = 86_400_000;

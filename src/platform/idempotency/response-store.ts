@@ -10,7 +10,7 @@ import { earlierNow } from '../postgres/clock-check.js';
 import { Database } from '../postgres/database.js';
 import { bounded } from '../postgres/session-settings.js';
 import { SealError, Sealer } from '../sealing/sealer.js';
-import { ResponseSeal } from './response-seal.js';
+import { ResponseSeal } from './ticket.js';
 
 interface ResponseRow {
   readonly fingerprint: string;

@@ -1,10 +1,10 @@
 import { deriveId } from '../../kernel/ids.js';
 import type { StoredResponse } from '../event-store/port.js';
-import type { ResponseSeal } from './response-seal.js';
+import { SealError, type Sealer } from '../sealing/sealer.js';
 
-/** The ids of what one request creates: the same for every repeat with the same seed. Handlers get it through `@Ticket()`. */
+/** Derives the ids of what a request creates: a repeat with the same seed gets the same ids. */
 export class IdempotencyTicket {
-  /** The number of reuses of the key after its response had expired. Each was another operation. */
+  /** The number of reuses of the key after its response expired, each for another operation. */
   uses = 0;
   private readonly seed: readonly string[];
 
@@ -16,28 +16,26 @@ export class IdempotencyTicket {
     return deriveId(...this.seed, purpose, ...(this.uses === 0 ? [] : [String(this.uses)]));
   }
 
-  /** The response to hand to `CommandLoop.execute`; undefined without an Idempotency-Key. */
+  /** Returns the response to store with the events; undefined without an Idempotency-Key. */
   response(_status: number, _body: string): StoredResponse | undefined {
     return undefined;
   }
 
-  /** Sets the time after which each member `secret` of a replay is null. */
+  /** Sets the time after which a replay has null for each member `secret`. */
   hideSecretAfter(_ms: number): void {}
 }
 
 /** The ticket of a request with an Idempotency-Key (contract.md 4). */
 export class KeyedTicket extends IdempotencyTicket {
-  /** The response that was last handed to a commit. */
+  /** The response of the last commit. */
   private committed: Pick<StoredResponse, 'status' | 'body'> | null = null;
-  /**
-   * The end of the time in which a replay contains the secret, in epoch ms; null for as long as the response is kept.
-   */
+  /** The expiry of the secret in replays, in epoch ms; null if it has none. */
   private secretUntil: number | null = null;
 
   constructor(
     readonly request: Pick<StoredResponse, 'scope' | 'key' | 'fingerprint'>,
     private readonly seal: ResponseSeal,
-    /** The response has no secret and no personal data. */
+    /** True if the response has neither a secret nor personal data. */
     private readonly inClear = false,
   ) {
     super(request.scope, request.key);
@@ -63,4 +61,64 @@ export class KeyedTicket extends IdempotencyTicket {
       ? this.seal.authenticate(response)
       : this.seal.seal(response, this.secretUntil);
   }
+}
+
+/** The prefix of sealed responses, which JSON never has. An index of `event_store.responses` covers them. */
+const SEALED = 'sealed:';
+/** The prefix of a sealed response whose secret expires. */
+const UNTIL = /^secret until ([0-9]+)\n/;
+
+/** The purpose of the MACs. */
+const RESPONSE = 'response';
+
+/**
+ * Binds a stored response to its key, request and status. A response with a secret or personal data is sealed, any other has
+ * a MAC.
+ */
+export class ResponseSeal {
+  constructor(
+    private readonly sealer: Sealer,
+    private readonly now: () => number = Date.now,
+  ) {}
+
+  /** Seals a response, whose members `secret` open as null from `secretUntil` (epoch ms) on. */
+  seal(response: StoredResponse, secretUntil: number | null = null): StoredResponse {
+    const text = secretUntil === null ? response.body : `secret until ${secretUntil}\n${response.body}`;
+    return { ...response, body: SEALED + this.sealer.seal(text, toAssociatedData(response)) };
+  }
+
+  authenticate(response: StoredResponse): StoredResponse {
+    return { ...response, body: `${this.sealer.mac(RESPONSE, toText(response))}\n${response.body}` };
+  }
+
+  /** Returns the original response. Throws {@link SealError} for a response that the service did not store. */
+  open(stored: StoredResponse): StoredResponse {
+    if (stored.body.startsWith(SEALED))
+      return {
+        ...stored,
+        body: this.displayed(this.sealer.open(stored.body.slice(SEALED.length), toAssociatedData(stored))),
+      };
+    const end = stored.body.indexOf('\n');
+    const response = { ...stored, body: stored.body.slice(end + 1) };
+    if (!this.sealer.isAuthentic(RESPONSE, toText(response), stored.body.slice(0, Math.max(0, end))))
+      throw new SealError(`forged response of the key ${stored.key}: the service did not store it`);
+    return response;
+  }
+
+  private displayed(text: string): string {
+    const [head, until] = UNTIL.exec(text) ?? [];
+    if (head === undefined) return text;
+    const body = text.slice(head.length);
+    if (this.now() < Number(until)) return body;
+    const parsed: unknown = JSON.parse(body, (name, value: unknown) => (name === 'secret' ? null : value));
+    return JSON.stringify(parsed);
+  }
+}
+
+function toText(response: StoredResponse): string {
+  return `${toAssociatedData(response)}\n${response.body}`;
+}
+
+function toAssociatedData({ scope, key, fingerprint, status }: StoredResponse): string {
+  return `response/${scope}/${key}/${fingerprint}/${status}`;
 }

@@ -8,21 +8,21 @@ import { Problem, sharedHeaders, sharedParameters, sharedResponses } from './rou
 export interface ApiScheme {
   readonly prefix: string;
   readonly models: readonly Dto[];
-  /** Names of the headers that each of its responses carries. */
+  /** Names of the headers of all its responses. */
   readonly headers: readonly string[];
   /** Further headers of a successful read. */
   readonly readHeaders?: readonly string[];
-  /** Status to the name of the response, unless an operation says it in its own words. */
+  /** Returns names of common responses by status. An operation's own response has precedence. */
   responsesOf(method: string): Readonly<Record<number, string>>;
-  /** Names of parameters. */
+  /** Returns the names of common parameters. */
   parametersOf(method: string): readonly string[];
-  /** Responses in addition to those of all APIs. */
+  /** Responses besides those of all APIs, by name. */
   readonly responses: Readonly<Record<string, object>>;
-  /** A caller needs all of them. */
+  /** The security schemes, all of which a caller needs. */
   readonly securitySchemes: Readonly<Record<string, object>>;
 }
 
-/** The responses of every listener, by status, and those of one that parses a body. */
+/** Names of the responses of every listener by status, and of those that parse a body. */
 const LISTENER = { 400: 'BadRequest', 429: 'TooManyRequests', 431: 'HeadersTooLarge', 500: 'Unexpected' };
 export const BODY = { 413: 'TooLarge', 415: 'UnsupportedMediaType' };
 
@@ -32,13 +32,12 @@ export const EDGE_SCHEME = {
   parametersOf: (method: string): readonly string[] => (method === 'get' ? [] : ['IdempotencyKey']),
 } satisfies Partial<ApiScheme>;
 
-/** The part of a context, or of the platform, in the document besides its operations. */
+/** The part of a context in the document besides its operations. */
 export interface DocumentPart {
-  /** Tags by name, with their place in the document: pages display operations by tag in this order. */
+  /** Tags by name, with their place in the order of the document. */
   readonly tags?: Readonly<Record<string, readonly [place: number, description: string]>>;
-  /** Schemes, those of longer prefixes first. */
+  /** The schemes, with longer prefixes first. */
   readonly schemes?: readonly ApiScheme[];
-  /** The webhooks that the service sends. */
   readonly webhooks?: readonly WebhookDescription[];
 }
 
@@ -55,7 +54,7 @@ interface OperationObject {
 }
 type Operations = Readonly<Record<string, OperationObject>>;
 
-/** The OpenAPI 3.1 document of the routes that carry `@ApiRoute`: what they say, completed by what the edge does for all. */
+/** Creates the OpenAPI 3.1 document of the routes with `@ApiRoute`, completed by what all routes have in common. */
 export function createDocument(app: INestApplication, parts: readonly DocumentPart[]): object {
   const info = { title: 'disburse API', version: '1' };
   const tags = parts
@@ -77,7 +76,7 @@ export function createDocument(app: INestApplication, parts: readonly DocumentPa
     ]);
     return [path, Object.fromEntries(completed) as Operations] as const;
   });
-  /** Paths in the order of the tags of their first operations; of one tag, short ones first. */
+  /** Orders paths by the tag of their first operation, then by their length. */
   const place = (path: string, operations: Operations): number =>
     tags.findIndex(([name]) => name === Object.values(operations)[0]?.tags?.[0]) * 100 +
     path.split('/').length;
@@ -137,7 +136,7 @@ function complete(
   };
 }
 
-/** @nestjs/swagger puts examples next to the schema of a parameter, where OpenAPI wants a map of them. */
+/** Moves examples into the schema of a parameter. Next to the schema, OpenAPI requires a map. */
 function withExamplesInSchema(parameter: Parameter): object {
   const { examples, schema, ...rest } = parameter;
   return examples === undefined ? parameter : { ...rest, schema: { ...schema, examples } };
@@ -160,7 +159,6 @@ function withHeaders(response: object, names: readonly string[]): object {
   };
 }
 
-/** One type of webhook: when it is sent, and the class of its `data`. */
 export interface WebhookDescription {
   readonly type: string;
   readonly when: string;
@@ -196,7 +194,7 @@ const RESPONSES = {
   default: { description: 'Tried again, ten times within three days.' },
 };
 
-/** The `webhooks` of the document: what the service sends to the endpoints of merchants. */
+/** Returns the `webhooks` of the document. */
 function toWebhooks(types: readonly WebhookDescription[]): Readonly<Record<string, Operations>> {
   return Object.fromEntries(
     types.map(({ type, when, data }) => {

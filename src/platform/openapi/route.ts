@@ -9,29 +9,29 @@ import {
 } from '@nestjs/swagger';
 import { ApiProperty, type Dto } from '../dto/field.js';
 
-/**
- * A response of an endpoint: the class of its body and its condition, or the condition alone. From 400 on it is a
- * problem.
- */
+/** A response: the class of its body and its condition, or the condition alone. From 400 on it is a problem. */
 type Described = string | readonly [type: Dto, when: string];
 
 interface RouteDescription {
-  /** The operation id in the document and in generated clients. */
+  /** The operation id. */
   readonly id: string;
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  /** The body of a route that reads its body without Nest. */
+  /** The body of a route with `@BodyAsBytes()` or `@BodyWithText()`. */
   readonly body?: Dto;
-  /** The scopes that a caller of the admin API needs (admin-api.md 2); an empty list needs none. */
+  /** The scopes that a caller of the admin API needs (admin-api.md 2). */
   readonly scopes?: readonly string[];
   readonly responses: Readonly<Record<number, Described>>;
 }
 
-/** Key of the metadata of a route: its `scopes`. */
+/** The metadata key of the scopes of a route. */
 export const SCOPES_KEY = 'scopes';
 
-/** Puts a route into the OpenAPI document; the lowest status of its responses is that of a success. Body, query and path come from the decorators of its parameters. */
+/**
+ * Adds a route to the OpenAPI document. The lowest status of its responses is that of a success. Body, query and path come
+ * from the decorators of its parameters.
+ */
 export function ApiRoute({
   id,
   tag,
@@ -60,7 +60,7 @@ function toResponse(status: number, described: Described): object {
   return { ...problemResponse(described), ...(status === 429 || status === 503 ? retried : {}) };
 }
 
-/** A response that is a problem-details object. */
+/** Returns a response with problem details. */
 export function problemResponse(description: string, schema = 'Problem'): object {
   return {
     description,
@@ -70,7 +70,7 @@ export function problemResponse(description: string, schema = 'Problem'): object
 
 const retried = { headers: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } } };
 
-/** The headers that all APIs share, by the names to which the document refers. */
+/** The response headers of all APIs by their names in the document. */
 export const sharedHeaders = {
   'Request-Id': {
     description: 'Identifies this request; quote it when you ask for support.',
@@ -120,7 +120,7 @@ export const sharedParameters = {
   },
 };
 
-/** The common members of every refusal (contract.md 3). */
+/** The common members of problem details (contract.md 3). */
 export class ProblemDetails {
   @ApiProperty({ const: 'about:blank' }) type!: string;
   @ApiProperty({ type: 'string', minLength: 1 }) detail!: string;

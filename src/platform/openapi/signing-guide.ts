@@ -1,7 +1,7 @@
-/** The sandbox's default URL. */
+/** The default URL of the sandbox. */
 const SANDBOX_URL = 'http://127.0.0.1:3000';
 
-/** Returns the introduction of the document. Its commands run unchanged with the reader's keys. */
+/** Returns the introduction of the document, whose commands run with the reader's keys. */
 export function signingGuide(serverUrl: string): string {
   return GUIDE.replace('SERVER', () => (serverUrl === '/' ? SANDBOX_URL : serverUrl));
 }

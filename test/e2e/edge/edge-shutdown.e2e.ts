@@ -112,8 +112,7 @@ test('a request that arrives while a draining process is stalled gets its respon
   let received = '';
   socket.on('data', (chunk: Buffer) => (received += chunk.toString()));
   const send = (): boolean => socket.write('GET /health/live HTTP/1.1\r\nhost: test\r\n\r\n');
-  const responded = (count: number): Promise<void> =>
-    eventually(() => received.split('HTTP/1.1 200').length === count + 1);
+  const responded = (count: number) => eventually(() => received.split('HTTP/1.1 200').length === count + 1);
   send();
   await responded(1);
   const closed = once(socket, 'close');

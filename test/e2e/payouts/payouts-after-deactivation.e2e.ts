@@ -9,8 +9,8 @@ import { ALL_CONTEXTS } from '../../../src/composition.js';
 import { knownEvents } from '../../../src/platform/context.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { newId } from '../../../src/kernel/ids.js';
-import { PayeeCache } from '../../../src/contexts/payouts/application/payee-cache.js';
 import {
+  PayeeCache,
   ReportPayout,
   ReportPayoutHandler,
 } from '../../../src/contexts/payouts/application/report-payout.js';

@@ -10,8 +10,8 @@ import { EVENT_STORE, type EventStore, type RecordedEvent } from '../../../src/p
 import { systemClock } from '../../../src/kernel/clock.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { toMinorUnits } from '../../../src/kernel/money.js';
-import { PayeeCache } from '../../../src/contexts/payouts/application/payee-cache.js';
 import {
+  PayeeCache,
   ReportPayout,
   ReportPayoutHandler,
 } from '../../../src/contexts/payouts/application/report-payout.js';

@@ -1,11 +1,4 @@
-import {
-  randomBytes,
-  createHash,
-  createHmac,
-  createSecretKey,
-  timingSafeEqual,
-  type KeyObject,
-} from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { Inject, Injectable } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -15,8 +8,6 @@ import { SealedSecrets, Sealer } from '../../../platform/sealing/sealer.js';
 import { KIND_RULES, type CredentialKind } from '../domain/credential-kinds.js';
 import type { Credential, CredentialSecret } from '../domain/credentials.js';
 import { NewSecrets } from '../store/credential-uses.js';
-import { LRUCache } from 'lru-cache';
-import { upTo } from '../../../platform/cache-size.js';
 
 const SECRET_BYTES = 32;
 
@@ -115,35 +106,4 @@ function base62(number: bigint, length: number): string {
   let digits = '';
   for (let rest = number; rest > 0n; rest /= 62n) digits = DIGITS[Number(rest % 62n)] + digits;
   return digits.padStart(length, '0');
-}
-
-const SIGNATURE = /^[0-9a-f]{64}$/;
-
-/** Secrets as KeyObjects: creating them for each check would double its cost. */
-const keys = new LRUCache<string, KeyObject>({
-  ...upTo(10_000),
-  memoMethod: (secret) => createSecretKey(secret, 'utf8'),
-});
-
-/** HMAC-SHA256 of prefix and body; the HMAC key is the UTF-8 bytes of the secret. */
-export function sign(secret: string, prefix: string, body: Buffer): Buffer {
-  return createHmac('sha256', keys.memo(secret)).update(prefix, 'utf8').update(body).digest();
-}
-
-/** Returns the place of the secret that created the signature (lower-case hex), or -1. Compares in constant time. */
-export function signerAmong(
-  secrets: readonly string[],
-  signature: string,
-  prefix: string,
-  body: Buffer,
-): number {
-  if (!SIGNATURE.test(signature)) return -1;
-  const given = Buffer.from(signature, 'hex');
-  return secrets.map((secret) => timingSafeEqual(given, sign(secret, prefix, body))).lastIndexOf(true);
-}
-
-/** A body, as the request log keeps what was to be signed (admin-api.md 3). */
-export function bodyDigest(body: Buffer | string): string {
-  const hash = createHash('sha256').update(body).digest('hex');
-  return `sha256:${hash} (${Buffer.byteLength(body)} bytes)`;
 }

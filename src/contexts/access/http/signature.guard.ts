@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { upTo } from '../../../platform/cache-size.js';
-import { ApiGuard } from '../../../platform/http/api.guard.js';
+import { ApiGuard, bodyDigest, signerAmong } from '../../../platform/http/api.guard.js';
 import type { ApiCaller, MerchantDirectory } from '../../../platform/http/merchant-directory.js';
 import {
   BODY_TOO_LARGE,
@@ -15,7 +15,6 @@ import {
 import { LocalRateLimiter, refuseUntil } from '../../../platform/http/rate-limit.guard.js';
 import { isDeclaredTooLarge, isLarge, type MemoryBudget } from '../../../platform/http/request-body.js';
 import { rawPath } from '../../../platform/http/request-state.js';
-import { bodyDigest, signerAmong } from '../application/credential-secrets.js';
 import { ApiProperty } from '../../../platform/dto/field.js';
 import { BODY, EDGE_SCHEME, type ApiScheme } from '../../../platform/openapi/document.js';
 import { ProblemDetails, problemResponse } from '../../../platform/openapi/route.js';

@@ -1,11 +1,7 @@
+import { bodyDigest, signerAmong } from '../../../platform/http/api.guard.js';
 import { Refusal, type HttpProblem } from '../../../platform/http/problem.js';
 import { NO_BODY } from '../../../platform/http/request-state.js';
-import {
-  bodyDigest,
-  signerAmong,
-  type ExchangeCaller,
-  type KnownExchangeKey,
-} from '../../access/contract.js';
+import type { ExchangeCaller, KnownExchangeKey } from '../../access/contract.js';
 import { canonicalQuery } from '../application/signed-links.js';
 
 const TITLE = 'Invalid API key or signature';

@@ -1,18 +1,51 @@
-import { PayeeCache } from './payee-cache.js';
-import { Inject } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { LRUCache } from 'lru-cache';
+import { upTo } from '../../../platform/cache-size.js';
 import { chainConfig, type ChainConfig } from '../../../platform/config/config.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { Loaded } from '../../../platform/event-store/command-loop-types.js';
-import type { EventMetadata } from '../../../platform/event-store/port.js';
+import type { EventMetadata, StreamAppend } from '../../../platform/event-store/port.js';
 import { toStream } from '../../../kernel/aggregate.js';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
-import { newId } from '../../../kernel/ids.js';
+import { isUuid, newId } from '../../../kernel/ids.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { payee, type Payee } from '../../users/contract.js';
 import { PAYOUT_INTENDED, type PayoutFacts } from '../domain/payout-events.js';
 import { payout, report, type Report, responseTo } from '../domain/payout.js';
 import { payoutsConfig, type PayoutsConfig } from '../settings.js';
+
+/** Users kept in memory, some 200 bytes each. */
+const MAX_USERS = 50_000;
+
+/**
+ * Users as payouts need them, folded once and kept. The cache does not follow changes: a decision on its
+ * state must have the revision checked in the commit, and read the user afresh when it no longer holds.
+ */
+@Injectable()
+export class PayeeCache {
+  private readonly known = new LRUCache<string, Loaded<Payee>>(upTo(MAX_USERS));
+
+  constructor(private readonly loop: CommandLoop) {}
+
+  async get(userId: string, { fresh = false } = {}): Promise<Loaded<Payee>> {
+    const known = this.known.get(userId);
+    if (known !== undefined && !fresh) return known;
+    if (!isUuid(userId)) return { state: payee.initial, revision: null, lastId: null };
+    const loaded = await this.loop.load(payee, userId);
+    // A user that does not exist may be created at any time, with no revision to check against.
+    if (loaded.revision !== null) this.known.set(userId, loaded);
+    return loaded;
+  }
+
+  /** Returns the user's wallet or null. A wallet never changes. */
+  async findWallet(userId: string): Promise<string | null> {
+    const walletIn = (state: Payee | undefined): string | null =>
+      !state || state.accountState === 'unknown' ? null : state.issuerWalletAddress;
+    const known = walletIn(this.known.get(userId)?.state);
+    return known ?? walletIn((await this.get(userId, { fresh: true })).state);
+  }
+}
 
 /** Gives the JSON text of the 201. Throws DomainError `not_found` for users of others, `invalid_transition` for users who are being deactivated. */
 export class ReportPayout extends Command<string> {
@@ -37,8 +70,14 @@ export class ReportPayoutHandler implements ICommandHandler<ReportPayout> {
   ) {}
 
   async execute({ report: reported, ticket, cause }: ReportPayout): Promise<string> {
-    const payoutId = ticket.id('payout');
     const userId = reported.user_id.toLowerCase();
+    let user: Loaded<Payee>;
+    const preconditions = async (attempt: number): Promise<readonly StreamAppend[]> => {
+      user = await this.payees.get(userId, { fresh: attempt > 0 });
+      const { revision } = user;
+      return revision === null ? [] : [{ stream: toStream(payee, userId), events: [], expected: revision }];
+    };
+    const payoutId = ticket.id('payout');
     const now = this.clock.now();
     const expiresAt = new Date(now.getTime() + this.config.payoutVerificationWindowSeconds * 1000);
     const facts: PayoutFacts = {
@@ -49,20 +88,13 @@ export class ReportPayoutHandler implements ICommandHandler<ReportPayout> {
       chain_id: this.chainSettings.chainId,
     };
     const command = { facts, at: now.toISOString(), expiresAt: expiresAt.toISOString() };
-    let user: Loaded<Payee>;
     const { body } = await this.loop.execute(
       payout,
       payoutId,
       (current) => report(command, user.state, current),
       {
         metadata: cause,
-        preconditions: async (attempt) => {
-          user = await this.payees.get(userId, { fresh: attempt > 0 });
-          const { revision } = user;
-          return revision === null
-            ? []
-            : [{ stream: toStream(payee, userId), events: [], expected: revision }];
-        },
+        preconditions,
         // Lets a deactivation that begins meanwhile know of the payout (ADR 103).
         announcement: () => {
           const data = { payout_id: payoutId, user_id: userId };

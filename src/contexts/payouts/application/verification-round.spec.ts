@@ -5,7 +5,7 @@ import type { NextCheck, PendingPayout, VerificationQueue } from '../store/verif
 import { verificationDelay } from '../metrics.js';
 import type { TransactionReceipt } from '../domain/verification.js';
 import type { PayoutOutcomes } from './payout-outcomes.js';
-import type { PayeeCache } from './payee-cache.js';
+import type { PayeeCache } from './report-payout.js';
 import { ChainUnavailable, NodeLimited, type ChainObservation, type ChainReader } from './ports.js';
 import { VerificationRound } from './verification-round.js';
 import { payoutsConfig } from '../settings.js';

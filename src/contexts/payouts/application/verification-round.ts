@@ -17,7 +17,7 @@ import {
 } from '../domain/verification.js';
 import { PayoutOutcomes } from './payout-outcomes.js';
 import { isHash, type TransferSighting } from '../domain/payout-events.js';
-import { PayeeCache } from './payee-cache.js';
+import { PayeeCache } from './report-payout.js';
 import {
   CHAIN_READER,
   ChainUnavailable,

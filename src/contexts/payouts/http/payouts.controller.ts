@@ -16,11 +16,10 @@ import {
 import { PortalRoute } from '../../../platform/http/admin/portal.guard.js';
 import { UpToDate } from '../../../platform/http/reads.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
-import { Reply, type StreamReply } from '../../../platform/http/reply.js';
+import type { StreamReply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { UserIds, USERS_VIEW } from '../../users/contract.js';
-import { PayeeCache } from '../application/payee-cache.js';
-import { ReportPayout } from '../application/report-payout.js';
+import { PayeeCache, ReportPayout } from '../application/report-payout.js';
 import {
   BalancesView,
   EvidenceView,
@@ -75,11 +74,11 @@ export class PayoutsController {
     @Ticket() ticket: IdempotencyTicket,
     @Cause() cause: EventMetadata,
     @BodyWithText('payout', 'custom_metadata') { user_id, payout }: ReportPayoutBody,
-  ): Promise<Reply> {
+  ): Promise<string> {
     const { amount, transaction_hash, custom_metadata } = payout;
     const facts = { amount, transaction_hash, custom_metadata: custom_metadata ?? '{}' };
     const report = { merchant_id: merchantId, user_id, ...facts };
-    return new Reply(201, await this.commandBus.execute(new ReportPayout(report, ticket, cause)));
+    return this.commandBus.execute(new ReportPayout(report, ticket, cause));
   }
 
   @Get()
@@ -103,11 +102,11 @@ export class PayoutsController {
     @MerchantId() merchantId: string,
     @ListQuery() query: MerchantPayoutsQuery,
     @ExportType() type: string | null,
-  ): Promise<Reply | StreamReply> {
+  ): Promise<string | StreamReply> {
     const filter = await this.toFilter(merchantId, query);
     if (type !== null) return this.exports.start(type, merchantId, filter);
     const totals = query.totals === undefined ? undefined : await this.exports.totals(merchantId, filter);
-    return new Reply(200, await this.payouts.page(merchantId, filter, totals));
+    return this.payouts.page(merchantId, filter, totals);
   }
 
   /** Returns the filter with the user of an external_id; it matches no user where none has it or `user_id` differs. */
@@ -128,10 +127,10 @@ export class PayoutsController {
     responses: { 200: [PayoutResponse, 'The payout.'], 404: 'The merchant has no such payout.' },
   })
   @UpToDate(PAYOUT_VIEWS)
-  async get(@MerchantId() merchantId: string, @UuidParam('id', 'Payout') id: string): Promise<Reply> {
+  async get(@MerchantId() merchantId: string, @UuidParam('id', 'Payout') id: string): Promise<string> {
     const payout = await this.payouts.find(merchantId, id);
     if (payout === null) throw DomainError.notFound('Payout');
-    return new Reply(200, `{"payout":${payout.body}}`);
+    return `{"payout":${payout.body}}`;
   }
 
   @Get(':id/evidence')

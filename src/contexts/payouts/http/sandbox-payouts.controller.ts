@@ -1,7 +1,6 @@
 import { Controller, Post } from '@nestjs/common';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { Cause, MerchantId, UuidParam } from '../../../platform/http/decorators.js';
-import { Reply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { PayoutOutcomes } from '../application/payout-outcomes.js';
@@ -35,10 +34,10 @@ export class SandboxPayoutsController {
     @MerchantId() merchantId: string,
     @UuidParam('id', 'Payout') id: string,
     @Cause() cause: EventMetadata,
-  ): Promise<Reply> {
+  ): Promise<string> {
     await this.outcomes.expireEarly(merchantId, id, cause);
     await this.progress.requireCurrent(PAYOUT_VIEWS);
     const payout = await this.payouts.find(merchantId, id);
-    return new Reply(200, `{"payout":${payout!.body}}`);
+    return `{"payout":${payout!.body}}`;
   }
 }

@@ -7,7 +7,6 @@ import { Day, Filter, MAX_PAGE, PageCursor, PageSize } from '../../../platform/h
 import { DomainError } from '../../../kernel/domain-error.js';
 import { PortalController, PortalScopes } from '../../../platform/http/admin/portal.guard.js';
 import { ListQuery, MerchantId, UuidParam } from '../../../platform/http/decorators.js';
-import { Reply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { UsersView } from '../../users/contract.js';
 import { JourneyView, type JourneyFilter } from '../views/journey.js';
@@ -69,9 +68,9 @@ export class JourneyController {
     @MerchantId() merchantId: string,
     @UuidParam('id', 'User') userId: string,
     @ListQuery() query: JourneyQuery,
-  ): Promise<Reply> {
+  ): Promise<string> {
     const externalId = await findExternalId(this.users, merchantId, userId);
-    return new Reply(200, await this.journeys.page(merchantId, externalId, query));
+    return this.journeys.page(merchantId, externalId, query);
   }
 }
 
@@ -98,11 +97,11 @@ export class PortalEventsController {
 
   @Get()
   @PortalScopes('events:read')
-  async list(@MerchantId() merchantId: string, @ListQuery() query: PortalEventsQuery): Promise<Reply> {
+  async list(@MerchantId() merchantId: string, @ListQuery() query: PortalEventsQuery): Promise<string> {
     const { user_id: userId, user_external_id: named } = query;
     if (userId === undefined && named === undefined)
       throw new DomainError('bad_request', 'user_id or user_external_id is required');
     const externalId = userId === undefined ? named! : await findExternalId(this.users, merchantId, userId);
-    return new Reply(200, await this.journeys.page(merchantId, externalId, query));
+    return this.journeys.page(merchantId, externalId, query);
   }
 }

@@ -15,7 +15,6 @@ import {
   ValidQuery,
 } from '../../../platform/http/decorators.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
-import { Reply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { CreateUser } from '../application/create-user.js';
 import type { ExistingUser } from '../domain/user.js';
@@ -81,8 +80,8 @@ export class UsersController {
     @ValidBody() body: NewUser,
     @Ticket() ticket: IdempotencyTicket,
     @Cause() cause: EventMetadata,
-  ): Promise<Reply> {
-    return new Reply(201, await this.commandBus.execute(new CreateUser(merchantId, body, ticket, cause)));
+  ): Promise<string> {
+    return this.commandBus.execute(new CreateUser(merchantId, body, ticket, cause));
   }
 
   @Get('by_issuer_wallet_address')

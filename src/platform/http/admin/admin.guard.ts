@@ -13,13 +13,13 @@ import { CONSOLE_PAGE } from '../listeners.js';
 import { Callers, ScopedController, ScopesGuard, type ScopedApi, type ScopedCaller } from './scopes.guard.js';
 import { getRequest, getTicket } from '../request-state.js';
 
-/** The caller of the admin API: a person, by an admin key or a session of the console, or the shell of the machine. */
+/** The caller of the admin API: a person with an admin key or a console session, or the machine's shell. */
 export interface AdminCaller extends Requester, ScopedCaller {
-  /** The end of the key or the session, or null. */
+  /** The expiry of the key or session, or null. */
   readonly expiresAt: string | null;
-  /** The time of the login, ISO 8601; null for a key. */
+  /** The time of the login in ISO 8601; null for a key. */
   readonly authenticatedAt: string | null;
-  /** The session; null for a key. */
+  /** The console session; null for a key. */
   readonly sessionId: string | null;
 }
 
@@ -46,17 +46,17 @@ class AdminGuard extends ScopesGuard {
   }
 }
 
-/** A controller of the admin API, `/admin/v1/<path>`. Its routes have `scopes` in `@ApiRoute`, each GET also `@Reads`. */
+/** A controller of the admin API at `/admin/v1/<path>`. Its routes need `scopes` in `@ApiRoute`, and a GET needs `@Reads`. */
 export const AdminController = (path = ''): ClassDecorator => ScopedController(ADMIN_API, path, AdminGuard);
 
-/** The {@link AdminCaller}; of a route that the portal shares, what it has in common with a `PortalCaller`. */
+/** The {@link AdminCaller}. On a route that the portal shares, it may be a `PortalCaller`. */
 export const Caller = createParamDecorator(
   (_: unknown, context: ExecutionContext) => getRequest(context).edge.visitor,
 );
 
 const ETAG = /^"([0-9]{1,15})"$/;
 
-/** The OpenAPI document has the header of a route that takes it. */
+/** Adds the header to the route in the OpenAPI document. */
 function documentIfMatch(target: object, key: string | symbol | undefined): void {
   const method = Object.getOwnPropertyDescriptor(target, key!)!;
   const schema = { type: 'string', pattern: '^"[0-9]+"$' };
@@ -64,7 +64,7 @@ function documentIfMatch(target: object, key: string | symbol | undefined): void
   ApiHeader({ name: 'If-Match', required: true, description, schema })(target, key!, method);
 }
 
-/** The revision in `If-Match` (admin-api.md 3). Throws `precondition_required` (428), `precondition_failed` (412). */
+/** Returns the revision in `If-Match` (admin-api.md 3). Throws `precondition_required` (428), `precondition_failed` (412). */
 function revisionIn({ headers }: FastifyRequest): number {
   const header = headers['if-match'];
   if (header === undefined)
@@ -81,7 +81,7 @@ export interface AdminWrite {
   readonly idempotency: IdempotencyTicket;
 }
 
-/** A write to what exists, at the revision of `If-Match`. */
+/** A write to an existing resource at the revision of `If-Match`. */
 export interface SubjectWrite extends AdminWrite {
   readonly subject: { readonly id: string; readonly revision: number };
 }
@@ -92,7 +92,7 @@ export const WriteBy = createParamDecorator((_: unknown, context: ExecutionConte
   return { requester: request.edge.visitor as AdminCaller, idempotency: getTicket(request) };
 });
 
-/** The {@link SubjectWrite} to the resource that is called `what` and has its id in the path. */
+/** The {@link SubjectWrite} to the resource with the id in the path. `what` is its name in errors. */
 export const WriteTo = createParamDecorator(
   (what: string, context: ExecutionContext): SubjectWrite => {
     const request = getRequest(context);
@@ -104,7 +104,7 @@ export const WriteTo = createParamDecorator(
   [documentIfMatch, (target, key) => documentUuid('id', target, key)],
 );
 
-/** The responses of a list that has filters; `others` besides. */
+/** Returns the responses of a list with filters. */
 export function listed(page: Dto, others: Readonly<Record<number, string>> = {}) {
   return {
     200: [page, 'One page. The list is exhausted when next_cursor is null.'],

@@ -3,7 +3,7 @@ import { SharedWith } from '../pages/page.js';
 import { PORTAL_PAGE } from '../listeners.js';
 import { Callers, ScopedController, ScopesGuard, type ScopedApi, type ScopedCaller } from './scopes.guard.js';
 
-/** A person of a merchant, by a session of the portal (admin-api.md 6). */
+/** A person of a merchant with a portal session (admin-api.md 6). */
 export interface PortalCaller extends ScopedCaller {
   readonly merchantId: string;
   readonly sessionId: string;
@@ -16,7 +16,7 @@ export interface PortalCaller extends ScopedCaller {
 /** Identifies callers of the portal. The access context provides it. */
 export abstract class PortalCallers extends Callers<PortalCaller> {}
 
-/** Key of the metadata of a route: what a session of the portal needs. */
+/** The metadata key of the scopes that a portal session needs. */
 export const PORTAL_SCOPES_KEY = 'portal scopes';
 
 const PORTAL_API: ScopedApi = { page: PORTAL_PAGE, prefix: 'api/v1/', scopesKey: PORTAL_SCOPES_KEY };
@@ -28,17 +28,17 @@ class PortalGuard extends ScopesGuard {
   }
 }
 
-/** A controller of data that the portal alone has, `/api/v1/<path>`. Each of its routes has a {@link PortalScopes}. */
+/** A controller of the portal's own data at `/api/v1/<path>`. Each of its routes needs {@link PortalScopes}. */
 export const PortalController = (path = ''): ClassDecorator =>
   ScopedController(PORTAL_API, path, PortalGuard);
 
-/** Sets the scopes that a session needs for the route, such as `deliveries:read`. */
+/** Declares the scopes that a session needs, such as `deliveries:read`. */
 export const PortalScopes = (...scopes: readonly string[]): MethodDecorator =>
   SetMetadata(PORTAL_SCOPES_KEY, scopes);
 
 /**
- * Serves a route of the merchant API in the portal too, at `/api/v1/<path>`, where a session with the scope replaces the
- * signature. A read of the admin API is served so as well: it is confined to the merchant of the session.
+ * Serves a route of the merchant API also in the portal at `/api/v1/<path>`, for sessions with the scope. A read of the admin
+ * API is confined to the merchant of the session.
  */
 export const PortalRoute = (path: string, scope: string): MethodDecorator =>
   applyDecorators(

@@ -9,32 +9,30 @@ import { PageController, findSharedRoute } from '../pages/page.js';
 /** An API on the listener of a page, whose routes need scopes. */
 export interface ScopedApi {
   readonly page: Page;
-  /** Begins the paths of its routes: `admin/v1/`, for example. */
+  /** The prefix of its paths, such as `admin/v1/`. */
   readonly prefix: string;
-  /** Key of the metadata of a route: the scopes that it needs. */
+  /** The metadata key of the scopes of a route. */
   readonly scopesKey: string;
-  /** Key of the metadata that each of its GET routes has, too. */
+  /** The metadata key that each GET route must have, if any. */
   readonly readsKey?: string;
 }
 
-/** The caller of an API whose routes need scopes. */
 export interface ScopedCaller {
   readonly scopes: ReadonlySet<string>;
-  /** Ids of the merchants whose data the caller reads; null: all. */
+  /** Ids of the merchants whose data the caller may read; null for all. */
   readonly merchants: readonly string[] | null;
-  /** Idempotency-Keys of two callers with the same scope are the same keys. */
+  /** The namespace of the caller's Idempotency-Keys. */
   readonly idempotencyScope: string;
 }
 
-/** Identifies callers. */
 export abstract class Callers<Caller extends ScopedCaller = ScopedCaller> {
-  /** Counts the request. Throws Refusal: 401, 403 for an address or origin, 429. */
+  /** Identifies the caller and counts the request. Throws Refusal: 401, 403 for an address or origin, 429. */
   abstract admit(request: FastifyRequest, reply: FastifyReply): Promise<Caller>;
 }
 
 /**
- * Lets in callers with every scope that the route declares, and leaves the caller in `request.edge.visitor`. A request to
- * another listener is left to that one's guard.
+ * Admits callers with every scope of the route, and sets `request.edge.visitor`. It ignores requests to other listeners,
+ * which have their own guards.
  */
 export abstract class ScopesGuard implements CanActivate {
   constructor(
@@ -43,11 +41,10 @@ export abstract class ScopesGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const http = context.switchToHttp();
-    const request = http.getRequest<FastifyRequest>();
-    const { edge } = request;
+    const reply = context.switchToHttp().getResponse<FastifyReply>();
+    const { edge } = reply.request;
     if (edge.page !== this.api.page) return true;
-    const caller = await this.callers.admit(request, http.getResponse<FastifyReply>());
+    const caller = await this.callers.admit(reply.request, reply);
     requireScopes(caller, Reflect.getMetadata(this.api.scopesKey, context.getHandler()) as readonly string[]);
     edge.visitor = caller;
     edge.idempotencyScope = caller.idempotencyScope;
@@ -55,7 +52,7 @@ export abstract class ScopesGuard implements CanActivate {
   }
 }
 
-/** A controller of the API. A route that lacks its metadata stops the boot. */
+/** A controller of the API. A route without its metadata ends the boot. */
 export function ScopedController(api: ScopedApi, path: string, guard: Type<ScopesGuard>): ClassDecorator {
   const { page, prefix, scopesKey, readsKey } = api;
   return (target) => {

@@ -3,12 +3,12 @@ import { chmodSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { connect, type Server } from 'node:net';
 import { join, resolve } from 'node:path';
 
-/** Linux allows 107 bytes, macOS 103; the random suffix of a new socket has 7 of them. */
+/** Linux allows 107 bytes and macOS 103, of which the suffix of a new socket has 7. */
 const MAX_PATH_BYTES = 103 - 7;
 
 /**
- * Listens on `admin.sock` in DATA_DIR, mode 0600: the way of the machine's shell into the admin API (admin-api.md 4). A new
- * socket replaces a stale one by its name, so that the name never leads to one that others may open. Returns what removes it.
+ * Listens on `admin.sock` in DATA_DIR with mode 0600, for the machine's shell (admin-api.md 4). The socket gets its name by a
+ * rename once its mode is set, so that other users can never open it. Returns a function that removes it.
  */
 export async function listenOnSocket(server: Server, dataDir: string): Promise<() => void> {
   const path = join(resolve(dataDir), 'admin.sock');
@@ -36,7 +36,7 @@ function readInode(path: string): number | null {
   return statSync(path, { throwIfNoEntry: false })?.ino ?? null;
 }
 
-/** Only a socket without a process refuses. */
+/** A stale socket refuses connections. */
 function isServed(path: string): Promise<boolean> {
   return new Promise((found) => {
     const client = connect(path, () => found(true));

@@ -10,7 +10,7 @@ const MIN_REASON = 3;
 const MAX_REASON = 500;
 const MAX_TICKET = 255;
 
-/** The text, or a {@link Fault} where it may not be recorded. */
+/** Returns the text, or a {@link Fault} for a text that may not be recorded. */
 export function readRecordable(text: string): string | Fault {
   const fault = findUnrecordable(text);
   return fault === null ? text : new Fault(fault);
@@ -27,11 +27,11 @@ function line(min: number, max: number): Rule {
   });
 }
 
-/** The reason of an operator's write, in 3 to 500 characters (admin-api.md 4). */
+/** The reason of an operator's write (admin-api.md 4). */
 export const reasonRule = line(MIN_REASON, MAX_REASON);
 export const ticketRule = line(1, MAX_TICKET);
 
-/** The members that the body of every write of the admin API has. */
+/** The common members of the bodies of writes of the admin API. */
 export class WriteBody {
   @Field(reasonRule, { description: 'Why, without personal data: it is kept for ever.' }) reason!: string;
 
@@ -39,7 +39,7 @@ export class WriteBody {
   ticket?: string | null;
 }
 
-/** Returns the request of an operation by this write, but for the merchant. */
+/** Returns the request of an operation, without its merchant. */
 export function toWrite(
   { requester, idempotency, subject }: AdminWrite & Partial<Pick<SubjectWrite, 'subject'>>,
   { reason, ticket = null }: WriteBody,
@@ -47,7 +47,7 @@ export function toWrite(
   return { requester, idempotency, revision: subject?.revision ?? null, reason, ticket };
 }
 
-/** The response of a write that needs a second person. */
+/** The response of a write that needs approval. */
 export class PendingResponse {
   @ApiProperty({
     type: 'object',
@@ -57,7 +57,7 @@ export class PendingResponse {
   operation!: object;
 }
 
-/** The response of a write: 202 `{operation}` while a second person is awaited, else `status` with `body` and `operation_id`. */
+/** Returns 202 with the operation while it is pending approval, else `status` with `body` and `operation_id`. */
 export async function written(
   { operation, result }: OperationOutcome,
   status: number,

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
 
-/** The folders in which `scripts/widgets.mjs` writes, relative to the built file and to its source. */
+/** The output folders of `scripts/widgets.mjs`, relative to the built file and to the source. */
 const PLACES = ['../../../../widgets', '../../../../dist/widgets'];
 const TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
@@ -15,7 +15,7 @@ const TYPES: Readonly<Record<string, string>> = {
   png: 'image/png',
 };
 export const FOREVER = 'public, max-age=31536000, immutable';
-/** The policy of a file that is no document. */
+/** The Content-Security-Policy of a file that is not a document. */
 const NOTHING_LOADED = "default-src 'none'; frame-ancestors 'none'";
 
 interface Asset {
@@ -24,14 +24,14 @@ interface Asset {
   readonly gzipped: () => Buffer;
 }
 
-/** The built files of a page of widgets/, in memory. The names of script and style change with their content. */
+/** The built files of a page. The names of script and style have a hash of their content. */
 interface PageAssets {
   readonly script: string;
   readonly style: string;
   readonly files: ReadonlyMap<string, Asset>;
 }
 
-/** A file to be sent; its type is that of the extension of its name. */
+/** Creates an asset with the media type of the extension of its name. */
 export function createAsset(name: string, plain: Buffer): Asset {
   const type = TYPES[name.split('.').pop()!] ?? 'application/octet-stream';
   let gzipped: Buffer | undefined;
@@ -40,7 +40,7 @@ export function createAsset(name: string, plain: Buffer): Asset {
 
 const known = new Map<string, PageAssets>();
 
-/** The files of a page by the name of its folder. Throws when it is not built. */
+/** Reads the files of a page by its folder, once. Throws for a page that is not built. */
 export function readAssets(page: string): PageAssets {
   const assets = known.get(page) ?? loadAssets(page);
   known.set(page, assets);
@@ -61,7 +61,7 @@ function loadAssets(page: string): PageAssets {
   throw new Error(`dist/widgets/${page} is missing: npm run build creates it`);
 }
 
-/** Sends the file that the route's `:file` names. Throws `not_found`. */
+/** Sends the file of the route's `:file`. Throws `not_found`. */
 export function sendPageAsset(request: FastifyRequest, reply: FastifyReply, page: PageAssets): FastifyReply {
   const { file } = request.params as { readonly file: string };
   const asset = page.files.get(file);
@@ -69,12 +69,11 @@ export function sendPageAsset(request: FastifyRequest, reply: FastifyReply, page
   return sendAsset(request, reply, asset, file === page.script || file === page.style ? FOREVER : 'no-cache');
 }
 
-/** Sends what browsers request on every origin. */
 export function sendFavicon(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   return sendAsset(request, reply, readAssets('console').files.get('icon.svg')!, 'no-cache');
 }
 
-/** Sends a file, compressed where the client takes that. */
+/** Sends a file, compressed if the client accepts gzip. */
 export function sendAsset(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -7,10 +7,10 @@ import type { Locale } from './locale.js';
 import type { Page } from '../listeners.js';
 import { PAGE_STYLE } from './page-style.js';
 
-/** The sites that may embed a page: null for any, an empty list for none. */
+/** The sites that may embed a page; null for any. */
 export type Framers = readonly string[] | null;
 
-/** Nothing comes from other hosts. `own`: the source of CSP for scripts and styles. */
+/** Returns a Content-Security-Policy that loads nothing from other hosts. `own` is the source of scripts and styles. */
 function toPolicy(own: string, media: string, framedBy: Framers): string {
   const loads = `connect-src 'self'; script-src ${own}; style-src ${own}; ${media}`;
   const framers = framedBy?.length === 0 ? ["'none'"] : framedBy;
@@ -18,10 +18,10 @@ function toPolicy(own: string, media: string, framedBy: Framers): string {
   return `default-src 'none'; ${loads}; base-uri 'none'; form-action 'none'${frames}`;
 }
 
-/** Data of pages that have an API of their own: its errors are problem documents, also in a browser. */
+/** The paths of APIs on listeners of pages, whose errors are problem details in a browser too. */
 const DATA = /^\/(admin|api)\/v1(\/|\?|$)/;
 
-/** A HEAD counts as a document request: programs that inspect a link name no types. */
+/** Checks for a document request. A HEAD is one, because link checkers send no Accept. */
 export function acceptsHtml({ method, headers, url }: FastifyRequest): boolean {
   const isDocument = method === 'HEAD' || (method === 'GET' && (headers.accept ?? '').includes('text/html'));
   return isDocument && !DATA.test(url);
@@ -34,19 +34,19 @@ function sendHtml(reply: FastifyReply, policy: string, html: string): void {
     .send(html);
 }
 
-/** The document with which a page opens. */
+/** The content of a document that opens a page. */
 interface Opened {
   readonly locale: Locale;
   readonly framedBy: Framers;
-  /** The facts from which the script builds the page. */
+  /** The input of the page's script. */
   readonly facts: object;
   readonly title: string;
-  /** The heading for browsers without JavaScript, and until the script has run. */
+  /** The heading before the script runs, and without JavaScript. */
   readonly heading: string;
   readonly text?: string;
 }
 
-/** Sends a page: the script builds it from the facts. */
+/** Sends the document of a page, which its script renders. */
 export function sendPage(reply: FastifyReply, page: Page, opened: Opened): void {
   const { locale, framedBy, facts, title, heading } = opened;
   const { script, style } = readAssets(page.name);
@@ -66,7 +66,7 @@ export function sendPage(reply: FastifyReply, page: Page, opened: Opened): void 
   );
 }
 
-/** Sends the document of an application: its script finds the page by the path. Throws `not_found` for another request. */
+/** Sends the document of a single-page application. Throws `not_found` for a request that accepts no HTML. */
 export function sendApplication(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -77,7 +77,7 @@ export function sendApplication(
   sendPage(reply, page, { locale: 'en', framedBy: [], title, heading: title, facts });
 }
 
-/** Sends a document without a script, which no site may frame. `body` is HTML. */
+/** Sends a document without a script, which no site may embed. `body` is HTML. */
 export function sendPlainPage(
   reply: FastifyReply,
   page: Pick<Page, 'path'>,
@@ -90,7 +90,7 @@ export function sendPlainPage(
   sendHtml(reply, policy, layout(page, { title: heading, head, body: main, lang }));
 }
 
-/** Sends a page to people who followed a link that does not work. The service's own message is below in small print. */
+/** Sends a problem to a browser as a page, with the detail in small print. */
 export function sendRefusedPage(reply: FastifyReply, page: Page, problem: HttpProblem, lang: Locale): void {
   const messages = page.messages[lang];
   const kind = kindOf(problem);
@@ -116,7 +116,6 @@ interface Layout {
   readonly lang: Locale;
 }
 
-/** A whole document. */
 function layout({ path }: Pick<Page, 'path'>, { title, head, body, lang }: Layout): string {
   return `<!doctype html>
 <html lang="${escapeHtml(lang)}">
@@ -143,7 +142,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text as HTML, in attributes too. */
+/** Escapes text for HTML and its attributes. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ESCAPES[character]!);
 }

@@ -1,19 +1,16 @@
 import type { FastifyRequest } from 'fastify';
 import type { Page } from '../listeners.js';
 
-/** Languages of all pages; English where the browser requests none of them. */
+/** The languages of all pages; the first is the default. */
 const LOCALES = ['en', 'es', 'de'] as const satisfies readonly Locale[];
 export type Locale = keyof Page['messages'];
 
-/** The number of languages of the header that are read. */
+/** The most ranges of a header that are read. */
 const MAX_RANGES = 32;
 const RANGE = /^([a-z]{1,8})(?:-[a-z0-9]{1,8})*$|^\*$/;
 const WEIGHT = /^q=([01](?:\.[0-9]{0,3})?)$/;
 
-/**
- * The first of {@link LOCALES} with the highest weight in an `Accept-Language` (RFC 9110, 12.5.4): `es-MX` gets `es`. One that the
- * header excludes (`q=0`) is chosen after all others; the first is the default.
- */
+/** Returns the locale with the highest weight in an `Accept-Language` (RFC 9110, 12.5.4). `es-MX` matches `es`. */
 export function chooseLocale(header: string | undefined): Locale {
   const weights = new Map<string, number>();
   for (const part of (header ?? '').toLowerCase().split(',', MAX_RANGES)) {
@@ -31,7 +28,6 @@ export function chooseLocale(header: string | undefined): Locale {
   );
 }
 
-/** The language of the page that a browser requests. */
 export function readLocale({ headers }: Pick<FastifyRequest, 'headers'>): Locale {
   return chooseLocale(headers['accept-language']);
 }

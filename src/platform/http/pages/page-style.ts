@@ -1,4 +1,4 @@
-/** The style of all pages, in light and dark mode. All text has a contrast of 4.5 or more. */
+/** The style of all pages in light and dark mode, with a contrast of at least 4.5. */
 export const PAGE_STYLE = `
 :root{color-scheme:light dark;--ground:#f2f4f8;--card:#fff;--ink:#151a23;--soft:#535c6c;--line:#838c9c;--faint:#dde1e9;
 --accent:#2446c8;--accent-hover:#1b369f;--on-accent:#fff;--bad:#b01d17;--bad-ground:#fdeeed;--good:#0f6b3c;--good-ground:#e7f5ed;

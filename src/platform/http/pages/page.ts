@@ -18,13 +18,13 @@ import { toCause, getRequest } from '../request-state.js';
 
 export type PageHandler = (request: FastifyRequest, reply: FastifyReply) => unknown;
 
-/** The page that a controller belongs to. */
+/** Assigns a controller to a page. */
 export const OnPage = DiscoveryService.createDecorator<Page>();
 
-/** A controller whose routes are reachable on the listener of the page and nowhere else. */
+/** A controller whose routes only the listener of the page serves. */
 export function PageController(page: Page, path = ''): ClassDecorator {
   return (target) => {
-    // Nest passes the constraints of methods to Fastify, not those of classes.
+    // Nest passes constraints of methods to Fastify, but not those of classes.
     for (const [name, value] of handlersIn(target))
       RouteConstraints({ listener: page.name })(target.prototype as object, name, { value });
     applyDecorators(Controller(path), OnPage(page))(target);
@@ -33,7 +33,7 @@ export function PageController(page: Page, path = ''): ClassDecorator {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The page and the path that {@link SharedWith} sets. */
+    /** Set by {@link SharedWith}. */
     sharedWith?: { readonly page: Page; readonly url: string };
   }
 }
@@ -42,21 +42,21 @@ function readConfigOf(handler: object): FastifyContextConfig {
   return (Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, handler) ?? {}) as FastifyContextConfig;
 }
 
-/** Returns the page that serves the handler in addition to its own path; null for most handlers. */
+/** Returns the further page and path of the handler; null for most handlers. */
 export function findSharedRoute(handler: object): NonNullable<FastifyContextConfig['sharedWith']> | null {
   return readConfigOf(handler).sharedWith ?? null;
 }
 
-/** Serves the route of another listener on that of the page too, at this path. */
+/** Serves a route also on the listener of the page, at `url`. */
 export const SharedWith =
   (page: Page, url: string): MethodDecorator =>
   (target, key, method) =>
     RouteConfig({ ...readConfigOf(method.value as object), sharedWith: { page, url } })(target, key, method);
 
-/** A call of a page's script: POST, 200. */
+/** A call by the script of a page: POST with status 200. */
 export const PageCall = (path: string): MethodDecorator => applyDecorators(Post(path), HttpCode(200));
 
-/** The visitor that the guard of the page found, with further parts of the request for use cases. */
+/** The visitor that the guard of the page identified, with the address, locale and cause of the request. */
 export type Visit<Visitor = unknown> = Visitor & {
   readonly ip: string;
   readonly locale: Locale;

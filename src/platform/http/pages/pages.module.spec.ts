@@ -9,10 +9,13 @@ import { CONFIG_PARTS, readConfig } from '../../../composition.js';
 import { MESSAGES } from '../../../contexts/onboarding/words/messages.js';
 import { configModule } from '../../config/config.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { EVENT_STORE } from '../../event-store/port.js';
+import { ResponseStore } from '../../idempotency/response-store.js';
 import { TelemetryModule } from '../../telemetry/telemetry.module.js';
 import { EdgeAdapter } from '../fastify-adapter.js';
 import { HealthController } from '../health.controller.js';
-import { BodyInterceptor, BytesBelow } from '../request-body.js';
+import { IdempotencyInterceptor } from '../idempotency.interceptor.js';
+import { BytesBelow } from '../request-body.js';
 import type { Page } from '../listeners.js';
 import { PageCall, PageController } from './page.js';
 import { PagesModule } from '../http.module.js';
@@ -80,7 +83,11 @@ class DeskController {
 
 @Module({
   controllers: [ShopController, DeskController, HealthController],
-  providers: [{ provide: APP_INTERCEPTOR, useClass: BodyInterceptor }],
+  providers: [
+    { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
+    { provide: ResponseStore, useValue: {} },
+    { provide: EVENT_STORE, useValue: {} },
+  ],
 })
 class PagesOfTwo {}
 
@@ -118,7 +125,7 @@ const json = (body: unknown): RequestInit => ({
 });
 
 describe('pages', () => {
-  it('are reachable on their own listeners and nowhere else, with their files and health', async () => {
+  it('are reachable only on their own listeners, with their files and health checks', async () => {
     const { adapter, shop, desk, at } = await started();
     const statuses = async (port: number) =>
       Promise.all(
@@ -139,7 +146,7 @@ describe('pages', () => {
   it('are not opened while a route of the API has no guard', () =>
     expect(started(ForgottenController)).rejects.toThrow('ForgottenController.read has no guard'));
 
-  it('405 with Allow for a method that a path does not know, also where an application has every path', async () => {
+  it('respond to a wrong method with 405 and Allow, also where an application serves every path', async () => {
     const { shop, desk, at } = await started();
     const refused = async (port: number, path: string, init?: RequestInit) => {
       const response = await at(port, path, init);
@@ -155,7 +162,7 @@ describe('pages', () => {
     expect(await refused(desk, '/desk/orders/7', html)).toEqual([404, null]);
   });
 
-  it('take JSON objects, or bytes below a limit, which are read after the guards', async () => {
+  it('accept JSON objects, or bytes below a limit, and read them after the guards', async () => {
     const { shop, at } = await started();
     const order = await at(shop, '/shop/orders', json({ a: 1 }));
     expect([order.status, await order.json()]).toEqual([200, { body: { a: 1 } }]);
@@ -178,7 +185,7 @@ describe('pages', () => {
     endless.destroy();
   });
 
-  it('end although a browser keeps a connection that it has sent nothing on', async () => {
+  it('close although a browser keeps an unused connection open', async () => {
     const { app, shop } = await started();
     // It may be sent a 408 before the end.
     const browser = connect(shop, '127.0.0.1').resume();
@@ -188,7 +195,7 @@ describe('pages', () => {
     await eventually(() => browser.destroyed);
   });
 
-  it('408: a request that takes longer to send than it may', async () => {
+  it('respond with 408 to a request that is sent too slowly', async () => {
     const { shop } = await started();
     const slow = connect(shop, '127.0.0.1');
     slow.write(

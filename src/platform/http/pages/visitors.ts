@@ -9,12 +9,12 @@ import { addressLimit, toClient, LocalRateLimiter, refuseUntil } from '../rate-l
 const MAX_CHARACTERS = 8192;
 
 /**
- * What the script of a page sends with its calls: for whom the page was opened and until when, under a keyed hash. Nothing
- * is stored: `<visitor as JSON in base64url>.<expiry in epoch ms>.<hash>`.
+ * Stateless sessions of a page, whose script sends the token `<visitor as JSON in base64url>.<expiry in epoch ms>.<keyed
+ * hash>`.
  */
 export abstract class PageSessions<Visitor> {
   constructor(
-    /** A session of one kind is none of another. */
+    /** Part of the hash, so that a token is valid for one kind only. */
     private readonly kind: string,
     private readonly validMs: number,
     private readonly clock: Clock,
@@ -27,7 +27,7 @@ export abstract class PageSessions<Visitor> {
     return `${encoded}.${expires}.${this.keyedHash.of(this.kind, encoded, expires)}`;
   }
 
-  /** The visitor whose session it is; null for one that was not opened here, or that has ended. */
+  /** Returns the visitor; null for an invalid or expired token. */
   read(token: string): Visitor | null {
     if (token.length > MAX_CHARACTERS) return null;
     const [encoded = '', expires = '', given = ''] = token.split('.');
@@ -39,17 +39,17 @@ export abstract class PageSessions<Visitor> {
   }
 }
 
-/** The Bearer token of a request; empty when it has none. */
+/** Returns the Bearer token of a request; empty without one. */
 export function readBearer({ headers }: FastifyRequest): string {
   return (headers.authorization ?? '').replace(/^Bearer /, '');
 }
 
-/** The reads of polling pages are limited to so many times the other calls: people at one address share a link. */
+/** The limit of polls as a multiple of that of calls, because people at one address share a link. */
 const POLLING_PAGES = 5;
 
 /**
- * How often people may send requests. Ids of owners (a merchant, a key) and visitors are public, so an address has a limit
- * for each visitor and each owner; requests above it share the limit of an address (docs/adr/0108).
+ * The rate limits of visitors (ADR 108). Ids of visitors and owners (a merchant or key) are public, so an address has a limit
+ * per visitor and per owner. Requests above the limit per owner share one limit of the owner.
  */
 @Injectable()
 export class VisitorLimits {
@@ -71,7 +71,7 @@ export class VisitorLimits {
     refuseUntil(this.visitors.take(`${client} ${visitor}`) ?? this.ofOwner(client, owner));
   }
 
-  /** Counts a read of a page that polls, apart from its other calls. Throws Refusal (429). */
+  /** Counts a poll, separately from other calls. Throws Refusal (429). */
   takePoll(address: string, visitor: string): void {
     refuseUntil(this.polls.take(`${toClient(address)} ${visitor}`));
   }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import type { StoredResponse } from '../event-store/port.js';
 import { Sealer } from '../sealing/sealer.js';
-import { ResponseSeal } from './response-seal.js';
+import { ResponseSeal } from './ticket.js';
 
 describe('a stored response', () => {
   const time = { now: 1000 };
