@@ -1,15 +1,34 @@
 import type { ImageKind } from '../../src/contexts/onboarding/domain/image-kind.js';
 import type {
   OnboardingFacts,
-  PageStep,
   SentCode,
   StepBodies,
-  StepMessage,
-  StepRefusal,
   StepState,
 } from '../../src/contexts/onboarding/http/widget/onboarding-types.js';
 
-export type { ImageKind, OnboardingFacts, PageStep, StepMessage, StepState };
+export type { ImageKind, OnboardingFacts, StepState };
+
+/** The step of the page for the site that embeds it, without personal data. */
+export type PageStep =
+  'phone' | 'code' | 'details' | 'documents' | 'review' | 'failed' | 'card_failed' | 'setup' | 'done';
+
+/** The message of `postMessage` at each step. `version` grows when a member changes its meaning. */
+export interface StepMessage {
+  readonly type: 'disburse.onboarding';
+  readonly version: 1;
+  readonly user_id: string;
+  readonly step: PageStep;
+}
+
+/**
+ * The members of a problem document. `errors.session`: the session has ended. `errors.code`: the code is wrong (422), or a
+ * long code is still valid and no further message is sent (429). `errors.phone_unreachable`: the number gets no messages.
+ */
+interface StepRefusal {
+  readonly errors: Readonly<Record<string, readonly string[]>>;
+  /** The remaining guesses of a code (422); at 0 the person requests a new one. */
+  readonly attempts_left?: number;
+}
 
 /** An error response. Status 0: there was none. */
 export class Refusal extends Error {

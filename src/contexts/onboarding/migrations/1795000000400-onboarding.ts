@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The progress of onboardings, one-time codes, images, and what providers call verifications, wallets and cards. */
+/** The tables of onboarding. */
 export class Onboarding1795000000400 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
@@ -34,20 +34,14 @@ export class Onboarding1795000000400 implements MigrationInterface {
         -- Until when one process alone may open the check.
         check_claimed_until timestamptz,
         opened_at timestamptz not null default now(),
+        -- The decision of an operator, in the sandbox.
+        passed boolean,
+        reason text,
         primary key (verification_id, provider)
       );
       create index verifications_of_user on onboarding.verifications (user_id);
       create index verifications_by_check on onboarding.verifications (provider, check_reference)
         where check_reference is not null;
-
-      create table onboarding.sandbox_reviews (
-        verification_id uuid primary key,
-        user_id uuid not null,
-        opened_at timestamptz not null default now(),
-        passed boolean,
-        reason text
-      );
-      create index sandbox_reviews_of_user on onboarding.sandbox_reviews (user_id);
 
       -- Read model: the stage of each onboarding.
       create table onboarding.progress (

@@ -1,6 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Inbound event batches and their events. */
 export class Tracking1795000000700 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

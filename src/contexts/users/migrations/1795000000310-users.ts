@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Users without their personal data, for lists and for finding them by their wallets. */
+/** The read model of users. */
 export class Users1795000000310 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

@@ -23,12 +23,11 @@ const REFUSED = {
   428: 'If-Match is missing.',
 } as const;
 
-/** Body of POST /admin/v1/users/{id}/review. */
 class ReviewBody extends WriteBody implements ReviewDecision {
   @Field(oneOf(REVIEW_DECISIONS)) decision!: ReviewDecision['decision'];
 }
 
-/** The actions of operators on the onboarding of a user (admin-api.md 3). */
+/** The operators' actions on the onboarding of a user (admin-api.md 3). */
 @AdminController('users')
 export class AdminOnboardingsController {
   constructor(private readonly users: AdminUsers) {}

@@ -37,13 +37,12 @@ const PRECONDITIONS = {
 
 const WALLET = /^0x[0-9a-f]{40}$/i;
 
-/** A plus arrives as a blank where it is not escaped. */
+/** An unescaped plus arrives as a space. */
 const phoneRule = text({ examples: ['+15550001111'] }, (value) => parsePhoneNumber(value.replace(/^ /, '+')));
 const walletRule = text({ pattern: WALLET.source }, (value) =>
   WALLET.test(tidy(value)) ? tidy(value) : new Fault('must be an address: 0x and 40 hexadecimal digits'),
 );
 
-/** Query of GET /admin/v1/users. */
 class UsersQuery extends ListParameters {
   @Filter(uuid, 'Only users of this merchant.') merchant_id?: string;
 
@@ -59,7 +58,7 @@ class UsersQuery extends ListParameters {
   @Filter(oneOf(USER_STATES), 'Only users in this state.') state?: UserState;
 }
 
-/** Users of all merchants (admin-api.md 3). Each read is recorded for the merchant's portal. */
+/** The users of all merchants (admin-api.md 3). Each read is recorded for the merchant's portal. */
 @AdminController('users')
 export class AdminUsersController {
   constructor(private readonly users: AdminUsers) {}
