@@ -189,8 +189,8 @@ describe('a host that may not be reached', () => {
 
   it('is not reached by DNS rebinding: each connection goes to the checked address', async () => {
     const places = ['127.0.0.1', '10.0.0.1', '127.0.0.1'];
-    const names = { addresses: async () => [places.shift()!] };
-    const guarded = Object.assign(new GuardedHosts({ loopback: true, allowed: [] }), { names });
+    const findAddresses = async () => [places.shift()!];
+    const guarded = Object.assign(new GuardedHosts({ loopback: true, allowed: [] }), { findAddresses });
     const through = new OutboundClient(guarded, LIMITS);
     const { port } = new URL(host.url);
     const send = () => through.post(`http://hooks.example.com:${port}/`, {}, '{}');
