@@ -22,7 +22,6 @@ interface Published {
   readonly issuer_wallet_address?: string;
 }
 
-/** The webhook has the user's id, then `field`. */
 function about(
   type: string,
   when: string,

@@ -12,7 +12,6 @@ import {
 
 const NOT_SET = 'Not set: in the sandbox its own, in production none.';
 
-/** The settings of onboarding: terms, minimum age, limits and providers. */
 export const onboardingConfig = defineConfig('onboarding', {
   onboardingTermsUrl: optional(
     url('https', 'http'),
@@ -161,7 +160,6 @@ export const PORTS = {
 } as const;
 export type Port = keyof typeof PORTS;
 
-/** Throws ConfigError when a configured provider lacks a setting. */
 export function checkProviderSettings(config: OnboardingConfig): void {
   const { settings } = onboardingConfig;
   for (const { setting: port, needs, api } of Object.values(PORTS)) {

@@ -6,7 +6,6 @@ import { addressRefusal, type AddressPolicy } from './address-verdict.js';
 import { RequestFailure, readCode, describe } from './request-failure.js';
 import { withTimeout } from '../timeout.js';
 
-/** The timeout of the lookup in {@link GuardedHosts.refusal}. */
 const LOOKUP_MS = 2000;
 const MAX_URL_LENGTH = 2048;
 /** A DNS response may contain thousands of addresses; checking all would delay other requests by 100 ms. */
@@ -15,12 +14,10 @@ const MAX_ADDRESSES = 512;
 /** Part of every refusal of a resolved address, which may change later. */
 export const RESOLVES_TO = ' resolves to ';
 export const HTTPS_ONLY = 'must be an https:// URL';
-/** Labels of letters, digits, hyphens and underscores, with an optional final dot. */
 const HOST_NAME = /^(?=.{1,254}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?$/;
 /** Names that are never public: RFC 6762, 7686, 8375 and ICANN's .internal. */
 const INTERNAL_NAME = /\.(internal|local|home\.arpa|onion)$/;
 
-/** c-ares doubles the timeout of the second try. */
 const QUERIES = { timeout: 2000, tries: 2 };
 /** The time for the slower address family once the other has resolved. */
 const OTHER_FAMILY_MS = 1000;

@@ -6,7 +6,6 @@ import { HTTPS_ONLY, type OperatorHosts } from './guarded-hosts.js';
 import { MAX_HEADER_BYTES, OutboundRequest, type HttpResult, type Limits } from './outbound-request.js';
 import { describe, RequestFailure } from './request-failure.js';
 
-/** The maximum of addresses tried per name. */
 const MAX_ADDRESSES_TRIED = 4;
 /** The shares of the deadline for the lookup and for each address except the last. */
 const NAME_SHARE = 1 / 3;
@@ -39,7 +38,6 @@ export class OutboundClient {
     return this.send('POST', url, headers, body);
   }
 
-  /** Sends a GET, like {@link post}. */
   get(url: string, headers: Headers): Promise<HttpResult> {
     return this.send('GET', url, headers, null);
   }

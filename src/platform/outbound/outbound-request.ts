@@ -4,7 +4,6 @@ import { errors, type Dispatcher } from 'undici';
 import { readCode, describe, RequestFailure, type FailurePhase } from './request-failure.js';
 
 export interface Limits {
-  /** The deadline of the whole request. */
   readonly timeoutMs: number;
   /** The maximum of body bytes to read; the connection is closed beyond it. */
   readonly bodyBytes: number;
@@ -19,7 +18,6 @@ export interface HttpResponse {
   readonly retryAfter: string | null;
   /** The first bytes of the body, never decompressed. */
   readonly body: Buffer;
-  /** The error of a response that broke off. */
   readonly error: string | null;
 }
 
@@ -27,7 +25,6 @@ export interface HttpResponse {
 export type HttpResult =
   HttpResponse | { readonly kind: 'failed'; readonly phase: FailurePhase; readonly error: string };
 
-/** The stage of a request, as its timeout names it. */
 type Stage = 'resolving the name' | 'connecting' | 'waiting for a response' | 'reading the response';
 
 const TLS_CODES = /^(ERR_TLS_|ERR_SSL_|EPROTO$)/;
@@ -36,7 +33,6 @@ const CUT_OFF = [errors.HeadersOverflowError, errors.ResponseExceededMaxSizeErro
 
 /** The maximum header size, also of each interim response. */
 export const MAX_HEADER_BYTES = 16_384;
-/** A complete header, with any line breaks. */
 const HEADER = /^[\r\n]*HTTP\/1\.\d ([2-9]\d\d)\b[^]*?\n\r?\n/;
 const INTERIM = /^([\r\n]*HTTP\/1\.\d 1(?!01)\d)\d\b([^]*?\n\r?\n)?/;
 

@@ -20,7 +20,6 @@ export class ProviderRefused extends Error {
 
   constructor(
     message: string,
-    /** The caller's invalid parameter. */
     readonly parameter:
       'pair_id' | 'withdraw_address' | 'withdraw_address_tag' | 'withdraw_address_memo' | null = null,
     options?: ErrorOptions,

@@ -26,7 +26,6 @@ export class RequestFailure extends Error {
  */
 const MEANINGS: Readonly<Record<string, string>> = texts;
 
-/** Returns the code of a Node or undici error, or ''. */
 export function readCode(error: unknown): string {
   const code: unknown =
     typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;

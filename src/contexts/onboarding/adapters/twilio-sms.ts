@@ -34,7 +34,6 @@ type TwilioAccount = Pick<OnboardingConfig, 'twilioUrl' | 'twilioFrom' | 'twilio
 const REFUSED_NUMBERS: readonly unknown[] = [21211, 21408, 21608, 21610, 21612, 21614, 21635];
 const REASON = 'We cannot send a message to this number';
 
-/** Sends codes by SMS through Twilio (ADR 124). */
 @Injectable()
 export class TwilioSms implements SmsSender, OnApplicationShutdown {
   private readonly client;

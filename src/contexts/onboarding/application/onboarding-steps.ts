@@ -32,7 +32,6 @@ const WRITTEN = { metadata: { actor: ACTOR }, follows: true } as const;
 
 interface Step {
   readonly decide: Decision;
-  /** The wallet address to claim for the user. */
   readonly wallet?: string;
 }
 
@@ -177,7 +176,6 @@ export class OnboardingSteps {
   }
 }
 
-/** Rethrows errors other than refusals. */
 function toReason(error: unknown): string {
   if (error instanceof ProviderRefused) return error.message;
   throw error;

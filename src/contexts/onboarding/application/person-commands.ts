@@ -56,7 +56,6 @@ export class Onboardings {
   }
 }
 
-/** A step of the person in the widget. */
 export type Step =
   /** `start` changes nothing for a user who continues. */
   | { readonly name: 'start' | 'submit_identity' | 'retry_card' }

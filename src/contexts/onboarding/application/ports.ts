@@ -36,7 +36,6 @@ export interface IdentityRequest {
  * most one verification, also after a crash.
  */
 export abstract class IdentityVerifier {
-  /** The name in the events. */
   abstract readonly provider: string;
   abstract decide(request: IdentityRequest): Promise<KycOutcome | 'under_review'>;
   /** Deletes the person at the provider. Idempotent. */
@@ -60,10 +59,8 @@ export interface CardRequest {
   readonly userId: string;
   readonly issuerWalletAddress: string;
   readonly details: Details;
-  /** E.164. */
   readonly phoneNumber: string;
   readonly email: string | null;
-  /** 1 or more. */
   readonly attempt: number;
 }
 
@@ -79,7 +76,6 @@ export type CallbackHeaders = Readonly<Record<string, string | readonly string[]
 
 /** A callback with a valid signature. Its content only triggers a poll. */
 export interface Callback {
-  /** The time of the signature or of the event. */
   readonly at: Date;
   /** The provider's id of the check; null for other events. */
   readonly check: string | null;

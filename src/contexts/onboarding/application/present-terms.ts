@@ -18,7 +18,6 @@ const SETTINGS = [
 export class PresentTerms {
   constructor(@Inject(onboardingConfig.KEY) private readonly config: OnboardingConfig) {}
 
-  /** Returns the names of missing settings. */
   missing(): readonly string[] {
     if (this.config.mode === 'sandbox') return [];
     return SETTINGS.filter((key) => this.config[key] === null).map(

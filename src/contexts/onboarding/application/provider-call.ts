@@ -4,7 +4,6 @@ import { providerCalls, providerSeconds } from '../metrics.js';
 import type { Port } from '../settings.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 
-/** The ports whose last call in this process failed. */
 const failing = new Set<string>();
 
 /** Checks whether the last call in this process failed. A refusal counts as success. */
@@ -12,7 +11,6 @@ export function isFailing(port: string): boolean {
   return failing.has(port);
 }
 
-/** Records the outcome and duration of one provider call. */
 export async function measureCall<T>(port: Port, call: () => Promise<T>): Promise<T> {
   const stop = providerSeconds.startTimer({ port });
   try {
@@ -41,7 +39,6 @@ export function describeError(error: unknown): string {
   return `unexpected: ${name}${typeof code === 'string' ? ` (${code})` : ''}`;
 }
 
-/** Returns the stack trace without the message. */
 export function whereFrom(error: unknown): string | undefined {
   const lines = error instanceof Error ? (error.stack ?? '').split('\n') : [];
   return lines.filter((line) => /^\s+at /.test(line)).join('\n') || undefined;

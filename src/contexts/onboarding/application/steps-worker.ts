@@ -20,7 +20,6 @@ import { onboardingConfig, type OnboardingConfig } from '../settings.js';
 export const STEP = 'onboarding.step';
 
 interface State {
-  /** The number of polls under review. */
   readonly polls?: number;
 }
 type Step = WorkItem<State>;
@@ -28,7 +27,6 @@ type Step = WorkItem<State>;
 /** The backoff of polls, for a review without a callback. */
 const REVIEW: Backoff = { firstMs: 1000, maxMs: HOUR_MS };
 const RETRY: Backoff = { firstMs: 250, maxMs: 300_000 };
-/** The errors of a user who is deactivating or erased. */
 const ENDS: readonly DomainError['code'][] = ['invalid_transition', 'not_found'];
 
 /**

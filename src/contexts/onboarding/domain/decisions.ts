@@ -90,7 +90,6 @@ export function submitKyc(
 
 export type KycOutcome = { readonly passed: true } | { readonly passed: false; readonly reason: string };
 
-/** Outcomes of other attempts and repeated outcomes change nothing. */
 export function recordKycOutcome(
   command: { verification_id: string; provider: string; outcome: KycOutcome; at: string },
   state: Onboarding,

@@ -17,10 +17,8 @@ export interface IdentityImage {
 
 /** The last names that select an outcome in the sandbox. */
 export const SANDBOX_NAMES = {
-  /** The identity is rejected. */
   rejected: 'Rejected',
   /** The review stays open until an operator decides (`npm run admin -- users review`), or for SANDBOX_REVIEW_SECONDS. */
   review: 'Review',
-  /** The first attempt for a card fails. */
   cardFails: 'Cardless',
 } as const;

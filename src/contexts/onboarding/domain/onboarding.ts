@@ -8,7 +8,6 @@ interface Common {
 }
 
 interface Decided extends Common {
-  /** The id of one attempt at the identity provider. */
   verification_id: string;
   provider: string;
 }
@@ -16,7 +15,6 @@ interface Decided extends Common {
 interface OnboardingEventData {
   'onboarding.started.v1': Common;
   'onboarding.phone_verified.v1': Common;
-  /** The accepted versions of the terms and the privacy notice. */
   'onboarding.consent_given.v1': Common & Consent;
   /** The details are sealed with the person's key. */
   'onboarding.details_confirmed.v1': Common & Details;
@@ -31,7 +29,6 @@ interface OnboardingEventData {
   'onboarding.card_issued.v1': Common & { card_id: string };
   'onboarding.card_failed.v1': Common & { reason: string };
   'onboarding.card_retried.v1': Common;
-  /** Appended after the activation of the user. */
   'onboarding.completed.v1': Common & { issuer_wallet_address: string };
 }
 type Type = keyof OnboardingEventData;
@@ -41,7 +38,6 @@ export type OnboardingEvent = { [Name in Type]: OnboardingEventOf<Name> }[Type];
 export interface WalletDerivation {
   /** The fingerprint of the extended public key, eight hexadecimal digits. */
   readonly key: string;
-  /** The derivation path below that key, such as `0/17`. */
   readonly path: string;
   readonly index: number;
 }
@@ -62,7 +58,6 @@ const STAGES = [
 ] as const;
 export type Stage = (typeof STAGES)[number];
 
-/** Checks whether the onboarding has reached `stage` or a later one. */
 export function reached(state: Onboarding, stage: Stage): boolean {
   return STAGES.indexOf(state.stage) >= STAGES.indexOf(stage);
 }
@@ -116,7 +111,6 @@ export interface Submitted extends Applicant {
 }
 export interface WithWallet extends Submitted {
   readonly issuer_wallet_address: string;
-  /** 1 or more. */
   readonly card_attempt: number;
 }
 

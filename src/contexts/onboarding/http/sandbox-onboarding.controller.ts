@@ -17,7 +17,6 @@ import { REQUIRED_IMAGES } from '../domain/image-kind.js';
 const ACTIVATION_TIMEOUT_MS = 10_000;
 const POLL_MS = 20;
 const DETAILS = { first_name: 'Sandy', last_name: 'Box', date_of_birth: '1990-01-01' };
-/** A grey square of the minimum size. */
 const GREY_PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAMgAAADICAAAAACIM/FCAAAAtklEQVR42u3PQREAAAwCIKMb3ddK7KAB6RMRERERERERERER' +
     'ERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERER' +

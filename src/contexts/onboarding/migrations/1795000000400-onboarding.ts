@@ -1,6 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The tables of onboarding. */
 export class Onboarding1795000000400 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

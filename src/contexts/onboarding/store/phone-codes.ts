@@ -52,9 +52,7 @@ interface Sent {
   readonly of_address: number;
   readonly short_of_address: number;
   readonly of_address_for_all: number;
-  /** True while a long code may still be delivered. */
   readonly long_in_delivery: boolean | null;
-  /** The seconds until this address may request another code for this user. */
   readonly wait: number | null;
   readonly mine: boolean | null;
 }

@@ -6,7 +6,6 @@ import type { KycOutcome } from '../domain/decisions.js';
 
 /** The tables with personal rows. Personal data in events is sealed separately. */
 const TABLES = ['images', 'phone_codes', 'verifications'] as const;
-/** The purpose of the MACs. */
 const APPLICANT = 'applicant of a verification';
 
 export interface Verification {
@@ -23,7 +22,6 @@ interface Row extends Verification, Record<string, unknown> {
   readonly applicant_mac: string | null;
 }
 
-/** The latest open review of a user in the sandbox. */
 const OPEN_REVIEW = `select verification_id from onboarding.verifications where user_id = $1 and provider = 'sandbox'
   and check_reference is not null and passed is null order by opened_at desc limit 1`;
 interface ReviewRow extends Record<string, unknown> {
@@ -70,7 +68,6 @@ export class Verifications {
     return kept === undefined ? null : this.own(kept).applicant;
   }
 
-  /** Claims the right to open the check, for `seconds`. */
   async claimCheck(verificationId: string, provider: string, seconds: number): Promise<boolean> {
     const claimed = await this.database.query(
       `update onboarding.verifications set check_claimed_until = now() + make_interval(secs => $3)
@@ -171,7 +168,6 @@ export class Verifications {
     });
   }
 
-  /** Drops all rows of the person with the provider's ids. */
   async dropAll(userId: string): Promise<void> {
     for (const table of TABLES)
       await this.database.query(`delete from onboarding.${table} where user_id = $1`, [userId]);

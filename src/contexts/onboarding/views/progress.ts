@@ -69,7 +69,6 @@ export const progressProjection = subscriptionOf<ProgressEvent>({
   tables: { schema: 'onboarding', names: ['progress'] },
 });
 
-/** A row of the projection, joined with its work item. */
 interface InProgress extends Record<string, unknown> {
   readonly stage: Stage;
   readonly reason: string | null;

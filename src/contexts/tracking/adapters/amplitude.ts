@@ -130,10 +130,8 @@ function named(field: string): string {
   return /^[\w.$]{1,64}$/.test(field) ? field : 'field';
 }
 
-/** A response may name every refused event with its user. */
 const MAX_RESPONSE_BYTES = 1_048_576;
 
-/** The device ids for which Amplitude refuses an event. */
 const REFUSED_DEVICE_ID = /^(?:anonymous|nil|none|null|n\/a|na|undefined|unknown|""|\{\}|lmy47d|-1|[0-]*)$/i;
 
 /** The client of Amplitude's HTTP API V2 (`/2/httpapi`) or batch API (`/batch`), which accepts the same requests. ADR 84. */
@@ -192,7 +190,6 @@ export function eventJson(event: AnalyticsEvent): string {
   );
 }
 
-/** Stores events in `tracking.sandbox_analytics`. */
 export class SandboxAnalytics implements Analytics {
   readonly name = 'the table of the sandbox';
   readonly limits = { events: 1000, bytes: 1_000_000 };

@@ -5,7 +5,6 @@ export interface AnalyticsEvent extends TrackedItem {
   readonly merchant_id: string;
 }
 
-/** The provider accepts no events for now. */
 export interface Unavailable {
   readonly outcome: 'unavailable';
   readonly cause:
@@ -13,16 +12,12 @@ export interface Unavailable {
     | 'timeout'
     /** 5xx or an unreadable response. */
     | 'failing'
-    /** A limit of the whole project. */
     | 'rate_limited'
-    /** An invalid key or URL. */
     | 'unauthorized'
     | 'misconfigured'
-    /** A block of this service. */
     | 'forbidden';
   /** A sentence for operators, without secrets. */
   readonly detail: string;
-  /** The provider's Retry-After. */
   readonly retryAfterMs: number | null;
 }
 
@@ -38,14 +33,12 @@ export type SendResult =
       readonly throttled: readonly { readonly index: number; readonly waitMs: number }[];
     }
   | { readonly outcome: 'too_large' }
-  /** A rejection without a named event. */
   | { readonly outcome: 'rejected'; readonly reason: string }
   | Unavailable;
 
 /** The analytics provider. Its token provides null where none is configured. */
 export abstract class Analytics {
   abstract readonly name: string;
-  /** The maximum of events and bytes per request. */
   abstract readonly limits: { readonly events: number; readonly bytes: number };
   /** Sends 1 or more events in one request, within a deadline. Never rejects. */
   abstract send(events: readonly AnalyticsEvent[]): Promise<SendResult>;

@@ -14,7 +14,6 @@ const HOLD_MS = 1000;
 interface Chunk {
   readonly merchantId: string;
   readonly batches: readonly AcceptedBatch[];
-  /** Null where a batch is unreadable. */
   readonly events: readonly BatchEvent[] | null;
 }
 
@@ -43,7 +42,6 @@ export class ProcessingWorker implements OnModuleInit {
     measureOnScrape(async () => waitingBatches.set(await this.accepted.waiting()));
   }
 
-  /** Resolves once the batch is durable. */
   async accept(batch: ValidBatch): Promise<void> {
     await this.accepted.insert(batch);
     this.work.wake();

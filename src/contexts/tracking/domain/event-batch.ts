@@ -24,19 +24,15 @@ export interface ValidItem {
 
 /** A normalized item, as stored in `tracking.events`. */
 export interface TrackedItem {
-  /** In lower case. */
   readonly event_id: string;
-  /** Trimmed and in lower case. */
   readonly event_name: string;
   /** In UTC with microseconds, `2026-02-28T23:59:00.000000Z`. */
   readonly event_datetime: string;
   readonly user_external_id: string;
   readonly device_id: string | null;
-  /** The raw JSON text. */
   readonly payload: string;
 }
 
-/** An item with the index of its batch and its index within it. */
 export interface BatchEvent extends TrackedItem {
   readonly batch: number;
   readonly item: number;
@@ -52,7 +48,6 @@ export function findFault(item: unknown): string | null {
   return null;
 }
 
-/** The checks in reporting order. */
 const CHECKS: readonly (readonly [keyof ValidItem, (value: unknown) => string | null])[] = [
   ['event_name', textFault],
   ['payload', payloadFault],
@@ -74,7 +69,6 @@ export function toItem(item: Omit<ValidItem, 'payload'>, payload: string): Track
   };
 }
 
-/** Checks that arrays and objects nest at most `levels` deep. */
 function nestsWithin(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (levels === 0) return false;
@@ -135,7 +129,6 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 /** More items get 413 (contract.md 17.3). */
 export const MAX_ITEMS = 1000;
-/** Root, array and item enclose a payload. */
 const BODY_MAX_DEPTH = PAYLOAD_MAX_DEPTH + 3;
 
 /** The error of an invalid batch, which is refused whole. */
@@ -143,7 +136,6 @@ export class RefusedBatch extends DomainError {
   constructor(
     code: 'bad_request' | 'too_large',
     message: string,
-    /** The number of items that were read. */
     readonly items = 0,
   ) {
     super(code, message);

@@ -95,7 +95,6 @@ class Event {
   device_id?: string | null;
 }
 
-/** The body of POST /merchants/v1/events. */
 export class EventBatch {
   @Many(() => Event, {
     minItems: 1,
@@ -107,7 +106,6 @@ export class EventBatch {
 
 const NO_BODY = Buffer.alloc(0);
 
-/** The endpoint for event batches (contract.md 17). */
 @Controller('merchants/v1/events')
 export class EventsController {
   constructor(private readonly processing: ProcessingWorker) {}

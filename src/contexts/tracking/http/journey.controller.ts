@@ -86,7 +86,6 @@ class PortalEventsQuery extends JourneyQuery {
   user_external_id?: string;
 }
 
-/** The journey of one user in the portal (admin-api.md 6). */
 @PortalController('events')
 export class PortalEventsController {
   constructor(

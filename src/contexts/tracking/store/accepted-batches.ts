@@ -13,7 +13,6 @@ export class ItemsBitmap {
     return new ItemsBitmap(Buffer.alloc(Math.ceil(items / 8)));
   }
 
-  /** Copies the bytes; null is an empty bitmap. */
   static read(bytes: Buffer | null, items: number): ItemsBitmap {
     const bitmap = ItemsBitmap.none(items);
     bytes?.copy(bitmap.bytes);
@@ -37,7 +36,6 @@ export interface ValidBatch {
   readonly merchantId: string;
   readonly batchId: string;
   readonly itemCount: number;
-  /** The raw request body. */
   readonly body: Buffer;
 }
 
@@ -131,7 +129,6 @@ export class AcceptedBatches {
     );
   }
 
-  /** Counts accepted batches, at most {@link MAX_COUNTED}. */
   async waiting(): Promise<number> {
     const [row] = await this.database.query<{ waiting: number }>(
       `select count(*)::int as waiting
@@ -141,7 +138,6 @@ export class AcceptedBatches {
   }
 }
 
-/** Admits batches up to `max` bytes of bodies; the first always. */
 function upToBytes(max: number): (batch: ValidBatch) => boolean {
   let bytes = 0;
   return ({ body }) => (bytes += body.length) <= max || bytes === body.length;

@@ -1,7 +1,6 @@
 import { eachElement, eachMember, endOfValue, readString } from '../../../platform/json-text/json-text.js';
 import { toItem, type BatchEvent, type TrackedItem, type ValidItem } from '../domain/event-batch.js';
 
-/** The error of a stored body that is invalid. */
 export class UnreadableBatch extends Error {
   override readonly name = 'UnreadableBatch';
 }

@@ -23,7 +23,6 @@ const COLUMNS = [
 /** The batches were processed concurrently. */
 class Stale extends Error {}
 
-/** The table `tracking.events`, with one row per event id. */
 @Injectable()
 export class CountedEvents {
   constructor(private readonly database: Database) {}
@@ -55,7 +54,6 @@ export class CountedEvents {
     }
   }
 
-  /** Returns the events with new ids. */
   private async insert(
     merchantId: string,
     batches: readonly AcceptedBatch[],

@@ -5,7 +5,6 @@ import { encodeCursor } from '../../../platform/postgres/page-cursor.js';
 
 /** Dates are `YYYY-MM-DD`, inclusive days in UTC. */
 export interface JourneyFilter extends KeysetPage {
-  /** In lower case. */
   readonly event_name?: string;
   readonly event_from?: string;
   readonly event_to?: string;
@@ -15,7 +14,6 @@ interface JourneyRow {
   /** JSON; null beyond {@link PAGE_BYTES}. */
   readonly event: string | null;
   readonly event_id: string;
-  /** ISO 8601 in UTC with microseconds. */
   readonly at: string;
   readonly matches: boolean;
 }

@@ -17,21 +17,17 @@ import { UserClaims } from './create-user.js';
 import { parsePhoneNumber } from './phone-number.js';
 import { readExternalId } from './profile.js';
 
-/** The concurrent reads of a list. */
 const AT_A_TIME = 16;
 const WALLET = /^0x[0-9a-f]{40}$/i;
 
 export const PERSONAL_SCOPE = 'users_personal:read';
 
 interface UsersFilter extends UserFilter {
-  /** E.164. */
   readonly phone_number?: string | undefined;
 }
 
-/** An operation request without its merchant. */
 export type UserWrite = Omit<OperationRequest, 'merchantId'>;
 
-/** The users of any merchant, for operators. */
 @Injectable()
 export class AdminUsers {
   constructor(
@@ -69,7 +65,6 @@ export class AdminUsers {
     return found;
   }
 
-  /** Throws the errors of {@link find} and `Operations.request`. */
   async request(command: AnyCommand, write: UserWrite): Promise<OperationOutcome> {
     const { merchant_id: merchantId } = await this.find(command.subjectId);
     return this.operations.request(command, { ...write, merchantId });
@@ -87,7 +82,6 @@ export class AdminUsers {
     return { ...row, ...toPersonal(personal ? found : null), onboarding: onboarding! };
   }
 
-  /** Finds users by id, external id, wallet or phone number. */
   @Searches('users:read')
   async search({ text, uuid, phoneNumber, merchants, limit }: SearchQuery): Promise<readonly Found[]> {
     const listRows = (filter: Omit<UsersFilter, 'page_size'>) =>
@@ -117,7 +111,6 @@ export class AdminUsers {
   }
 }
 
-/** Returns the personal members, null without the state. */
 function toPersonal(state: User | null): Pick<AdminUser, 'phone_number' | 'email'> {
   if (state === null || !('phone_number' in state)) return { phone_number: null, email: null };
   return { phone_number: state.phone_number, email: state.email };

@@ -15,7 +15,6 @@ import { refuseHeld } from './user-commands.js';
 import { userJson } from './user-json.js';
 import type { NewProfile } from './profile.js';
 
-/** The concurrent reads of claims. */
 const AT_A_TIME = 16;
 
 /** The claims of users. Stream names contain keyed hashes in place of personal values. */

@@ -16,7 +16,6 @@ import {
 } from '../../../platform/projections/projection.js';
 import { user, type UserErased } from '../domain/user.js';
 
-/** The work kind that erases one context's personal data. */
 const toErasure = (part: string): string => `users.erasure.${part}`;
 
 /** Calls every {@link Forgets} method for each erased person until it is done. */

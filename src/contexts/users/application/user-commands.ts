@@ -28,7 +28,6 @@ export function refuseHeld(error: unknown): never {
   throw DomainError.invalid({ [error.claim.field]: [error.claim.message] }).asTransient();
 }
 
-/** A placeholder for decisions that only validate. */
 const NO_ACT = { reason: '', actor: '', at: '' };
 
 /** The facts of every operation on a user (admin-api.md 4), whose parameters have no personal data. */

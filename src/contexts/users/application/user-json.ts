@@ -48,7 +48,6 @@ const STAGES = [
 
 const WAITING_FOR = ['person', 'review', 'provider', 'service', 'operator', 'nothing'] as const;
 
-/** The onboarding of a user (admin-api.md 3). */
 export class OnboardingJson {
   @ApiProperty({
     type: 'string',
@@ -80,7 +79,6 @@ export type OnboardedUser = Pick<UserRow, 'id' | 'account_state' | 'issuer_walle
 
 /** The port for the progress of onboardings, which the onboarding context implements. */
 export abstract class OnboardingProgress {
-  /** Returns the progress of each user, in order. */
   abstract of(users: readonly OnboardedUser[]): Promise<readonly OnboardingJson[]>;
 }
 

@@ -16,7 +16,6 @@ export type UserCreated = DomainEvent<
     created_at: string;
   }
 >;
-/** `issuer_wallet_address` is EIP-55 checksummed. */
 export type UserActivated = DomainEvent<
   'user.activated.v1',
   { user_id: string; merchant_id: string; issuer_wallet_address: string; activated_at: string }
@@ -31,7 +30,6 @@ interface ActData {
   actor: string;
 }
 export type UserDeactivationStarted = DomainEvent<'user.deactivation_started.v1', ActData>;
-/** `reason` and `actor` repeat those of the start. */
 export type UserDeactivated = DomainEvent<'user.deactivated.v1', ActData>;
 
 export type UserErased = DomainEvent<'user.erased.v1', ActData>;
@@ -65,7 +63,6 @@ export type User =
       readonly deactivation: Act;
     })
   | ErasedUser;
-/** A user who is visible to merchants. */
 export type ExistingUser = Exclude<User, { account_state: 'unknown' | 'erased' }>;
 
 export interface ErasedUser extends Omit<Profile, 'phone_number' | 'email'> {
@@ -109,11 +106,9 @@ export type Payee =
   | {
       readonly accountState: AccountState;
       readonly merchantId: string;
-      /** EIP-55 checksummed; null until it is provisioned. */
       readonly issuerWalletAddress: string | null;
     };
 
-/** The user's stream, folded to a {@link Payee}. */
 export const payee: Aggregate<Payee, UserEvent> = {
   category: 'user',
   initial: { accountState: 'unknown' },
@@ -157,7 +152,6 @@ export function activateUser(
   return [{ type: 'user.activated.v1', data: { user_id, merchant_id, ...command } }];
 }
 
-/** In code points. */
 const MAX_REASON_LENGTH = 500;
 const MAX_ACTOR_LENGTH = 100;
 

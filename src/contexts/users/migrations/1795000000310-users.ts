@@ -1,6 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The read model of users. */
 export class Users1795000000310 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

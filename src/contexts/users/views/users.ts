@@ -56,7 +56,6 @@ export const usersProjection = subscriptionOf<UserEvent>({
   tables: { schema: 'users', names: ['users'] },
 });
 
-/** `state` is the index in {@link USER_STATES}. */
 function toChange({ type, data }: Exclude<UserEvent, UserCreated>) {
   const wallet = 'issuer_wallet_address' in data ? data.issuer_wallet_address : null;
   const at = 'activated_at' in data ? data.activated_at : data.at;
@@ -70,7 +69,6 @@ export interface UserRow {
   readonly external_id: string | null;
   readonly created_at: Date | string;
   readonly account_state: UserState;
-  /** EIP-55 checksummed. */
   readonly issuer_wallet_address: string | null;
 }
 
@@ -80,12 +78,10 @@ const COLUMNS = `user_id as id, merchant_id, external_id, created_at,
 export interface UserFilter extends KeysetPage {
   readonly user_ids?: readonly string[] | undefined;
   readonly external_id?: string | undefined;
-  /** In either letter case. */
   readonly wallet?: string | undefined;
   readonly state?: UserState | undefined;
 }
 
-/** The read model of all merchants' users, without personal data. */
 @Injectable()
 export class UserRows {
   constructor(private readonly database: Database) {}

@@ -11,15 +11,12 @@ type Send = (api: DefaultApi, options: RequestOptions) => Promise<{ readonly dat
 export type OnfidoAccount = Readonly<Record<'onfidoUrl' | 'onfidoApiToken', string>>;
 
 const MAX_RESPONSE_BYTES = 1 << 20;
-/** An image of 8 MiB with its form encoding. */
 const MAX_REQUEST_BYTES = 12 << 20;
 
-/** The error of a permanent refusal. */
 export class OnfidoRefused extends Error {
   override readonly name = 'OnfidoRefused';
   constructor(
     readonly status: number,
-    /** Onfido's error type, such as `validation_error`. */
     readonly type: string,
     /** The lower-case description of the invalid part; never displayed. */
     readonly about: string,
@@ -28,7 +25,6 @@ export class OnfidoRefused extends Error {
   }
 }
 
-/** Unchecked JSON. */
 export type OnfidoObject = Readonly<Record<string, unknown>>;
 
 /**

@@ -87,7 +87,6 @@ export class OnfidoVerifier implements IdentityVerifier {
     return kept;
   }
 
-  /** Returns the oldest check. */
   private async listedCheck(applicant: string): Promise<OnfidoObject | null> {
     const checks = await this.api.list('checks', (api, options) => api.listChecks(applicant, options));
     const time = (check: OnfidoObject): string => String(check['created_at']);

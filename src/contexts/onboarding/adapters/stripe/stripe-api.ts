@@ -7,7 +7,6 @@ import type { BillingAddress } from '../../settings.js';
 import en from '../../words/en.json' with { type: 'json' };
 import { requiredNames, unavailable, type ProviderClient } from '../provider-client.js';
 
-/** The `fetch` of Stripe's package. */
 export function stripeFetch(client: ProviderClient): typeof fetch {
   return async (given, { method = 'GET', headers, body } = {}) => {
     const sent = Object.fromEntries(new Headers(headers));
@@ -139,7 +138,6 @@ const COLUMNS = 'generation, first_requested_at, last_requested_at, cardholder_i
 export class StripeCards {
   constructor(private readonly database: Database) {}
 
-  /** Stores the row before a request. */
   async begin(userId: string): Promise<StripeCardRow> {
     const [row] = await this.database.query<StripeCardRow & Record<string, unknown>>(
       `insert into onboarding.stripe_cards (user_id) values ($1)

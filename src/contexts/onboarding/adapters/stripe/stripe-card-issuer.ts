@@ -28,9 +28,7 @@ type StripeAccount = Readonly<
     Record<'stripeIssuingBillingAddress', BillingAddress>
 >;
 
-/** Overrides the account's API version. */
 const STRIPE_VERSION = '2026-10-28.endive';
-/** Bounds the list of one person's objects. */
 const MAX_LISTED = 500;
 /** Bounds the list of all objects created in one period. */
 const MAX_LISTED_OF_ALL = 100_000;
@@ -178,7 +176,6 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
     }
   }
 
-  /** Oldest first. */
   private async liveCards(userId: string, cardholder: string): Promise<readonly Card[]> {
     const listed = await this.call(({ cards }) =>
       cards.list({ cardholder, limit: 100 }).autoPagingToArray({ limit: MAX_LISTED }),

@@ -27,7 +27,6 @@ class ReviewBody extends WriteBody implements ReviewDecision {
   @Field(oneOf(REVIEW_DECISIONS)) decision!: ReviewDecision['decision'];
 }
 
-/** The operators' actions on the onboarding of a user (admin-api.md 3). */
 @AdminController('users')
 export class AdminOnboardingsController {
   constructor(private readonly users: AdminUsers) {}

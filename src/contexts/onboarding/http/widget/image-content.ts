@@ -5,7 +5,6 @@ interface ImageContent {
   readonly type: 'image/jpeg' | 'image/png';
   readonly width: number;
   readonly height: number;
-  /** The image without trailing bytes. */
   readonly bytes: Buffer;
 }
 
@@ -69,7 +68,6 @@ function isJpeg(bytes: Buffer): boolean {
 }
 
 const [EOI, SOS] = [0xd9, 0xda];
-/** The frame types of browsers and cameras: baseline, extended and progressive. */
 const FRAMES = [0xc0, 0xc1, 0xc2];
 const OTHER_FRAMES = [0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf];
 

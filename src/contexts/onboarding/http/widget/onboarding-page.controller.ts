@@ -96,7 +96,6 @@ export class OnboardingPageController implements OnApplicationBootstrap {
     sendPage(reply, ONBOARDING_PAGE, { locale, framedBy: facts.framers, facts, title, heading: title });
   }
 
-  /** Serves the sandbox's terms and privacy notice. */
   @Get(':document')
   sandboxTerms(
     @Req() request: FastifyRequest,

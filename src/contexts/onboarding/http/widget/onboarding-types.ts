@@ -7,7 +7,6 @@ import type { Messages } from '../../words/messages.js';
  * are ISO 8601, dates `YYYY-MM-DD`.
  */
 
-/** The data that the HTML document contains. */
 export interface OnboardingFacts {
   /** The base path of the steps: `POST <steps>/<step>`. */
   readonly steps: string;
@@ -21,16 +20,12 @@ export interface OnboardingFacts {
   readonly framers: readonly string[] | null;
   readonly codeEverySeconds: number;
   readonly minimumAge: number;
-  /** The name of the identity provider; null where none is configured. */
   readonly identityProvider: string | null;
-  /** The retention of images in days. */
   readonly imageDays: number;
   readonly consent: Readonly<Record<'terms' | 'privacy', { readonly version: string; readonly url: string }>>;
-  /** The current date in UTC. */
   readonly today: string;
   /** The last names that select an outcome; null in production. */
   readonly sandbox: typeof SANDBOX_NAMES | null;
-  /** The language tag of the messages. */
   readonly locale: string;
   readonly messages: Messages;
 }
@@ -53,7 +48,6 @@ export interface StepBodies {
   identity: Record<string, never>;
   'card/retry': Record<string, never>;
   state: Record<string, never>;
-  /** Sandbox only. */
   inbox: Record<string, never>;
 }
 
@@ -64,7 +58,6 @@ export interface StepState {
   readonly session?: string;
   /** The reason of `kyc_failed` or `card_failed`, in the language of the request. */
   readonly reason?: string;
-  /** The start of the identity review. */
   readonly submitted_at?: string;
   /** The uploaded images, at `details_confirmed`. */
   readonly images?: readonly ImageKind[];

@@ -42,7 +42,6 @@ import { text } from '../../../../platform/dto/rules.js';
 const MAX_NAME_LENGTH = 100;
 /** A name without a letter would fail an identity check, which costs money. */
 const READABLE = /\p{L}/u;
-/** Control characters, lone surrogates and bidirectional controls. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u;
 
 /** A random value of at least 128 bits, unique per page. */
@@ -92,7 +91,6 @@ export class DetailsEntry implements Required<StepBodies['details']> {
 /** The size at which an image gets 413. */
 const IMAGE_LIMIT = 8 * 1_048_576;
 
-/** The limit per user and process. */
 const IMAGES_PER_MINUTE = 20;
 
 type StepVisit = Visit<OnboardingVisitor>;

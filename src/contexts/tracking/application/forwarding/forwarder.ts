@@ -28,7 +28,6 @@ const POLL_MS = 500;
 const MAX_BATCHES = 512;
 /** The lease exceeds the request timeout by this, for a slow database. */
 const LEASE_MARGIN_MS = 15_000;
-/** The causes that require an operator. */
 const FOR_OPERATORS: readonly string[] = ['unauthorized', 'misconfigured', 'forbidden'];
 
 const TIMES = {

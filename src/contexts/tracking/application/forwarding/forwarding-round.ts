@@ -8,7 +8,6 @@ import type { Analytics, AnalyticsEvent, SendResult, Unavailable } from '../port
 
 /** The consecutive unexplained rejections after which the provider counts as unavailable. */
 const MAX_REJECTED_IN_ROW = 20;
-/** The bytes of member names, quotes, commas and the merchant id. */
 const OVERHEAD_BYTES = 300;
 const MAX_BYTES_PER_CHARACTER = 3;
 const MAX_IDENTITIES = 10_000;
@@ -20,18 +19,15 @@ interface PendingEvent extends AnalyticsEvent {
 
 export class PendingBatch {
   readonly done: ItemsBitmap;
-  /** The refusals that are not recorded yet. */
   refusals: ForwardingRefusal[] = [];
   /** Milliseconds until a throttled event may be sent, or null. */
   waitMs: number | null = null;
   /** True where the batch may have caused a rejection. */
   blamed = false;
-  /** True where the provider throttled an event in this round. */
   isThrottled = false;
   settled = false;
   readonly events: readonly PendingEvent[];
 
-  /** Throws for an unreadable body. */
   constructor(readonly row: DueBatch) {
     const { new_items, item_count, merchant_id } = row;
     const isNew = ItemsBitmap.read(new_items, item_count);
@@ -43,7 +39,6 @@ export class PendingBatch {
     );
   }
 
-  /** True once every event was accepted or refused. */
   get finished(): boolean {
     return this.events.every(({ item }) => this.done.has(item));
   }
@@ -60,7 +55,6 @@ export class PendingBatch {
 }
 
 export interface RoundEnd {
-  /** Null while the provider accepts events. */
   readonly unavailable: Unavailable | null;
   /** True where the provider accepted an event or refused one by name. */
   readonly responded: boolean;
@@ -131,7 +125,6 @@ export class ForwardingRound {
     return this.reason === null || this.responded ? null : forbidden(this.reason);
   }
 
-  /** Returns the requests to repeat. */
   private toOutcome(request: PendingEvent[], result: Exclude<SendResult, Unavailable>): PendingEvent[][] {
     switch (result.outcome) {
       case 'accepted':
