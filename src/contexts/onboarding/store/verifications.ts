@@ -114,13 +114,8 @@ export class Verifications {
       'select user_id from onboarding.verifications where provider = $1 and check_reference = $2',
       [provider, check],
     );
-    await this.database.transaction((tx) =>
-      wakeWork(
-        tx,
-        'onboarding.step',
-        rows.map(({ user_id }) => user_id),
-      ),
-    );
+    const users = rows.map(({ user_id }) => user_id);
+    await this.database.transaction((tx) => wakeWork(tx, 'onboarding.step', users));
     return rows.length > 0;
   }
 
@@ -181,11 +176,8 @@ export class Verifications {
   private own(row: Row): Verification {
     const { verification_id, provider, user_id, applicant, applicant_mac } = row;
     if (applicant === null && applicant_mac === null) return row;
-    if (
-      applicant !== null &&
-      this.sealer.isAuthentic(APPLICANT, toText(verification_id, provider, user_id, applicant), applicant_mac)
-    )
-      return row;
+    const text = toText(verification_id, provider, user_id, applicant ?? '');
+    if (applicant !== null && this.sealer.isAuthentic(APPLICANT, text, applicant_mac)) return row;
     throw new SealError(`the applicant of verification ${verification_id} was changed outside the service`);
   }
 }

@@ -129,6 +129,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 /** More items get 413 (contract.md 17.3). */
 export const MAX_ITEMS = 1000;
+/** Root, array and item enclose a payload. */
 const BODY_MAX_DEPTH = PAYLOAD_MAX_DEPTH + 3;
 
 /** The error of an invalid batch, which is refused whole. */

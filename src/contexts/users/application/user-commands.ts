@@ -29,6 +29,7 @@ export function refuseHeld(error: unknown): never {
 }
 
 const NO_ACT = { reason: '', actor: '', at: '' };
+const BY_OPERATOR = { metadata: { actor: 'operator' } };
 
 /** The facts of every operation on a user (admin-api.md 4), whose parameters have no personal data. */
 export const USER_SUBJECT = { scope: 'users:write', subject: 'user', streams: userStreams } as const;
@@ -55,9 +56,7 @@ export class StartDeactivationHandler implements OperationHandler<StartDeactivat
 
   async execute({ subjectId, operation }: StartDeactivation): Promise<void> {
     const command = { ...readAct(operation!), at: timestamp(this.clock) };
-    await this.loop.execute(user, subjectId, (state) => startDeactivation(command, state), {
-      metadata: { actor: 'operator' },
-    });
+    await this.loop.execute(user, subjectId, (state) => startDeactivation(command, state), BY_OPERATOR);
   }
 }
 
@@ -79,11 +78,9 @@ export class CompleteDeactivationHandler implements ICommandHandler<CompleteDeac
   ) {}
 
   execute({ userId, pendingPayouts }: CompleteDeactivation): Promise<UserChanged> {
-    const at = timestamp(this.clock);
-    return this.loop.execute(user, userId, (state) => completeDeactivation({ pendingPayouts, at }, state), {
-      metadata: { actor: 'payouts.deactivation' },
-      follows: true,
-    });
+    const command = { pendingPayouts, at: timestamp(this.clock) };
+    const options = { metadata: { actor: 'payouts.deactivation' }, follows: true } as const;
+    return this.loop.execute(user, userId, (state) => completeDeactivation(command, state), options);
   }
 }
 
@@ -145,9 +142,7 @@ export class EraseUserHandler implements OperationHandler<EraseUser> {
 
   async execute({ subjectId, operation }: EraseUser): Promise<void> {
     const command = { ...readAct(operation!), at: timestamp(this.clock) };
-    await this.loop.execute(user, subjectId, (state) => eraseUser(command, state), {
-      metadata: { actor: 'operator' },
-    });
+    await this.loop.execute(user, subjectId, (state) => eraseUser(command, state), BY_OPERATOR);
     failpoint('erasure.recorded');
   }
 }

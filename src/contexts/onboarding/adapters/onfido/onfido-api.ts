@@ -11,6 +11,7 @@ type Send = (api: DefaultApi, options: RequestOptions) => Promise<{ readonly dat
 export type OnfidoAccount = Readonly<Record<'onfidoUrl' | 'onfidoApiToken', string>>;
 
 const MAX_RESPONSE_BYTES = 1 << 20;
+/** An image of 8 MiB with its form encoding. */
 const MAX_REQUEST_BYTES = 12 << 20;
 
 export class OnfidoRefused extends Error {

@@ -23,11 +23,10 @@ export function readImage(bytes: Buffer): ImageContent | Fault {
   const { width, height } = found;
   if (Math.min(width, height) < MIN_SIDE)
     return new Fault(`must be at least ${MIN_SIDE} pixels wide and high`);
-  if (Math.max(width, height) > MAX_SIDE || width * height > MAX_PIXELS)
-    return new Fault(
-      `must be at most ${MAX_SIDE} pixels wide and high, and ${MAX_PIXELS / 1e6} million in all`,
-    );
-  return found;
+  if (Math.max(width, height) <= MAX_SIDE && width * height <= MAX_PIXELS) return found;
+  return new Fault(
+    `must be at most ${MAX_SIDE} pixels wide and high, and ${MAX_PIXELS / 1e6} million in all`,
+  );
 }
 
 const DAMAGED = new Fault('is damaged or not complete');

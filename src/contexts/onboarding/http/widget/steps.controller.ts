@@ -42,6 +42,7 @@ import { text } from '../../../../platform/dto/rules.js';
 const MAX_NAME_LENGTH = 100;
 /** A name without a letter would fail an identity check, which costs money. */
 const READABLE = /\p{L}/u;
+/** Control characters, lone surrogates and bidirectional controls. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u;
 
 /** A random value of at least 128 bits, unique per page. */

@@ -30,8 +30,10 @@ import { USER_STATES, USERS_VIEW, type UserState } from '../../views/users.js';
 const TAG = 'Admin: users';
 const USER = 'User';
 const NO_USER = 'There is no such user, or the key is confined to other merchants.';
-const PRECONDITIONS = {
+const REFUSED_WRITES = {
+  404: NO_USER,
   412: 'If-Match is another revision.',
+  422: 'reason or ticket is invalid.',
   428: 'If-Match is missing.',
 } as const;
 
@@ -109,10 +111,8 @@ export class AdminUsersController {
     scopes: ['users:write'],
     responses: {
       200: [AdminUserWritten, 'The user is deactivating. Personal data is left out.'],
-      404: NO_USER,
       409: 'The user is deactivating or deactivated already.',
-      ...PRECONDITIONS,
-      422: 'reason or ticket is invalid.',
+      ...REFUSED_WRITES,
     },
   })
   async deactivate(@WriteTo(USER) write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {
@@ -130,10 +130,8 @@ export class AdminUsersController {
     responses: {
       200: [AdminUserWritten, 'The user is erased: approvals are off, in the sandbox.'],
       202: [OperationResponse, 'It waits for a second person.'],
-      404: NO_USER,
       409: 'The user is not deactivated.',
-      ...PRECONDITIONS,
-      422: 'reason or ticket is invalid.',
+      ...REFUSED_WRITES,
     },
   })
   async erase(@WriteTo(USER) write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {
