@@ -136,7 +136,7 @@ export function onboardingJson(
 
 function waitsFor({ stage, last_error, next_at }: InProgress): OnboardingJson['waiting_for'] {
   if (stage === 'completed') return 'nothing';
-  // After a failed identity or card the person retries, too.
+  // The person retries a failed identity or card.
   if (!AUTOMATIC.includes(stage)) return 'person';
   if (next_at === null) return 'operator';
   if (stage === 'card_issued') return 'service';

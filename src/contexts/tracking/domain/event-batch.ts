@@ -26,7 +26,7 @@ export interface ValidItem {
 export interface TrackedItem {
   readonly event_id: string;
   readonly event_name: string;
-  /** In UTC with microseconds, `2026-02-28T23:59:00.000000Z`. */
+  /** UTC with microseconds, `2026-02-28T23:59:00.000000Z`. */
   readonly event_datetime: string;
   readonly user_external_id: string;
   readonly device_id: string | null;

@@ -33,7 +33,7 @@ export class EventRetention {
 export function monthsBefore(now: Date, months: number): Date {
   const then = new Date(now);
   then.setUTCMonth(then.getUTCMonth() - months);
-  // In a month without that day setUTCMonth continues into the next one.
+  // setUTCMonth continues into the next month where the day does not exist.
   if (then.getUTCDate() !== now.getUTCDate()) then.setUTCDate(0);
   return then;
 }

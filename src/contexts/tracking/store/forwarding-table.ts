@@ -45,7 +45,7 @@ interface Backlog {
   readonly failures: number;
   readonly cause: string | null;
   readonly events: number;
-  /** Null where no event waits. */
+  /** The time of the oldest waiting event. */
   readonly oldest: Date | null;
 }
 

@@ -40,7 +40,7 @@ export class OnfidoApi {
     private readonly timeoutMs: number,
   ) {}
 
-  /** With `reason`, a refusal is due to the person's data; otherwise it is our error, and is retried. */
+  /** A refusal with `reason` is due to the person's data; otherwise it is our error, and is retried. */
   async call(send: Send, reason?: (refused: OnfidoRefused) => string): Promise<OnfidoObject> {
     try {
       return await this.request(send);

@@ -126,7 +126,7 @@ export class StepsController {
   @PageCall('code')
   async sendCode(@Visit() visit: StepVisit, @ValidBody() body: CodeRequest): Promise<SentCode> {
     const { merchant, userId, ip, locale } = visit;
-    // Without terms this throws before a message is sent.
+    // This throws without terms, before a message is sent.
     this.terms.present();
     const applicant = await this.findApplicant(visit);
     if (!isSameSubscriber(body.phone_number, applicant.phone_number))

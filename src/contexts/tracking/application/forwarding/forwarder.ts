@@ -102,7 +102,7 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
         await this.table.skip();
         continue;
       }
-      // After a failure batches are sent one by one, which identifies the cause.
+      // Single batches after a failure identify its cause.
       const limit = state.failures > 0 ? 1 : MAX_BATCHES;
       const batches = await this.readable(await this.table.due(limit));
       const end = await this.send(analytics, batches, signal);
