@@ -5,8 +5,8 @@ export class ProviderUnavailable extends Error {
   constructor(
     message: string,
     /**
-     * `later`: the provider's rules require a delay. `contradiction`: the response contradicts an earlier one or the
-     * agreement, and an operator has to check it.
+     * `later`: the provider's rules require a delay. `contradiction`: the response contradicts an earlier one or what
+     * was agreed, and an operator has to check it.
      */
     readonly kind: 'unavailable' | 'later' | 'contradiction' = 'unavailable',
   ) {
