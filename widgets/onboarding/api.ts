@@ -12,29 +12,15 @@ export type { ImageKind, OnboardingFacts, StepState };
 export type PageStep =
   'phone' | 'code' | 'details' | 'documents' | 'review' | 'failed' | 'card_failed' | 'setup' | 'done';
 
-/** The message of `postMessage` at each step. `version` grows when a member changes its meaning. */
-export interface StepMessage {
-  readonly type: 'disburse.onboarding';
-  readonly version: 1;
-  readonly user_id: string;
-  readonly step: PageStep;
-}
-
-/**
- * The members of a problem document. `errors.session`: the session has ended. `errors.code`: the code is wrong (422), or a
- * long code is still valid and no further message is sent (429). `errors.phone_unreachable`: the number gets no messages.
- */
-interface StepRefusal {
-  readonly errors: Readonly<Record<string, readonly string[]>>;
-  /** The remaining guesses of a code (422); at 0 the person requests a new one. */
-  readonly attempts_left?: number;
-}
-
 /** An error response. Status 0: there was none. */
 export class Refusal extends Error {
+  /**
+   * `errors.session`: the session has ended. `errors.code`: the code is wrong (422), or a long code is still valid (429).
+   * `errors.phone_unreachable`: the number gets no messages.
+   */
   constructor(
     readonly status: number,
-    readonly errors: StepRefusal['errors'] = {},
+    readonly errors: Readonly<Record<string, readonly string[]>> = {},
     readonly attemptsLeft: number | null = null,
     readonly retryAfterSeconds: number | null = null,
   ) {
@@ -115,7 +101,10 @@ export async function reopen(): Promise<OnboardingFacts> {
 }
 
 function refusalOf({ status, headers }: Response, json: unknown): Refusal {
-  const { errors = {}, attempts_left = null } = (json ?? {}) as Partial<StepRefusal>;
+  const { errors = {}, attempts_left = null } = (json ?? {}) as {
+    readonly errors?: Refusal['errors'];
+    readonly attempts_left?: number;
+  };
   const seconds = Number(headers.get('retry-after') ?? Number.NaN);
   // Another status is not from the service.
   const trusted = status >= 400 ? status : 0;

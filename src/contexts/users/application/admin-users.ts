@@ -26,7 +26,7 @@ interface UsersFilter extends UserFilter {
   readonly phone_number?: string | undefined;
 }
 
-export type UserWrite = Omit<OperationRequest, 'merchantId'>;
+type UserWrite = Omit<OperationRequest, 'merchantId'>;
 
 @Injectable()
 export class AdminUsers {

@@ -20,7 +20,7 @@ import {
   type UserEvent,
 } from '../domain/user.js';
 
-export type UserChanged = Executed<User, UserEvent>;
+type UserChanged = Executed<User, UserEvent>;
 
 /** Rethrows the error of an append. A held claim becomes `validation_failed`. */
 export function refuseHeld(error: unknown): never {
