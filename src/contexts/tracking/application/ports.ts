@@ -7,15 +7,9 @@ export interface AnalyticsEvent extends TrackedItem {
 
 export interface Unavailable {
   readonly outcome: 'unavailable';
+  /** `failing`: 5xx or an unreadable response. */
   readonly cause:
-    | 'unreachable'
-    | 'timeout'
-    /** 5xx or an unreadable response. */
-    | 'failing'
-    | 'rate_limited'
-    | 'unauthorized'
-    | 'misconfigured'
-    | 'forbidden';
+    'unreachable' | 'timeout' | 'failing' | 'rate_limited' | 'unauthorized' | 'misconfigured' | 'forbidden';
   /** A sentence for operators, without secrets. */
   readonly detail: string;
   readonly retryAfterMs: number | null;

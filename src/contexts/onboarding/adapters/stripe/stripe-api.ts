@@ -98,27 +98,26 @@ export function isOf(object: unknown, userId: string): boolean {
   return (object as Partial<Card> | null)?.metadata?.['user_id'] === userId;
 }
 
-/** Validates that the response is the user's cardholder. */
-export function cardholderIn(userId: string) {
-  return (object: unknown): Cardholder => {
-    const { id, created, status } = object as Partial<Cardholder>;
-    if (!CARDHOLDER_ID.test(String(id)) || typeof created !== 'number' || typeof status !== 'string')
-      throw unavailable('Stripe', 'the response is no cardholder');
-    if (!isOf(object, userId)) throw unavailable('Stripe', 'the cardholder is of another person');
-    return object as Cardholder;
-  };
+function requireObject(object: unknown, form: RegExp, what: string): void {
+  const { id, created, status } = object as Partial<Card | Cardholder>;
+  if (!form.test(String(id)) || typeof created !== 'number' || typeof status !== 'string')
+    throw unavailable('Stripe', `the response is no ${what}`);
 }
 
-export function cardIn(userId: string, cardholder: string) {
-  return (object: unknown): Card => {
-    const { id, created, status, type, cardholder: holder } = object as Partial<Card>;
-    if (!CARD_ID.test(String(id)) || typeof created !== 'number' || typeof status !== 'string')
-      throw unavailable('Stripe', 'the response is no card');
-    if (!isOf(object, userId) || holder?.id !== cardholder || type !== 'virtual')
-      throw unavailable('Stripe', 'the card is of another person, or not virtual');
-    return object as Card;
-  };
-}
+/** Validates that the response is the user's cardholder. */
+export const cardholderIn = (userId: string) => (object: unknown) => {
+  requireObject(object, CARDHOLDER_ID, 'cardholder');
+  if (!isOf(object, userId)) throw unavailable('Stripe', 'the cardholder is of another person');
+  return object as Cardholder;
+};
+
+export const cardIn = (userId: string, cardholder: string) => (object: unknown) => {
+  requireObject(object, CARD_ID, 'card');
+  const { type, cardholder: holder } = object as Partial<Card>;
+  if (!isOf(object, userId) || holder?.id !== cardholder || type !== 'virtual')
+    throw unavailable('Stripe', 'the card is of another person, or not virtual');
+  return object as Card;
+};
 
 export interface StripeCardRow {
   readonly generation: number;

@@ -125,12 +125,11 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
       try {
         batches.push(new PendingBatch(row));
       } catch {
-        const { batch_id, merchant_id, forward_done, forward_attempts } = row;
+        const { batch_id, merchant_id, forward_done: done, forward_attempts } = row;
         const error = 'the body cannot be read for forwarding';
         this.log.wideLog(`event batch not forwarded: ${error}`, { batch_id, merchant_id }, 'error');
         const delay_ms = backoffMs(this.times.blamed, forward_attempts);
-        const result = { batch_id, done: forward_done, state: 'processed', delay_ms, error } as const;
-        await this.table.record([{ ...result, is_failed: true }]);
+        await this.table.record([{ batch_id, done, state: 'processed', delay_ms, error, is_failed: true }]);
       }
     }
     return batches;
@@ -202,10 +201,8 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
     const batches = all.filter(({ settled }) => !settled);
     const refusals = batches.flatMap((batch) => batch.refusals);
     const results = batches.map(({ row, done, finished, blamed: is_failed, waitMs }) => {
-      const delay_ms = Math.max(
-        waitMs ?? 0,
-        is_failed ? backoffMs(this.times.blamed, row.forward_attempts) : 0,
-      );
+      const pauseMs = is_failed ? backoffMs(this.times.blamed, row.forward_attempts) : 0;
+      const delay_ms = Math.max(waitMs ?? 0, pauseMs);
       const state = finished ? 'forwarded' : 'processed';
       return { batch_id: row.batch_id, done: done.bytes, state, delay_ms, is_failed, error: null } as const;
     });
