@@ -14,10 +14,7 @@ export type PageStep =
 
 /** An error response. Status 0: there was none. */
 export class Refusal extends Error {
-  /**
-   * `errors.session`: the session has ended. `errors.code`: the code is wrong (422), or a long code is still valid (429).
-   * `errors.phone_unreachable`: the number gets no messages.
-   */
+  /** `errors` names `session` (ended), `code` (wrong, or a long one is still valid) or `phone_unreachable`. */
   constructor(
     readonly status: number,
     readonly errors: Readonly<Record<string, readonly string[]>> = {},
