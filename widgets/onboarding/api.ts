@@ -1,21 +1,23 @@
 import type { ImageKind } from '../../src/contexts/onboarding/domain/image-kind.js';
 import type {
   OnboardingFacts,
-  PageStep,
   SentCode,
   StepBodies,
-  StepMessage,
-  StepRefusal,
   StepState,
 } from '../../src/contexts/onboarding/http/widget/onboarding-types.js';
 
-export type { ImageKind, OnboardingFacts, PageStep, StepMessage, StepState };
+export type { ImageKind, OnboardingFacts, StepState };
+
+/** The step of the page for the site that embeds it, without personal data. */
+export type PageStep =
+  'phone' | 'code' | 'details' | 'documents' | 'review' | 'failed' | 'card_failed' | 'setup' | 'done';
 
 /** An error response. Status 0: there was none. */
 export class Refusal extends Error {
+  /** `errors` names `session` (ended), `code` (wrong, or a long one is still valid) or `phone_unreachable`. */
   constructor(
     readonly status: number,
-    readonly errors: StepRefusal['errors'] = {},
+    readonly errors: Readonly<Record<string, readonly string[]>> = {},
     readonly attemptsLeft: number | null = null,
     readonly retryAfterSeconds: number | null = null,
   ) {
@@ -96,7 +98,10 @@ export async function reopen(): Promise<OnboardingFacts> {
 }
 
 function refusalOf({ status, headers }: Response, json: unknown): Refusal {
-  const { errors = {}, attempts_left = null } = (json ?? {}) as Partial<StepRefusal>;
+  const { errors = {}, attempts_left = null } = (json ?? {}) as {
+    readonly errors?: Refusal['errors'];
+    readonly attempts_left?: number;
+  };
   const seconds = Number(headers.get('retry-after') ?? Number.NaN);
   // Another status is not from the service.
   const trusted = status >= 400 ? status : 0;

@@ -1,11 +1,11 @@
-import type { OnboardingFacts, PageStep, StepMessage } from './api.js';
+import type { OnboardingFacts, PageStep } from './api.js';
 
 export const EMBEDDED = window.parent !== window;
 
 /** Sends the step to the embedding page, if its origin may embed this one. */
 export function notifyHost({ framers, userId }: OnboardingFacts, step: PageStep): void {
   if (!EMBEDDED) return;
-  const message: StepMessage = { type: 'disburse.onboarding', version: 1, user_id: userId, step };
+  const message = { type: 'disburse.onboarding', version: 1, user_id: userId, step };
   for (const origin of hosts(framers)) window.parent.postMessage(message, origin);
 }
 

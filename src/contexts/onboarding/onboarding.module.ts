@@ -3,23 +3,15 @@ import { defineContext } from '../../platform/context.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { DecideReviewHandler, RetryStepHandler } from './application/operator-commands.js';
 import { Verifications } from './store/verifications.js';
-import {
-  Onboardings,
-  RetryCardHandler,
-  SubmitKycHandler,
-  ConfirmDetailsHandler,
-  StoreImageHandler,
-  StartOnboardingHandler,
-} from './application/person-commands.js';
+import { Onboardings, TakeStepHandler } from './application/person-commands.js';
 import { Images } from './store/images.js';
 import { Progress, progressProjection } from './views/progress.js';
 import { ProviderReadiness, createProviders } from './adapters/provider-wiring.js';
 import { OnboardingSteps } from './application/onboarding-steps.js';
 import { Onboarding1795000000400 } from './migrations/1795000000400-onboarding.js';
-import { ApplicantErasure } from './application/applicant-erasure.js';
 import { PhoneCodes } from './store/phone-codes.js';
 import { PresentTerms } from './application/present-terms.js';
-import { SendPhoneCodeHandler, VerifyPhoneHandler } from './application/phone-verification.js';
+import { SendPhoneCodeHandler } from './application/phone-verification.js';
 import { stepsSaga, StepsWorker } from './application/steps-worker.js';
 import { OnboardingProgress } from '../users/contract.js';
 import { AdminOnboardingsController } from './http/admin/onboardings.controller.js';
@@ -32,7 +24,7 @@ import { checkProviderSettings, onboardingConfig, type OnboardingConfig } from '
 import { ONBOARDING_PUBLISHES } from './published.js';
 import { onboardingHistory } from './domain/history.js';
 
-/** Onboarding: from a user who enters the widget to an active one with a wallet and a card. Users get their progress from it. */
+/** The onboarding of users: from the first visit of the widget to an active user with a wallet and a card. */
 @Global()
 @Module({})
 class OnboardingModule {
@@ -51,14 +43,8 @@ class OnboardingModule {
         Onboardings,
         PhoneCodes,
         Images,
-        ApplicantErasure,
-        StoreImageHandler,
-        RetryCardHandler,
-        StartOnboardingHandler,
+        TakeStepHandler,
         SendPhoneCodeHandler,
-        VerifyPhoneHandler,
-        ConfirmDetailsHandler,
-        SubmitKycHandler,
         OnboardingSteps,
         RetryStepHandler,
         Verifications,

@@ -22,7 +22,6 @@ interface Published {
   readonly issuer_wallet_address?: string;
 }
 
-/** `field` is sent after the id of the user. */
 function about(
   type: string,
   when: string,
@@ -35,7 +34,7 @@ function about(
   });
 }
 
-/** The webhooks of onboardings (contract.md 13.5). */
+/** The webhooks of onboarding (contract.md 13.5). */
 export const ONBOARDING_PUBLISHES = {
   'onboarding.started.v1': about('user.onboarding_started', 'A user begins the onboarding.'),
   'onboarding.kyc_submitted.v1': about(

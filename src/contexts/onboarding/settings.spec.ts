@@ -30,7 +30,7 @@ const XPUB = { ONBOARDING_WALLETS: 'xpub', ONBOARDING_WALLET_XPUB: NODE.neuter()
 const read = (env: Readonly<Record<string, string | undefined>>) => readConfig({ ...PRODUCTION, ...env });
 
 describe('settings of the providers of the onboarding', () => {
-  it('name who does what; otherwise the sandbox does it itself, and production has nobody', () => {
+  it('select a provider per port; the defaults are `sandbox` in the sandbox and `none` in production', () => {
     const named = { sms: 'twilio', wallet: 'xpub', card: 'stripe' };
     expect(chooseProvider(read({ ...TWILIO, ...STRIPE, ...XPUB }))).toMatchObject(named);
     expect(chooseProvider(read({}))).toEqual({ sms: 'none', identity: 'none', wallet: 'none', card: 'none' });
@@ -63,17 +63,17 @@ describe('settings of the providers of the onboarding', () => {
     ],
     [{ ...XPUB, ONBOARDING_WALLET_XPUB: 'xpub123' }, 'must be an extended public key (BIP 32)'],
     [{ ONBOARDING_SMS: 'pigeons' }, 'ONBOARDING_SMS must be one of twilio, none'],
-  ])('stop the boot when they are not whole: %#', (env, sentence) => {
+  ])('fail the boot when they are incomplete: %#', (env, sentence) => {
     expect(() => read(env)).toThrow(sentence);
   });
 
-  it('take no extended private key, say why, and do not repeat it', () => {
+  it('reject an extended private key with the reason, without quoting it', () => {
     const env = { ...XPUB, ONBOARDING_WALLET_XPUB: NODE.extendedKey };
     expect(() => read(env)).toThrow(/This one is private: it can spend from every wallet/);
     expect(() => read(env)).not.toThrow(NODE.extendedKey);
   });
 
-  it('repeat no secret that is misspelled', () => {
+  it('do not quote a misspelled secret', () => {
     const env = { ...TWILIO, TWILIO_AUTH_TOKEN: 'a secret token' };
     expect(() => read(env)).toThrow(/TWILIO_AUTH_TOKEN must be (?!.*a secret token)/);
   });

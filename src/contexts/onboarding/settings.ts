@@ -12,7 +12,6 @@ import {
 
 const NOT_SET = 'Not set: in the sandbox its own, in production none.';
 
-/** Whom the onboarding lets in, and its providers. */
 export const onboardingConfig = defineConfig('onboarding', {
   onboardingTermsUrl: optional(
     url('https', 'http'),
@@ -137,32 +136,45 @@ export const onboardingConfig = defineConfig('onboarding', {
 
 export type OnboardingConfig = ReturnType<typeof onboardingConfig>;
 
-/** The settings that each provider needs. */
-const NEEDED = [
-  ['onboardingSms', 'twilio', ['twilioAccountSid', 'twilioAuthToken'], 'twilioUrl'],
-  ['onboardingIdentity', 'onfido', ['onfidoApiToken', 'onfidoWebhookToken'], 'onfidoUrl'],
-  [
-    'onboardingCards',
-    'stripe',
-    ['stripeSecretKey', 'stripeIssuingCurrency', 'stripeIssuingBillingAddress'],
-    'stripeUrl',
-  ],
-  ['onboardingWallets', 'xpub', ['onboardingWalletXpub'], null],
-] as const;
+/** The provider ports: the setting that selects the provider, and the settings that the provider requires. */
+export const PORTS = {
+  sms: {
+    what: 'codes by SMS',
+    setting: 'onboardingSms',
+    needs: ['twilioAccountSid', 'twilioAuthToken'],
+    api: 'twilioUrl',
+  },
+  identity: {
+    what: 'identity verification',
+    setting: 'onboardingIdentity',
+    needs: ['onfidoApiToken', 'onfidoWebhookToken'],
+    api: 'onfidoUrl',
+  },
+  wallet: { what: 'wallets', setting: 'onboardingWallets', needs: ['onboardingWalletXpub'], api: null },
+  card: {
+    what: 'cards',
+    setting: 'onboardingCards',
+    needs: ['stripeSecretKey', 'stripeIssuingCurrency', 'stripeIssuingBillingAddress'],
+    api: 'stripeUrl',
+  },
+} as const;
+export type Port = keyof typeof PORTS;
 
-/** Throws ConfigError when a configured provider lacks a setting. */
 export function checkProviderSettings(config: OnboardingConfig): void {
-  for (const [port, provider, needed, api] of NEEDED) {
-    if (config[port] !== provider) continue;
-    const missing = needed.find((key) => config[key] === null);
+  const { settings } = onboardingConfig;
+  for (const { setting: port, needs, api } of Object.values(PORTS)) {
+    const provider = config[port] ?? 'none';
+    if (provider === 'none') continue;
+    const missing = needs.find((key) => config[key] === null);
     if (missing !== undefined) {
-      const { name, help } = onboardingConfig.settings[missing];
-      const where = `${onboardingConfig.settings[port].name} is ${provider}`;
-      throw new ConfigError(`${name} must be set where ${where}. ${name}: ${help}`);
+      const { name, help } = settings[missing];
+      throw new ConfigError(
+        `${name} must be set where ${settings[port].name} is ${provider}. ${name}: ${help}`,
+      );
     }
-    // Credentials and personal data travel there.
+    // These requests contain credentials and personal data.
     if (api !== null && config.mode === 'production' && !config[api].startsWith('https://'))
-      throw new ConfigError(`${onboardingConfig.settings[api].name} must begin with https:// in production.`);
+      throw new ConfigError(`${settings[api].name} must begin with https:// in production.`);
   }
   const { onboardingSms, twilioFrom, twilioMessagingServiceSid } = config;
   if (onboardingSms === 'twilio' && (twilioFrom === null) === (twilioMessagingServiceSid === null))
@@ -172,18 +184,13 @@ export function checkProviderSettings(config: OnboardingConfig): void {
 }
 
 /**
- * Returns the provider by port: a name, `sandbox` or `none`. The default is the sandbox's own, and none in production.
+ * Returns the provider of each port: a name, `sandbox` or `none`. The default is `sandbox` in the sandbox and `none` in
+ * production.
  */
-export function chooseProvider(
-  config: OnboardingConfig,
-): Readonly<Record<'sms' | 'identity' | 'wallet' | 'card', string>> {
+export function chooseProvider(config: OnboardingConfig): Readonly<Record<Port, string>> {
   const otherwise = config.mode === 'sandbox' ? 'sandbox' : 'none';
-  return {
-    sms: config.onboardingSms ?? otherwise,
-    identity: config.onboardingIdentity ?? otherwise,
-    wallet: config.onboardingWallets ?? otherwise,
-    card: config.onboardingCards ?? otherwise,
-  };
+  const chosen = Object.entries(PORTS).map(([port, { setting }]) => [port, config[setting] ?? otherwise]);
+  return Object.fromEntries(chosen) as Record<Port, string>;
 }
 
 function extendedPublicKey(text: string): string {
@@ -211,17 +218,17 @@ const FORM =
   'a JSON object such as {"line1": "1 Main Street", "city": "Springfield", "postal_code": "12345", "country": "US"}';
 
 function billingAddress(text: string): BillingAddress {
-  let value: unknown;
+  let fields: [string, unknown][];
   try {
-    value = JSON.parse(text);
+    fields = Object.entries(JSON.parse(text) as object);
   } catch (error) {
     throw new Error(FORM, { cause: error });
   }
-  const fields = Object.entries(typeof value === 'object' && value !== null ? value : {});
-  const known = fields.every(
+  const isKnown = fields.every(
     ([name, each]) => ADDRESS_FIELDS.includes(name) && typeof each === 'string' && each.trim() !== '',
   );
-  const { line1, city, postal_code, country } = Object.fromEntries(fields) as Partial<BillingAddress>;
-  if (!known || !line1 || !city || !postal_code || !/^[A-Z]{2}$/.test(country ?? '')) throw new Error(FORM);
-  return value as BillingAddress;
+  const address = Object.fromEntries(fields) as unknown as BillingAddress;
+  const { line1, city, postal_code, country } = address;
+  if (!isKnown || !line1 || !city || !postal_code || !/^[A-Z]{2}$/.test(country)) throw new Error(FORM);
+  return address;
 }

@@ -43,7 +43,7 @@ export const trackingConfig = defineConfig('tracking', {
 
 export type TrackingConfig = ReturnType<typeof trackingConfig>;
 
-/** The key travels in the body. */
+/** Requires https in production, because the request body contains the key. */
 export function checkTrackingSettings({ mode, amplitudeApiKey, amplitudeUrl }: TrackingConfig): void {
   if (mode === 'production' && amplitudeApiKey !== null && !amplitudeUrl.startsWith('https://'))
     throw new ConfigError('AMPLITUDE_URL must begin with https:// in production.');

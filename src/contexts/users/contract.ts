@@ -1,10 +1,9 @@
-/** The contract of users: published events, the payee that payouts fold, accepted commands and views. */
+/** The contract of users: commands, events, views and the payee of payouts. */
 export {
   ActivateUser,
   CompleteDeactivation,
   StartDeactivation,
   USER_SUBJECT,
-  type UserChanged,
 } from './application/user-commands.js';
 export {
   AdminUserWritten,
@@ -17,14 +16,12 @@ export {
 export { isSameSubscriber, parsePhoneNumber } from './application/phone-number.js';
 export { payee, type Payee } from './domain/user.js';
 export type {
-  AccountState,
   ExistingUser,
   UserActivated,
   UserCreated,
   UserDeactivated,
   UserDeactivationStarted,
-  UserErased,
   UserEvent,
 } from './domain/user.js';
-export { UserIds, USERS_VIEW, UsersView } from './views/users.js';
-export { AdminUsers, type UserWrite } from './application/admin-users.js';
+export { UserRows, USERS_VIEW, UsersView } from './views/users.js';
+export { AdminUsers } from './application/admin-users.js';

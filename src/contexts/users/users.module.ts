@@ -14,7 +14,7 @@ import { erasingSaga, ErasingWorker } from './application/erasure-worker.js';
 import { AdminUsersController } from './http/admin/users.controller.js';
 import { UsersController } from './http/users.controller.js';
 import { Users1795000000310 } from './migrations/1795000000310-users.js';
-import { UserIds, UserRows, UsersView, usersProjection } from './views/users.js';
+import { UserRows, UsersView, usersProjection } from './views/users.js';
 import { userHistory } from './domain/user.js';
 
 @Global()
@@ -30,12 +30,11 @@ import { userHistory } from './domain/user.js';
     EraseUserHandler,
     ErasingWorker,
     provideSaga([ErasingWorker], (worker: ErasingWorker) => erasingSaga(() => worker.wake())),
-    UserIds,
     UsersView,
     UserRows,
     AdminUsers,
   ],
-  exports: [UserIds, UsersView, AdminUsers],
+  exports: [UserRows, UsersView, AdminUsers],
 })
 class UsersModule {}
 

@@ -12,7 +12,7 @@ import {
   publicAddresses,
 } from '../../../test/support/webhooks/addresses/hostile-addresses.js';
 import { parseCidrs } from '../config/cidrs.js';
-import { GuardedHosts, HostNames } from './guarded-hosts.js';
+import { GuardedHosts, OperatorHosts } from './guarded-hosts.js';
 import { specFolder } from '../../../test/support/run-folder.js';
 
 // Refused names are for the operator's log.
@@ -30,15 +30,15 @@ describe('the URL of a stranger', () => {
       expect(await production.refusal(`https://${hostOf(address)}/hooks`)).toMatch(reason);
   });
 
-  it('may hold each public address', async () => {
+  it('may contain each public address', async () => {
     for (const address of publicAddresses)
       expect(await production.refusal(`https://${hostOf(address)}:8443/hooks?x=1`)).toBeNull();
   });
 
-  it('is refused when one of the addresses of its name is not public, whichever place it has', async () => {
+  it('is refused when any address of its name is not public', async () => {
     const resolving = (...addresses: readonly string[]): GuardedHosts =>
       Object.assign(new GuardedHosts({ loopback: false, allowed: [] }), {
-        names: { addresses: () => Promise.resolve(addresses) },
+        findAddresses: () => Promise.resolve(addresses),
       });
     const [one, other] = ['93.184.216.34', '2606:2800:220:1::1'];
     const refusal = (...addresses: readonly string[]) =>
@@ -71,11 +71,11 @@ describe('the URL of a stranger', () => {
 });
 
 const file = join(specFolder('hosts'), 'hosts');
-const names = new HostNames(file);
-const found = (name: string) => names.addresses(name, 5000);
+const names = new OperatorHosts(file);
+const found = (name: string) => names.resolve(name, 5000);
 
 describe('names of hosts', () => {
-  it('take localhost and all below it for loopback, and query no server', async () => {
+  it('resolve localhost and its subdomains to loopback without DNS', async () => {
     for (const name of ['localhost', 'localhost.', 'foo.localhost', 'a.b.localhost.'])
       expect(await found(name)).toEqual(['127.0.0.1', '::1']);
   });
@@ -101,7 +101,7 @@ describe('names of hosts', () => {
     expect(await found('one.example')).toEqual(['10.0.0.33']);
   });
 
-  it('that do not exist fail with a sentence and the code', async () => {
+  it('that do not exist fail with a text and the error code', async () => {
     await expect(found('nowhere.invalid')).rejects.toMatchObject({
       phase: 'dns',
       message: expect.stringMatching(/^the name .* \([A-Z_]+\)$/),
@@ -137,7 +137,7 @@ describe('a query to DNS', () => {
     expect(await found('two.example')).toEqual(addresses);
   });
 
-  it('serves all lookups of a name that wait for it, and no later one', async () => {
+  it('is shared by concurrent lookups of a name, not by later ones', async () => {
     const queries = respond(['8.8.8.8'], []);
     await Promise.all(Array.from({ length: 16 }, () => found('one-query.example')));
     expect(queries).toHaveBeenCalledTimes(1);
@@ -145,11 +145,11 @@ describe('a query to DNS', () => {
     expect(queries).toHaveBeenCalledTimes(2);
   });
 
-  it('without a response is given up in time', async () => {
+  it('without a response ends with the timeout', async () => {
     respond(null, null);
     const given = jest.spyOn(Resolver.prototype, 'cancel');
     const late = { phase: 'dns', message: 'the name servers do not respond (ETIMEOUT)' };
-    await expect(names.addresses('never.example', 20)).rejects.toMatchObject(late);
+    await expect(names.resolve('never.example', 20)).rejects.toMatchObject(late);
     expect(given).toHaveBeenCalledTimes(1);
   });
 
@@ -158,7 +158,7 @@ describe('a query to DNS', () => {
     const lookups = jest.spyOn(dns, 'lookup');
     lookups.mockImplementation((() => new Promise((resolve) => (end = resolve))) as never);
     syncBuiltinESMExports();
-    const waiting = Array.from({ length: 10 }, (_, n) => names.addresses(`short-${n}`, 20));
+    const waiting = Array.from({ length: 10 }, (_, n) => names.resolve(`short-${n}`, 20));
     const ended = await Promise.allSettled(waiting);
     expect(ended.map(({ status }) => status)).toEqual(waiting.map(() => 'rejected'));
     lookups.mockImplementation((async () => [{ address: '10.1.0.9' }]) as never);

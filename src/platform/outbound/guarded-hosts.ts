@@ -6,37 +6,94 @@ import { addressRefusal, type AddressPolicy } from './address-verdict.js';
 import { RequestFailure, readCode, describe } from './request-failure.js';
 import { withTimeout } from '../timeout.js';
 
-/** The timeout of the lookup in {@link GuardedHosts.refusal}. Every connect resolves the name again. */
 const LOOKUP_MS = 2000;
 const MAX_URL_LENGTH = 2048;
-/** A DNS response may hold thousands, and checking them all would cost everyone else some 100 ms. */
+/** A DNS response may contain thousands of addresses; checking all would delay other requests by 100 ms. */
 const MAX_ADDRESSES = 512;
 
-/** The words in each refusal that names a resolved address, which may change later. */
+/** Part of every refusal of a resolved address, which may change later. */
 export const RESOLVES_TO = ' resolves to ';
 export const HTTPS_ONLY = 'must be an https:// URL';
-/** Labels of letters, digits, hyphens and underscores; one dot may end the name. */
 const HOST_NAME = /^(?=.{1,254}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?$/;
-/** RFC 6762, 7686, 8375 and ICANN's .internal: names that can never be public. */
+/** Names that are never public: RFC 6762, 7686, 8375 and ICANN's .internal. */
 const INTERNAL_NAME = /\.(internal|local|home\.arpa|onion)$/;
 
-/** Hosts that an operator chose: at any address, over http too. */
+const QUERIES = { timeout: 2000, tries: 2 };
+/** The time for the slower address family once the other has resolved. */
+const OTHER_FAMILY_MS = 1000;
+const LOOPBACK = ['127.0.0.1', '::1'];
+
+/** Replaces c-ares codes that would be read as failures of the host itself. */
+const MEANT: Readonly<Record<string, string>> = { ECONNREFUSED: 'EAI_AGAIN', EBADRESP: 'ESERVFAIL' };
+
+/**
+ * Hosts that an operator configured: at any address, also over http. Lookups are not cached; requests for a name share a
+ * lookup in flight. ADR 76.
+ */
 export class OperatorHosts {
-  protected readonly names = new HostNames();
+  private readonly lookups = new Map<string, Promise<readonly string[]>>();
+  /** Serializes getaddrinfo, which blocks one of libuv's threads; the others resolve the names of our own servers. */
+  private thread: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly hostsFile = '/etc/hosts') {}
 
   get plainHttp(): boolean {
     return true;
   }
 
-  /** Addresses of a host that may be connected to, in the order to try. Rejects with a {@link RequestFailure}. */
+  /** Returns the addresses of a lower-case host that may be connected to, in order. Rejects with a {@link RequestFailure}. */
   async resolve(host: string, timeoutMs: number): Promise<readonly string[]> {
-    return isIP(host) ? [host] : this.names.addresses(host, timeoutMs);
+    if (isIP(host)) return [host];
+    const name = host.replace(/\.$/, '');
+    // RFC 6761: loopback, never resolved.
+    if (name === 'localhost' || name.endsWith('.localhost')) return LOOPBACK;
+    const listed = this.listed(name);
+    if (listed.length > 0) return listed;
+    const key = `${name} ${timeoutMs}`;
+    const found = this.lookups.get(key) ?? this.findAddresses(name, timeoutMs);
+    this.lookups.set(key, found);
+    return found.finally(() => this.lookups.delete(key));
+  }
+
+  /** Reads the hosts file at each lookup, synchronously: asynchronous reads wait for getaddrinfo's threads. */
+  private listed(name: string): readonly string[] {
+    try {
+      return readFileSync(this.hostsFile, 'utf8')
+        .split('\n')
+        .flatMap((line) => {
+          const [address = '', ...names] = line.toLowerCase().replace(/#.*/, '').trim().split(/\s+/);
+          return isIP(address) > 0 && names.some((each) => each.replace(/\.$/, '') === name) ? [address] : [];
+        });
+    } catch {
+      return [];
+    }
+  }
+
+  private async findAddresses(name: string, timeoutMs: number): Promise<readonly string[]> {
+    try {
+      return await (name.includes('.') ? queryDns(name, timeoutMs) : this.querySystem(name, timeoutMs));
+    } catch (error) {
+      const code = readCode(error);
+      throw new RequestFailure('dns', describe({ code: MEANT[code] ?? code }));
+    }
+  }
+
+  /** A name without a dot, such as a compose service, requires the system's search list. */
+  private querySystem(name: string, timeoutMs: number): Promise<readonly string[]> {
+    let isLate = false;
+    const found = this.thread.then(() => (isLate ? [] : lookup(name, { all: true })));
+    this.thread = found.catch(() => undefined);
+    const addresses = found.then((records) => records.map(({ address }) => address));
+    return withTimeout(timeoutMs, addresses, () => {
+      isLate = true;
+      throw noResponse();
+    });
   }
 }
 
 /**
- * Which hosts of strangers may be reached: the one verdict for a URL at registration and for every connect. Names are
- * resolved and every A and AAAA record is checked; one that is not allowed refuses the name.
+ * The policy for hosts of merchants, at registration and at every connect. Every resolved A and AAAA record is checked; one
+ * refused address refuses the name.
  */
 export class GuardedHosts extends OperatorHosts {
   private readonly logger = new Logger(GuardedHosts.name);
@@ -49,7 +106,7 @@ export class GuardedHosts extends OperatorHosts {
     return this.policy.loopback;
   }
 
-  /** Returns the reason against calling a URL, such as `must be an https:// URL`, or null. */
+  /** Returns the reason for refusing a URL, such as `must be an https:// URL`, or null. */
   async refusal(text: string): Promise<string | null> {
     const url = URL.canParse(text) ? new URL(text) : null;
     const malformed = this.malformed(text, url);
@@ -58,7 +115,7 @@ export class GuardedHosts extends OperatorHosts {
       await this.resolve(url.hostname.replace(/^\[(.*)\]$/, '$1'), LOOKUP_MS);
       return null;
     } catch (error) {
-      // A name that does not resolve now may do so later, and is checked then: every connect resolves it again.
+      // A name that does not resolve may do so later: every connect resolves and checks it again.
       return error instanceof RequestFailure && error.phase === 'address' ? error.message : null;
     }
   }
@@ -77,13 +134,13 @@ export class GuardedHosts extends OperatorHosts {
     const refusal = addressRefusal(address, this.policy);
     if (refusal === null) return;
     if (isIP(host)) throw new RequestFailure('address', `must be a public address: ${address} ${refusal}`);
-    // Our resolver may know names that the world does not: where they lead is for the operator alone.
+    // Our resolver may know internal names: their addresses are logged for the operator only.
     this.logger.warn({ msg: 'a host resolves to an address that is refused', host, address, refusal });
     const where = `${host}${RESOLVES_TO}an address that is not public`;
     throw new RequestFailure('address', `must be a public address: ${where}`);
   }
 
-  /** Refuses a name that cannot be public before it is resolved, where only public addresses are allowed. */
+  /** Refuses names that cannot be public before they are resolved. */
   private nameRefusal(host: string): string | null {
     if (!HOST_NAME.test(host)) return 'must name a valid host';
     const name = host.replace(/\.$/, '');
@@ -102,73 +159,7 @@ export class GuardedHosts extends OperatorHosts {
   }
 }
 
-/** One query to one DNS server; the second try waits longer (c-ares doubles it). */
-const QUERIES = { timeout: 2000, tries: 2 };
-/** The time that the slower address family gets after the other has resolved. */
-const OTHER_FAMILY_MS = 1000;
-const LOOPBACK = ['127.0.0.1', '::1'];
-
-/** Codes of c-ares in terms of a name. An unchanged ECONNREFUSED would describe the host itself. */
-const MEANT: Readonly<Record<string, string>> = { ECONNREFUSED: 'EAI_AGAIN', EBADRESP: 'ESERVFAIL' };
-
-/** Addresses of names. Nothing is cached: requests for a name whose lookup is in flight share it. ADR 76. */
-export class HostNames {
-  private readonly lookups = new Map<string, Promise<readonly string[]>>();
-  /** getaddrinfo holds one of libuv's threads until it is done; the others serve the names of our own servers. */
-  private thread: Promise<unknown> = Promise.resolve();
-
-  constructor(private readonly hostsFile = '/etc/hosts') {}
-
-  /** Every A and AAAA record of a name in lower case. Rejects with a {@link RequestFailure} `dns`. */
-  async addresses(hostname: string, timeoutMs: number): Promise<readonly string[]> {
-    const name = hostname.replace(/\.$/, '');
-    // RFC 6761: never resolved.
-    if (name === 'localhost' || name.endsWith('.localhost')) return LOOPBACK;
-    const listed = this.listed(name);
-    if (listed.length > 0) return listed;
-    const key = `${name} ${timeoutMs}`;
-    const found = this.lookups.get(key) ?? this.resolve(name, timeoutMs);
-    this.lookups.set(key, found);
-    return found.finally(() => this.lookups.delete(key));
-  }
-
-  /** Read at each lookup and synchronously: a page of memory, while asynchronous reads wait for getaddrinfo's threads. */
-  private listed(name: string): readonly string[] {
-    try {
-      return readFileSync(this.hostsFile, 'utf8')
-        .split('\n')
-        .flatMap((line) => {
-          const [address = '', ...names] = line.toLowerCase().replace(/#.*/, '').trim().split(/\s+/);
-          return isIP(address) > 0 && names.some((each) => each.replace(/\.$/, '') === name) ? [address] : [];
-        });
-    } catch {
-      return [];
-    }
-  }
-
-  private async resolve(name: string, timeoutMs: number): Promise<readonly string[]> {
-    try {
-      return await (name.includes('.') ? queryDns(name, timeoutMs) : this.askSystem(name, timeoutMs));
-    } catch (error) {
-      const code = readCode(error);
-      throw new RequestFailure('dns', describe({ code: MEANT[code] ?? code }));
-    }
-  }
-
-  /** A name without a dot, such as a service of a compose file, needs the search list of the system. */
-  private askSystem(name: string, timeoutMs: number): Promise<readonly string[]> {
-    let isLate = false;
-    const found = this.thread.then(() => (isLate ? [] : lookup(name, { all: true })));
-    this.thread = found.catch(() => undefined);
-    const addresses = found.then((records) => records.map(({ address }) => address));
-    return withTimeout(timeoutMs, addresses, () => {
-      isLate = true;
-      throw noResponse();
-    });
-  }
-}
-
-/** Queries A and AAAA over separate sockets (a fresh port against forged responses) and not on a thread. */
+/** Queries A and AAAA over separate sockets, with fresh ports against forged responses, without a thread. */
 async function queryDns(name: string, timeoutMs: number): Promise<readonly string[]> {
   const resolver = new Resolver(QUERIES);
   try {
@@ -182,8 +173,8 @@ async function queryDns(name: string, timeoutMs: number): Promise<readonly strin
 }
 
 /**
- * One family is enough when the other has no addresses, fails or is late. Only addresses that were seen are checked and
- * connected to, so withholding a record gains nothing. The families alternate, IPv4 first.
+ * Merges both families alternately, IPv4 first. One is enough when the other is empty, fails or is late. Only seen addresses
+ * are checked and connected to, so withholding a record gains nothing.
  */
 async function joined(...families: readonly Promise<readonly string[]>[]): Promise<readonly string[]> {
   await Promise.any(families).catch(({ errors }: AggregateError) => {

@@ -47,7 +47,7 @@ async function raw(
 }
 
 describe('a host that responds', () => {
-  it('gets the body and the headers, and its status comes back', async () => {
+  it('gets the body and the headers, and its status is returned', async () => {
     const result = await post(`${host.url}/hooks?x=1`, '{"é":1}');
     expect(result).toMatchObject({ kind: 'response', status: 204, retryAfter: null });
     expect(host.received).toMatchObject([
@@ -55,7 +55,7 @@ describe('a host that responds', () => {
     ]);
   });
 
-  it('is reached over connections that are kept', async () => {
+  it('is called over reused connections', async () => {
     const ports = new Set<number | undefined>();
     host.behavior = (response) => {
       ports.add(response.socket?.remotePort);
@@ -65,13 +65,13 @@ describe('a host that responds', () => {
     expect(ports.size).toBeLessThan(3);
   });
 
-  it('a redirect is returned as it is and not followed', async () => {
+  it('with a redirect gets no second request', async () => {
     host.behavior = (response) => response.writeHead(302, { location: `${host.url}/other` }).end();
     expect(await post(host.url)).toMatchObject({ status: 302 });
     expect(host.received).toHaveLength(1);
   });
 
-  it('is kept with its first KiB, not decompressed', async () => {
+  it('has its first KiB returned, not decompressed', async () => {
     const zipped = gzipSync(Buffer.alloc(5_000_000));
     host.behavior = (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(zipped);
     expect(await post(host.url)).toMatchObject({ body: zipped.subarray(0, 1024) });
@@ -79,14 +79,14 @@ describe('a host that responds', () => {
 });
 
 describe('a host that fails', () => {
-  it('without a response, ends in a timeout, and the connection with it', async () => {
+  it('without a response causes a timeout that closes the connection', async () => {
     let closed = false;
     host.behavior = (response) => void response.on('close', () => (closed = true));
     expect(await hasty.post(host.url, {}, '{}')).toMatchObject({ kind: 'failed', phase: 'timeout' });
     await eventually(() => closed);
   });
 
-  it('by refusing the connection, is a failure of a class', async () => {
+  it('that refuses the connection is reported as phase `connect`', async () => {
     const { url, server } = await raw(() => undefined);
     await new Promise((resolve) => server.close(resolve));
     expect(await post(url)).toMatchObject({
@@ -103,7 +103,7 @@ describe('a host that fails', () => {
     },
   );
 
-  it('by a name that does not resolve, is a failure of a class', async () => {
+  it('with a name that does not resolve is reported as phase `dns`', async () => {
     expect(await post('https://nowhere.invalid/')).toMatchObject({ kind: 'failed', phase: 'dns' });
   });
 });
@@ -141,7 +141,7 @@ describe('on the way to a host', () => {
     await end();
   });
 
-  it('a query that never ends leaves nothing behind: the same deadline, and no connection later', async () => {
+  it('a DNS query without a response ends with the deadline and opens no connection later', async () => {
     let resolved!: (addresses: readonly string[]) => void;
     const { result, end } = await toName(
       () => new Promise((resolve) => (resolved = resolve)),
@@ -187,10 +187,10 @@ describe('a host that may not be reached', () => {
     await strict.close();
   });
 
-  it('is a name that leads elsewhere by the next connection: each goes to the address that was checked', async () => {
+  it('is not reached by DNS rebinding: each connection goes to the checked address', async () => {
     const places = ['127.0.0.1', '10.0.0.1', '127.0.0.1'];
-    const names = { addresses: async () => [places.shift()!] };
-    const guarded = Object.assign(new GuardedHosts({ loopback: true, allowed: [] }), { names });
+    const findAddresses = async () => [places.shift()!];
+    const guarded = Object.assign(new GuardedHosts({ loopback: true, allowed: [] }), { findAddresses });
     const through = new OutboundClient(guarded, LIMITS);
     const { port } = new URL(host.url);
     const send = () => through.post(`http://hooks.example.com:${port}/`, {}, '{}');

@@ -6,9 +6,8 @@ import { HTTPS_ONLY, type OperatorHosts } from './guarded-hosts.js';
 import { MAX_HEADER_BYTES, OutboundRequest, type HttpResult, type Limits } from './outbound-request.js';
 import { describe, RequestFailure } from './request-failure.js';
 
-/** The number of addresses of one name that are tried. */
 const MAX_ADDRESSES_TRIED = 4;
-/** The parts of the time that the lookup, and each address but the last, may take, so that some is left for the rest. */
+/** The shares of the deadline for the lookup and for each address except the last. */
 const NAME_SHARE = 1 / 3;
 const ADDRESS_SHARE = 1 / 6;
 const KEEP_ALIVE_MS = 15_000;
@@ -17,9 +16,9 @@ type Headers = Readonly<Record<string, string>>;
 type Dispatched = Dispatcher.DispatchOptions & { readonly request: OutboundRequest };
 
 /**
- * Calls hosts through undici's agent, which pools the connections. Every new connection resolves the name again, has all
- * its addresses checked and goes to an address that was checked, never to the name: a name cannot change its mind in
- * between. Redirects are not followed and responses never decompressed. ADR 76.
+ * The HTTP client for hosts outside of the service, on undici's connection pool. Every new connection resolves the name,
+ * checks all addresses and connects to a checked address, so that a changed DNS record cannot evade the check. It follows no
+ * redirects and decompresses nothing. ADR 76.
  */
 export class OutboundClient {
   private readonly agent: Agent;
@@ -34,12 +33,11 @@ export class OutboundClient {
     });
   }
 
-  /** POSTs and waits for the response, within the limits. Never rejects. */
+  /** Sends a POST and returns the response within the limits. Never rejects. */
   post(url: string, headers: Headers, body: string): Promise<HttpResult> {
     return this.send('POST', url, headers, body);
   }
 
-  /** GETs, like {@link post}. */
   get(url: string, headers: Headers): Promise<HttpResult> {
     return this.send('GET', url, headers, null);
   }
@@ -56,7 +54,7 @@ export class OutboundClient {
     body: string | null,
   ): Promise<HttpResult> {
     const parsed = URL.canParse(url) ? new URL(url) : null;
-    // The parsed protocol counts: the text may say HTTPS.
+    // The parsed protocol counts, not the text.
     if (parsed === null || !/^https?:$/.test(parsed.protocol))
       return { kind: 'failed', phase: 'address', error: 'must be a valid URL' };
     const { origin, pathname, search } = parsed;
@@ -71,7 +69,7 @@ export class OutboundClient {
     }).finally(() => this.requests.delete(request));
   }
 
-  /** A client has one request at a time, so that all events of its connection belong to that request. */
+  /** Creates a client for one request at a time, so that all events of its connection belong to that request. */
   private newClient(origin: URL): Client {
     let current: OutboundRequest;
     let socket: Socket | null = null;
@@ -80,8 +78,8 @@ export class OutboundClient {
         this.connect(target, current).then(
           (connected) => {
             socket = connected.on('readable', () => current.readMore());
-            // The listener follows undici's `readable`, so that undici alone reads: each chunk comes here before it is
-            // parsed.
+            // This listener follows undici's `readable`, so that only undici reads; each chunk arrives here before it
+            // is parsed.
             socket.on('data', (chunk: Buffer) => current.receive(chunk));
             callback(null, connected);
           },
@@ -92,7 +90,7 @@ export class OutboundClient {
       maxResponseSize: this.limits.bodyBytes,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
-      // One deadline over everything instead.
+      // One deadline covers both.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -110,7 +108,7 @@ export class OutboundClient {
     request.connects();
     const { timeoutMs } = this.limits;
     const resolved = await this.hosts.resolve(target.hostname, timeoutMs * NAME_SHARE);
-    // Accepted in sandbox mode, perhaps, into a database that serves production now.
+    // The URL may have been accepted in sandbox mode.
     if (target.protocol !== 'https:' && !this.hosts.plainHttp)
       throw new RequestFailure('address', HTTPS_ONLY);
     const addresses = resolved.slice(0, MAX_ADDRESSES_TRIED);
@@ -133,10 +131,7 @@ export class OutboundClient {
   }
 }
 
-/**
- * TLS sessions are not resumed: a resumed one is not checked against its certificate. Every new connection verifies
- * chain, dates and name.
- */
+/** Opens a socket. TLS sessions are not resumed, because resumption skips the certificate check. */
 function openSocket({ hostname, protocol, port }: buildConnector.Options, address: string): Socket {
   if (protocol !== 'https:') return connectTcp({ host: address, port: Number(port) || 80 });
   const name = hostname.replace(/\.$/, '');
@@ -145,13 +140,13 @@ function openSocket({ hostname, protocol, port }: buildConnector.Options, addres
   return connectTls({ ...to, ...servername, ALPNProtocols: ['http/1.1'] });
 }
 
-/** Rejects with a {@link RequestFailure}: `connect` until TCP is connected, `tls` from then on. */
+/** Rejects with a {@link RequestFailure}: `connect` before TCP is connected, `tls` afterwards. */
 function connected(socket: Socket): Promise<Socket> {
   return new Promise((resolve, reject) => {
     let phase: 'connect' | 'tls' = 'connect';
     socket.once('connect', () => (phase = 'tls'));
     socket.once('encrypted' in socket ? 'secureConnect' : 'connect', () => resolve(socket));
-    // Stays for good: an error that nothing handles would end the process.
+    // The listener stays: an unhandled error would end the process.
     socket.on('error', (error) => reject(new RequestFailure(phase, describe(error))));
     socket.once('close', () => reject(new RequestFailure(phase, 'the connection was closed')));
   });

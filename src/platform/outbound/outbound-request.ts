@@ -4,12 +4,11 @@ import { errors, type Dispatcher } from 'undici';
 import { readCode, describe, RequestFailure, type FailurePhase } from './request-failure.js';
 
 export interface Limits {
-  /** The timeout from the call to the end of the response. */
   readonly timeoutMs: number;
-  /** The most that is read of a response's body; what follows is cut off with the connection. */
+  /** The maximum of body bytes to read; the connection is closed beyond it. */
   readonly bodyBytes: number;
   readonly keptBytes: number;
-  /** A whole header is a response, whatever is wrong with its fields or with what follows. */
+  /** Accepts a complete header as a response, also with a broken body. */
   readonly acceptsBroken?: boolean;
 }
 
@@ -19,30 +18,27 @@ export interface HttpResponse {
   readonly retryAfter: string | null;
   /** The first bytes of the body, never decompressed. */
   readonly body: Buffer;
-  /** The fault of a response that broke off. */
   readonly error: string | null;
 }
 
-/** The outcome of a request; `error` is a sentence without secrets. */
+/** `error` is a sentence without secrets. */
 export type HttpResult =
   HttpResponse | { readonly kind: 'failed'; readonly phase: FailurePhase; readonly error: string };
 
-/** The stage of a request, in the words of its timeout. */
 type Stage = 'resolving the name' | 'connecting' | 'waiting for a response' | 'reading the response';
 
 const TLS_CODES = /^(ERR_TLS_|ERR_SSL_|EPROTO$)/;
 const TOO_LONG = new RequestFailure('response', 'the response is too long');
 const CUT_OFF = [errors.HeadersOverflowError, errors.ResponseExceededMaxSizeError];
 
-/** The most of a response's header (and of each interim one's). */
+/** The maximum header size, also of each interim response. */
 export const MAX_HEADER_BYTES = 16_384;
-/** The whole header of a response, however its fields are written. */
 const HEADER = /^[\r\n]*HTTP\/1\.\d ([2-9]\d\d)\b[^]*?\n\r?\n/;
 const INTERIM = /^([\r\n]*HTTP\/1\.\d 1(?!01)\d)\d\b([^]*?\n\r?\n)?/;
 
 /**
- * One request and what comes back, as undici's parser reports it. Settles once, with the first of: the end of the
- * response, the most of it that is read, or a failure.
+ * One request and its response, as undici's parser reports it. Settles once: with the end of the response, its size limit or
+ * a failure.
  */
 export class OutboundRequest implements Dispatcher.DispatchHandler {
   readonly result: Promise<HttpResult>;
@@ -52,10 +48,10 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
   private settle!: (result: HttpResult) => void;
   private hasConnected = false;
   private socket: Socket | null = null;
-  /** Bytes the socket had read when the request began, or when its response was complete. */
+  /** The socket's byte count at the start of the request, or at the end of its response. */
   private readBefore = 0;
   private complete = false;
-  /** The text of the header that undici has not reported yet, without interim responses. */
+  /** The header text that undici has not reported yet, without interim responses. */
   private head = '';
   private status: number | null = null;
   private retryAfter: string | null = null;
@@ -66,17 +62,14 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
     this.result = new Promise((resolve) => (this.settle = resolve));
   }
 
-  /** The socket that carries the request, connected or not; it is destroyed when the request fails. */
+  /** Sets the socket of the request, which is destroyed when the request fails. */
   carriedBy(socket: Socket): void {
     this.stage = 'connecting';
     this.socket = socket;
     this.readBefore = socket.bytesRead;
   }
 
-  /**
-   * Throws when the request has had a connection: undici would connect again and again to a host that closes, or speaks,
-   * before the request was sent.
-   */
+  /** Throws for a second connection: undici reconnects endlessly to a host that closes, or sends, before the request. */
   connects(): void {
     if (this.hasConnected) {
       throw this.bytesRead > 0
@@ -87,14 +80,14 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
     this.stage = 'resolving the name';
   }
 
-  /** undici limits header and body. Here: interim responses, framing of chunks, line breaks, and bytes after the response. */
+  /** Bounds the bytes that undici does not: interim responses, chunk framing, line breaks, and bytes after the response. */
   readMore(): void {
     if (this.bytesRead > (this.complete ? 0 : 2 * this.limits.bodyBytes)) this.fail(TOO_LONG);
   }
 
   /**
-   * Keeps the header, because undici reports no status of one that it refuses. undici parses the chunk afterwards, and fails
-   * on a 100 that was not requested: interim responses become 1x3, which it skips (RFC 9110 section 15.2).
+   * Stores the header, because undici reports no status of an invalid one. Interim responses become 1x3, which undici skips:
+   * it fails on an unexpected 100 (RFC 9110 section 15.2).
    */
   receive(chunk: Buffer): void {
     if (this.status !== null || this.head.length > MAX_HEADER_BYTES) return;
@@ -107,7 +100,7 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
     }
   }
 
-  /** Ends it, with its connection. A response that is too long counts as if it had ended, once its header was read. */
+  /** Ends the request with its connection. An oversized response counts as complete once its header was read. */
   fail(error: Error): void {
     const isCutOff = error === TOO_LONG || CUT_OFF.some((kind) => error instanceof kind);
     const response = this.response(isCutOff ? null : describe(error));
@@ -125,7 +118,7 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
     status: number,
     headers: IncomingHttpHeaders,
   ): void {
-    // 103 and the like: the response is still to come.
+    // An interim response, such as 103.
     if (status < 200) return;
     this.stage = 'reading the response';
     this.status = status;
@@ -149,7 +142,6 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
     this.fail(error);
   }
 
-  /** Returns null until the header is complete. */
   private response(error: string | null): HttpResponse | null {
     const [header, refused] = HEADER.exec(this.head.slice(0, MAX_HEADER_BYTES)) ?? [''];
     const status = this.status ?? Number(refused);
@@ -169,13 +161,13 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
 
   private toPhase(error: Error): FailurePhase {
     if (error instanceof RequestFailure) return error.phase;
-    // A TLS 1.3 host refuses a client only after the handshake.
+    // A TLS 1.3 host rejects a client only after the handshake.
     if (TLS_CODES.test(readCode(error))) return 'tls';
     return this.bytesRead > 0 ? 'response' : 'send';
   }
 }
 
-/** The three forms of an HTTP-date (RFC 9110 section 5.6.7). The first number of each is the day. */
+/** The three forms of an HTTP-date (RFC 9110 section 5.6.7); the first number of each is the day. */
 const HTTP_DATES = [
   /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} [\d:]{8} GMT$/,
   /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} [\d:]{8} GMT$/,
@@ -183,14 +175,14 @@ const HTTP_DATES = [
 ];
 
 /**
- * Milliseconds that a `Retry-After` field requests, 0 for a date that is past; null for no field, or none that is a
- * Retry-After (RFC 9110 section 10.2.3). `now` is in Unix milliseconds.
+ * Returns the milliseconds of a `Retry-After` field, 0 for a past date, and null for a missing or invalid field (RFC 9110
+ * section 10.2.3). `now` is in Unix milliseconds.
  */
 export function retryAfterMs(field: string | null, now: number): number | null {
   const value = field?.trim() ?? '';
   if (/^[0-9]+$/.test(value)) return Number(value) * 1000;
   if (!HTTP_DATES.some((form) => form.test(value))) return null;
   const date = new Date(value.endsWith(' GMT') ? value : `${value} GMT`);
-  // 31 Feb would be a day in March.
+  // Date reads 31 Feb as a day in March.
   return date.getUTCDate() === Number(/\d+/.exec(value)) ? Math.max(0, date.getTime() - now) : null;
 }

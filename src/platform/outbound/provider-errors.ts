@@ -1,12 +1,12 @@
-/** Unknown, or not now: the call may be repeated. The message is logged: it holds no secrets and no personal data. */
+/** The error of a call that may be repeated. Its message is logged, so it contains no secrets and no personal data. */
 export class ProviderUnavailable extends Error {
   override readonly name = 'ProviderUnavailable';
 
   constructor(
     message: string,
     /**
-     * `later`: not yet, by the provider's own rules. `contradiction`: a response that contradicts an earlier one or what
-     * was agreed, which an operator has to check.
+     * `later`: the provider's rules require a delay. `contradiction`: the response contradicts an earlier one or what
+     * was agreed, and an operator has to check it.
      */
     readonly kind: 'unavailable' | 'later' | 'contradiction' = 'unavailable',
   ) {
@@ -14,13 +14,12 @@ export class ProviderUnavailable extends Error {
   }
 }
 
-/** The provider will never accept it; the message is for the person or the caller. */
+/** The error of a permanent refusal. The message is for the person or the caller. */
 export class ProviderRefused extends Error {
   override readonly name = 'ProviderRefused';
 
   constructor(
     message: string,
-    /** The one at fault when it is the caller's. */
     readonly parameter:
       'pair_id' | 'withdraw_address' | 'withdraw_address_tag' | 'withdraw_address_memo' | null = null,
     options?: ErrorOptions,

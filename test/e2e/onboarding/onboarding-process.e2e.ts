@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { HDNodeWallet } from 'ethers';
 import {
-  CARD_ISSUER,
-  IDENTITY_VERIFIER,
-  WALLET_PROVISIONER,
+  CardIssuer,
+  IdentityVerifier,
+  WalletProvisioner,
   type CardRequest,
   type IdentityRequest,
 } from '../../../src/contexts/onboarding/application/ports.js';
@@ -64,7 +64,7 @@ let people: People;
 beforeAll(async () => {
   people = await startPeople({
     override: (builder) =>
-      [IDENTITY_VERIFIER, WALLET_PROVISIONER, CARD_ISSUER].reduce(
+      [IdentityVerifier, WalletProvisioner, CardIssuer].reduce(
         (all, port) => all.overrideProvider(port).useValue(providers),
         builder,
       ),

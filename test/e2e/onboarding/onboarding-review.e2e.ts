@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { IDENTITY_VERIFIER } from '../../../src/contexts/onboarding/application/ports.js';
+import { IdentityVerifier } from '../../../src/contexts/onboarding/application/ports.js';
 import en from '../../../src/contexts/onboarding/words/en.json' with { type: 'json' };
 import { Images } from '../../../src/contexts/onboarding/store/images.js';
 import { Progress } from '../../../src/contexts/onboarding/views/progress.js';
@@ -88,7 +88,7 @@ describe('a provider that gives nothing', () => {
   it('is retried for ONBOARDING_GIVE_UP_SECONDS: then the check has failed, and the operator sees and retries it', async () => {
     const provider = new Unavailable();
     const people = await start({
-      override: (builder) => builder.overrideProvider(IDENTITY_VERIFIER).useValue(provider),
+      override: (builder) => builder.overrideProvider(IdentityVerifier).useValue(provider),
     });
     const userId = await submitted(people);
     await eventually(async () => Number((await stepOf(people, userId))?.['failures']) > 0);

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { UpdateMerchant } from '../../../src/contexts/access/application/merchant-commands.js';
 import { createMerchant } from '../../../sandbox/issuing.js';
 import { SandboxSms } from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
-import { SMS_SENDER } from '../../../src/contexts/onboarding/application/ports.js';
+import { SmsSender } from '../../../src/contexts/onboarding/application/ports.js';
 import { onboarding } from '../../../src/contexts/onboarding/domain/onboarding.js';
 import { MESSAGES } from '../../../src/contexts/onboarding/words/messages.js';
 import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
@@ -44,7 +44,7 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
     widget = await Widget.start(limits, (builder) =>
       builder.overrideProvider(SandboxSms).useClass(RecordedSms),
     );
-    expect(widget.people.module.get(SMS_SENDER, { strict: false })).toBeInstanceOf(RecordedSms);
+    expect(widget.people.module.get(SmsSender, { strict: false })).toBeInstanceOf(RecordedSms);
   });
   afterAll(() => widget?.close());
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { CommandBus } from '@nestjs/cqrs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SendPhoneCode } from '../../../src/contexts/onboarding/application/phone-verification.js';
-import { StartOnboarding } from '../../../src/contexts/onboarding/application/person-commands.js';
+import { TakeStep } from '../../../src/contexts/onboarding/application/person-commands.js';
 import type { AdminClient } from '../../support/admin/admin-client.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { deactivate, erase, live, newPerson, operatorOf, type Life } from '../../support/erasure/life.js';
@@ -91,7 +91,8 @@ describe('an erased user', () => {
     expect(created.text).toContain('a new user needs a new key');
     expect((await life.createAgain()).headers['idempotent-replayed']).toBeUndefined();
     const merchantId = app.merchant.credentials.apiKey;
-    const steps = [new StartOnboarding(merchantId, life.id), new SendPhoneCode(merchantId, life.id, REQUEST)];
+    const start = new TakeStep(merchantId, life.id, { name: 'start' });
+    const steps = [start, new SendPhoneCode(merchantId, life.id, REQUEST)];
     for (const step of steps) {
       await expect(app.app.get(CommandBus).execute(step)).rejects.toMatchObject({ code: 'not_found' });
     }

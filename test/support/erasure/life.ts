@@ -1,15 +1,9 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
-import {
-  ConfirmDetails,
-  StartOnboarding,
-} from '../../../src/contexts/onboarding/application/person-commands.js';
-import { SMS_INBOX, type SmsInbox } from '../../../src/contexts/onboarding/application/ports.js';
+import { TakeStep, type Step } from '../../../src/contexts/onboarding/application/person-commands.js';
+import { SmsInbox } from '../../../src/contexts/onboarding/application/ports.js';
 import { PresentTerms } from '../../../src/contexts/onboarding/application/present-terms.js';
-import {
-  SendPhoneCode,
-  VerifyPhone,
-} from '../../../src/contexts/onboarding/application/phone-verification.js';
+import { SendPhoneCode } from '../../../src/contexts/onboarding/application/phone-verification.js';
 import { onboarding } from '../../../src/contexts/onboarding/domain/onboarding.js';
 import { Images } from '../../../src/contexts/onboarding/store/images.js';
 import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
@@ -110,14 +104,15 @@ export async function live(app: TestApp, person = newPerson()): Promise<Life> {
 async function onboard({ app, merchant }: TestApp, person: Person, id: string): Promise<string> {
   const merchantId = merchant.credentials.apiKey;
   const bus = app.get(CommandBus);
-  await bus.execute(new StartOnboarding(merchantId, id));
+  const take = (step: Step) => bus.execute(new TakeStep(merchantId, id, step));
+  await take({ name: 'start' });
   await bus.execute(new SendPhoneCode(merchantId, id, REQUEST));
-  const code = app.get<SmsInbox>(SMS_INBOX, { strict: false }).lastCode(person.phone)!;
-  await bus.execute(new VerifyPhone(merchantId, id, person.phone, code, BROWSER));
+  const code = app.get<SmsInbox>(SmsInbox, { strict: false }).lastCode(person.phone)!;
+  await take({ name: 'verify_phone', phoneNumber: person.phone, code, browser: BROWSER });
   const consent = app.get(PresentTerms, { strict: false }).consent();
   const { firstName: first_name, lastName: last_name, dateOfBirth: date_of_birth } = person;
   const details = { first_name, last_name, date_of_birth };
-  await bus.execute(new ConfirmDetails(merchantId, id, details, consent));
+  await take({ name: 'confirm_details', details, consent });
   const done = await merchant.post(
     `/merchants/v1/sandbox/users/${id}/complete_onboarding`,
     undefined,

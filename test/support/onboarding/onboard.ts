@@ -1,14 +1,7 @@
 import { newId } from '../../../src/kernel/ids.js';
-import {
-  ConfirmDetails,
-  StartOnboarding,
-  SubmitKyc,
-} from '../../../src/contexts/onboarding/application/person-commands.js';
-import { SMS_INBOX, type SmsInbox } from '../../../src/contexts/onboarding/application/ports.js';
-import {
-  SendPhoneCode,
-  VerifyPhone,
-} from '../../../src/contexts/onboarding/application/phone-verification.js';
+import { TakeStep, type Step } from '../../../src/contexts/onboarding/application/person-commands.js';
+import { SmsInbox } from '../../../src/contexts/onboarding/application/ports.js';
+import { SendPhoneCode } from '../../../src/contexts/onboarding/application/phone-verification.js';
 import { onboarding, type Onboarding } from '../../../src/contexts/onboarding/domain/onboarding.js';
 import { REQUIRED_IMAGES } from '../../../src/contexts/onboarding/domain/image-kind.js';
 import { Images } from '../../../src/contexts/onboarding/store/images.js';
@@ -40,13 +33,13 @@ export async function confirmed(
   const { commandBus, module } = people;
   const [userId, phone] = [newId(), `+1555${String(++phones).padStart(7, '0')}`];
   await commandBus.execute(new CreateUser(merchantId, { phone_number: phone }, plainTicket(userId), {}));
-  await commandBus.execute(new StartOnboarding(merchantId, userId));
+  const take = (step: Step) => commandBus.execute(new TakeStep(merchantId, userId, step));
+  await take({ name: 'start' });
   await commandBus.execute(new SendPhoneCode(merchantId, userId, REQUEST));
-  const code = module.get<SmsInbox>(SMS_INBOX, { strict: false }).lastCode(phone) ?? '';
-  await commandBus.execute(new VerifyPhone(merchantId, userId, phone, code, BROWSER));
-  await commandBus.execute(
-    new ConfirmDetails(merchantId, userId, { ...DETAILS, last_name: lastName }, CONSENT),
-  );
+  const code = module.get<SmsInbox>(SmsInbox, { strict: false }).lastCode(phone) ?? '';
+  await take({ name: 'verify_phone', phoneNumber: phone, code, browser: BROWSER });
+  const details = { ...DETAILS, last_name: lastName };
+  await take({ name: 'confirm_details', details, consent: CONSENT });
   return userId;
 }
 
@@ -59,7 +52,7 @@ export async function submitted(
   const userId = await confirmed(people, lastName, merchantId);
   const images = people.module.get(Images, { strict: false });
   for (const kind of REQUIRED_IMAGES) await images.keep(userId, { kind, type: 'image/jpeg', bytes: PHOTO });
-  await people.commandBus.execute(new SubmitKyc(merchantId, userId));
+  await people.commandBus.execute(new TakeStep(merchantId, userId, { name: 'submit_identity' }));
   return userId;
 }
 

@@ -1,5 +1,6 @@
 import { OperatorHosts } from '../../../platform/outbound/guarded-hosts.js';
 import { OutboundClient } from '../../../platform/outbound/outbound-client.js';
+import type { HttpResult } from '../../../platform/outbound/outbound-request.js';
 import { ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 import type { Details } from '../domain/onboarding.js';
 
@@ -7,30 +8,41 @@ import type { Details } from '../domain/onboarding.js';
 const PROVIDER_TIMEOUT_MS = 10_000;
 const MAX_RESPONSE_BYTES = 1 << 20;
 
-/** Creates the client of providers' packages: bounded in time and size, without redirects. */
-export function providerClient(timeoutMs = PROVIDER_TIMEOUT_MS): OutboundClient {
-  const limits = { timeoutMs, bodyBytes: MAX_RESPONSE_BYTES, keptBytes: MAX_RESPONSE_BYTES };
-  return new OutboundClient(new OperatorHosts(), limits);
+const OWN_HEADERS = /^(connection|content-length|host)$/i;
+
+/** The HTTP client for a provider's package: bounded in time and size, without redirects. Sends every request to `base`. */
+export class ProviderClient extends OutboundClient {
+  constructor(
+    private readonly base: string,
+    timeoutMs = PROVIDER_TIMEOUT_MS,
+  ) {
+    super(new OperatorHosts(), { timeoutMs, bodyBytes: MAX_RESPONSE_BYTES, keptBytes: MAX_RESPONSE_BYTES });
+  }
+
+  relay(
+    method: string,
+    url: string,
+    headers: Readonly<Record<string, unknown>>,
+    body: string,
+  ): Promise<HttpResult> {
+    const { pathname, search } = new URL(url);
+    const to = this.base.replace(/\/+$/, '') + pathname + search;
+    const sent = Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined || value === null || OWN_HEADERS.test(name)
+        ? []
+        : [[name.toLowerCase(), String(value)]],
+    );
+    const plain = Object.fromEntries(sent) as Record<string, string>;
+    return /^get$/i.test(method) ? this.get(to, plain) : this.post(to, plain, body);
+  }
 }
 
-/** `why` quotes nothing of the provider, whose response may quote the request. */
+/** `why` must not quote the provider's response, which may quote the request. */
 export function unavailable(provider: string, why: string): ProviderUnavailable {
   return new ProviderUnavailable(`${provider} is unavailable: ${why}`);
 }
 
-/** The headers of a package's request, without those that the connection sets. */
-export function plainHeaders(headers: Readonly<Record<string, unknown>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers)
-      .filter(
-        ([name, value]) =>
-          value !== undefined && value !== null && !/^(connection|content-length|host)$/i.test(name),
-      )
-      .map(([name, value]) => [name.toLowerCase(), String(value)]),
-  );
-}
-
-/** Providers require two names. One name is in both: documents have it in either field. */
+/** Providers require two names: a single name fills both. */
 export function requiredNames({ first_name, last_name }: Details) {
   return { first_name, last_name: last_name ?? first_name };
 }

@@ -24,7 +24,7 @@ import { onboardingConfig, type OnboardingConfig } from '../settings.js';
 
 const MAX_MESSAGES = 10_000;
 
-/** The last code sent to each number, in the memory of one process. */
+/** Keeps the last code of each number in the memory of one process. */
 export class SandboxSms implements SmsSender, SmsInbox {
   private readonly codes = new LRUCache<string, string>(upTo(MAX_MESSAGES));
 
@@ -46,17 +46,12 @@ export class SandboxIdentityVerifier implements IdentityVerifier {
     @Inject(onboardingConfig.KEY) private readonly config: OnboardingConfig,
   ) {}
 
-  async decide({
-    verificationId,
-    userId,
-    details,
-    deleteImages,
-  }: IdentityRequest): Promise<KycOutcome | 'under_review'> {
-    await deleteImages();
+  async decide(request: IdentityRequest): Promise<KycOutcome | 'under_review'> {
+    const { verificationId, userId, details } = request;
+    await request.deleteImages();
     if (details.last_name === SANDBOX_NAMES.rejected)
       return { passed: false, reason: en.reasonSandboxIdentity };
     if (details.last_name !== SANDBOX_NAMES.review) return { passed: true };
-    await this.verifications.checked(verificationId, this.provider, verificationId);
     const { sandboxReviewSeconds: passAfter } = this.config;
     return (await this.verifications.reviewOutcome(verificationId, userId, passAfter)) ?? 'under_review';
   }
@@ -64,7 +59,7 @@ export class SandboxIdentityVerifier implements IdentityVerifier {
   async forget(): Promise<void> {}
 }
 
-/** Key pairs derived from the root of the sandbox's key ring: they can receive test USDC. */
+/** Wallets with key pairs derived from the sandbox's root key: they can receive test USDC. */
 @Injectable()
 export class SandboxWallets implements WalletProvisioner {
   constructor(@Inject(KeyRing) private readonly keys: Pick<KeyRing, 'root'>) {}

@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 describe('SMS through Twilio', () => {
-  it('hands the text over, from the number, for as long as the code is good', async () => {
+  it('sends the text from the configured number with the validity of the code', async () => {
     await sms().send(PHONE, MESSAGE);
     expect(twilio.messages).toEqual([
       { to: PHONE, from: '+15005550006', body: MESSAGE.text, validitySeconds: 36_000 },
@@ -43,7 +43,7 @@ describe('SMS through Twilio', () => {
     expect(twilio.requests).toHaveLength(1);
   });
 
-  it('lets a messaging service choose who it is from', async () => {
+  it('sends through a messaging service without a sender', async () => {
     await sms({ twilioFrom: null as never, twilioMessagingServiceSid: TWILIO_SERVICE as never }).send(
       PHONE,
       MESSAGE,
@@ -52,7 +52,7 @@ describe('SMS through Twilio', () => {
   });
 
   it.each([21211, 21610, 21614])(
-    'takes error %i for a number that gets no message, and repeats nothing of what Twilio says',
+    'treats error %i as an unreachable number, without quoting Twilio',
     async (code) => {
       twilio.numbers.set(PHONE, code);
       const error = await failure(sms().send(PHONE, MESSAGE));
@@ -92,7 +92,7 @@ describe('SMS through Twilio', () => {
   });
 
   it.each(['hang', 'done, then reset'] as const)(
-    'does not know whether the message arrives when the response is lost: %s',
+    'reports an uncertain delivery when the response is lost: %s',
     async (fault) => {
       twilio.faults = [fault];
       const error = await failure(sms({}, SHORT_MS).send(PHONE, MESSAGE));

@@ -1,56 +1,39 @@
 import type twilio from 'twilio';
 import { Inject, Injectable, Optional, type OnApplicationShutdown } from '@nestjs/common';
-import type { OutboundClient } from '../../../platform/outbound/outbound-client.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 import { MessageUncertain, type SmsSender } from '../application/ports.js';
 import { onboardingConfig, type OnboardingConfig } from '../settings.js';
-import { plainHeaders, providerClient, unavailable } from './provider-client.js';
+import { ProviderClient, unavailable } from './provider-client.js';
 
 type TwilioRequest = Parameters<twilio.RequestClient['request']>[0];
 
-/** The HTTP client of Twilio's package in place of axios. Sends every request to `base`. */
-class TwilioTransport {
-  constructor(
-    private readonly client: Pick<OutboundClient, 'post'>,
-    private readonly base: string,
-  ) {}
-
-  async request(request: TwilioRequest): Promise<{ statusCode: number; body: string }> {
-    if (request.method !== 'post') throw new Error(`no ${request.method} is expected`);
-    const { pathname, search } = new URL(request.uri);
-    const { username = '', password = '', headers = {}, data = {} } = request;
-    const body = new URLSearchParams(
-      Object.entries(data as object).map(([name, value]): [string, string] => [name, String(value)]),
-    );
-    const result = await this.client.post(
-      this.base.replace(/\/+$/, '') + pathname + search,
-      {
-        ...plainHeaders(headers),
-        authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
-      },
-      body.toString(),
-    );
-    if (result.kind === 'response') return { statusCode: result.status, body: result.body.toString() };
-    const { phase, error } = result;
-    // The message of a timeout names its phase.
-    const neverArrived =
-      ['address', 'dns', 'connect', 'tls'].includes(phase) || /connecting|resolving/.test(error);
-    throw neverArrived ? unavailable('Twilio', error) : new MessageUncertain(error);
-  }
+/** Sends a request of Twilio's package through our HTTP client. */
+async function relay(client: ProviderClient, request: TwilioRequest) {
+  const { method, uri, username = '', password = '', headers = {}, data = {} } = request;
+  const body = new URLSearchParams(
+    Object.entries(data as object).map(([name, value]): [string, string] => [name, String(value)]),
+  );
+  const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+  const result = await client.relay(method, uri, { ...headers, authorization }, body.toString());
+  if (result.kind === 'response') return { statusCode: result.status, body: result.body.toString() };
+  const { phase, error } = result;
+  // The message of a timeout names its phase.
+  const neverArrived =
+    ['address', 'dns', 'connect', 'tls'].includes(phase) || /connecting|resolving/.test(error);
+  throw neverArrived ? unavailable('Twilio', error) : new MessageUncertain(error);
 }
 
-/** Exactly one of the sender and the messaging service is set. */
+/** Either the sender or the messaging service is set. */
 type TwilioAccount = Pick<OnboardingConfig, 'twilioUrl' | 'twilioFrom' | 'twilioMessagingServiceSid'> &
   Readonly<Record<'twilioAccountSid' | 'twilioAuthToken', string>>;
 
 /**
- * Codes of https://www.twilio.com/docs/api/errors for numbers that never get a message: no number, a country that the
- * account does not send to, not verified by a trial account, unsubscribed, out of reach, no mobile, a landline.
+ * The error codes of numbers that never get a message (https://www.twilio.com/docs/api/errors): invalid, blocked country,
+ * unverified in a trial account, unsubscribed, unreachable, no mobile, landline.
  */
 const REFUSED_NUMBERS: readonly unknown[] = [21211, 21408, 21608, 21610, 21612, 21614, 21635];
 const REASON = 'We cannot send a message to this number';
 
-/** Codes by SMS through Twilio (ADR 124). */
 @Injectable()
 export class TwilioSms implements SmsSender, OnApplicationShutdown {
   private readonly client;
@@ -60,7 +43,7 @@ export class TwilioSms implements SmsSender, OnApplicationShutdown {
     @Inject(onboardingConfig.KEY) private readonly account: TwilioAccount,
     @Optional() timeoutMs?: number,
   ) {
-    this.client = providerClient(timeoutMs);
+    this.client = new ProviderClient(account.twilioUrl, timeoutMs);
   }
 
   async send(
@@ -89,16 +72,16 @@ export class TwilioSms implements SmsSender, OnApplicationShutdown {
     return this.client.close();
   }
 
-  /** Loads the package at the first message, because that takes a quarter of a second and 20 MB. */
+  /** Loads the package (20 MB, 250 ms) at the first message. */
   private async open(): Promise<twilio.Twilio> {
     const { default: open } = await import('twilio');
-    const { twilioAccountSid, twilioAuthToken, twilioUrl } = this.account;
-    const httpClient = new TwilioTransport(this.client, twilioUrl) as never;
+    const { twilioAccountSid, twilioAuthToken } = this.account;
+    const httpClient = { request: (request: TwilioRequest) => relay(this.client, request) } as never;
     return open(twilioAccountSid, twilioAuthToken, { httpClient, autoRetry: false });
   }
 }
 
-/** Twilio's message quotes the number, so it is dropped. */
+/** Drops Twilio's message, which quotes the number. */
 function fail(error: unknown): never {
   if (error instanceof MessageUncertain || error instanceof ProviderUnavailable) throw error;
   const { status, code } = error as { readonly status?: unknown; readonly code?: unknown };

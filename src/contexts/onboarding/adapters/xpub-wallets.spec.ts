@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 describe('wallets of an extended public key', () => {
-  it('are those that the private key derives at the returned path', async () => {
+  it('equal the wallets that the private key derives at the returned path', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uint8Array({ minLength: 32, maxLength: 32 }),
@@ -44,7 +44,7 @@ describe('wallets of an extended public key', () => {
     );
   });
 
-  it('are of the present key for a user whose index is of another one', async () => {
+  it('use the current key for a user whose index belongs to a former one', async () => {
     const [old, next] = [account(), account()];
     const user = newId();
     const former = await XpubWallets.open(old.xpub, 0, db.database);
@@ -74,7 +74,7 @@ describe('wallets of an extended public key', () => {
     expect(new Set(given.map(({ address }) => address)).size).toBe(200);
   });
 
-  it('are replaced once when another user has them, however often that is said', async () => {
+  it('are replaced once for repeated reports that another user has them', async () => {
     const { xpub } = account();
     const wallets = await XpubWallets.open(xpub, 0, db.database);
     const user = newId();

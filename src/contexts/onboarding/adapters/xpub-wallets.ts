@@ -3,7 +3,7 @@ import { ConfigError } from '../../../platform/config/settings.js';
 import type { ProvisionedWallet, WalletProvisioner } from '../application/ports.js';
 import type { Database } from '../../../platform/postgres/database.js';
 
-/** The non-hardened chain of an account that BIP 44 gives addresses for receiving. */
+/** The receiving chain of an account (BIP 44), non-hardened. */
 const CHAIN = 0;
 
 interface Row extends Record<string, unknown> {
@@ -14,9 +14,8 @@ interface Row extends Record<string, unknown> {
 const INDEX_OF_USER = 'select key, index from onboarding.wallet_indexes where user_id = $1';
 
 /**
- * Wallets that are children of an extended public key (BIP 32): no private key is on this server (ADR 124). Addresses are
- * derived, so that SQL cannot replace one. The row of a key is locked while an index is assigned: no gaps, and no index
- * twice.
+ * Wallets derived from an extended public key (BIP 32): the server has no private key (ADR 124). Addresses are derived, never
+ * stored, so that SQL cannot replace one. A row lock on the key prevents gaps and duplicate indexes.
  */
 export class XpubWallets implements WalletProvisioner {
   private constructor(
@@ -26,16 +25,16 @@ export class XpubWallets implements WalletProvisioner {
     private readonly addressAt: (index: number) => string,
   ) {}
 
-  /** Throws {@link ConfigError} for a key that is misspelled or private. */
+  /** Throws {@link ConfigError} for a misspelled or private key. */
   static async open(xpub: string, firstIndex: number, database: Database): Promise<XpubWallets> {
     const { HDNodeVoidWallet, HDNodeWallet } = await import('ethers');
     let account: HDNodeWallet | HDNodeVoidWallet | null = null;
     try {
       account = HDNodeWallet.fromExtendedKey(xpub);
     } catch {
-      // The error of ethers would quote the key.
+      // The error of ethers quotes the key.
     }
-    // ethers does not verify the checksum: the key is compared with its own encoding.
+    // ethers does not verify the checksum: comparing the encoding does.
     if (account?.extendedKey !== xpub)
       throw new ConfigError('ONBOARDING_WALLET_XPUB is misspelled: its checksum is wrong.');
     if (!(account instanceof HDNodeVoidWallet))
@@ -45,25 +44,25 @@ export class XpubWallets implements WalletProvisioner {
     return new XpubWallets(database, account.fingerprint.slice(2), firstIndex, addressAt);
   }
 
-  /** Assigns the next index to a user without one of this key. */
+  /** Returns the wallet of the user, or assigns the next index. */
   async provision(userId: string): Promise<ProvisionedWallet> {
     const [row] = await this.database.query<Row>(INDEX_OF_USER, [userId]);
     return this.walletAt(row) ?? (await this.next(userId, (current) => current === null))!;
   }
 
-  /** Assigns the next index in place of `address`, unless that was replaced already. */
+  /** Assigns the next index unless `address` was replaced already. */
   async replace(userId: string, address: string): Promise<void> {
     await this.next(userId, (current) => current?.address === address);
   }
 
-  /** The wallet of the next index where `isDue`, under the lock of the key; otherwise the current one. */
+  /** Assigns the next index where `isDue`, under the row lock of the key. Returns the resulting wallet. */
   private next(
     userId: string,
     isDue: (current: ProvisionedWallet | null) => boolean,
   ): Promise<ProvisionedWallet | null> {
     return this.database.transaction(async (tx) => {
       const { rows: keys } = await tx.query<{ next_index: string }>(
-        // An update that changes nothing locks the row, too.
+        // An update without a change locks the row, too.
         `insert into onboarding.wallet_keys as kept (key, next_index) values ($1, $2)
          on conflict (key) do update set next_index = greatest(kept.next_index, excluded.next_index)
          returning next_index`,

@@ -9,7 +9,7 @@ import { Verifications } from '../store/verifications.js';
 import en from '../words/en.json' with { type: 'json' };
 import { OnboardingSteps } from './onboarding-steps.js';
 import { Onboardings } from './person-commands.js';
-import { IDENTITY_VERIFIER } from './ports.js';
+import { CardIssuer, IdentityVerifier } from './ports.js';
 
 /** The steps with these doubles; every other dependency is an empty object. */
 function handlers(
@@ -45,7 +45,7 @@ async function advanced(becomes: State): Promise<{ calls: string[]; result: stri
   };
   const module = await handlers(
     [CommandLoop, { load: async () => ({ state: submitted, lastId: null }) }],
-    [IDENTITY_VERIFIER, { provider: 'p', decide }],
+    [IdentityVerifier, { provider: 'p', decide }],
     [UsersView, { find: async () => (state === 'erased' ? null : { account_state: state }) }],
     [Verifications, { open }],
   );
@@ -83,7 +83,7 @@ describe('a step whose retries end', () => {
       events = decide(before);
       return { state: events.reduce((each, event) => onboarding.evolve(each, event), before) };
     };
-    const module = await handlers([CommandLoop, { execute }], [IDENTITY_VERIFIER, { provider: 'p' }]);
+    const module = await handlers([CommandLoop, { execute }], [IdentityVerifier, { provider: 'p' }]);
     return { stage: await module.get(OnboardingSteps).giveUp('u1'), events };
   }
 
@@ -115,6 +115,38 @@ describe('a step whose retries end', () => {
     'stays as it is at a stage that cannot fail: %s',
     async (stage) => {
       expect(await givenUp({ stage })).toEqual({ stage, events: [] });
+    },
+  );
+});
+
+describe('the erasure of an applicant', () => {
+  /** The calls of an erasure in order; the providers that `fail` throw. */
+  async function erased(...fail: string[]): Promise<string[]> {
+    const acts: string[] = [];
+    const act = (name: string) => async (userId: string) => {
+      acts.push(`${name} ${userId}`);
+      if (fail.includes(name)) throw new Error(`${name} failed`);
+    };
+    const module = await handlers(
+      [Verifications, { dropPending: act('images'), dropAll: act('rows') }],
+      [IdentityVerifier, { forget: act('identity provider') }],
+      [CardIssuer, { forget: act('card issuer') }],
+    );
+    const erasure = module.get(OnboardingSteps).forget({ userId: 'u1' });
+    await erasure.catch((error: Error) => acts.push(error.message));
+    return acts;
+  }
+
+  it('erases the person at the identity provider and the card issuer before it drops their ids', async () => {
+    expect(await erased()).toEqual(['images u1', 'identity provider u1', 'card issuer u1', 'rows u1']);
+  });
+
+  it.each(['identity provider', 'card issuer'])(
+    'keeps the rows for a retry when the %s fails',
+    async (provider) => {
+      const acts = await erased(provider);
+      expect(acts.at(-1)).toBe(`${provider} failed`);
+      expect(acts).not.toContain('rows u1');
     },
   );
 });

@@ -1,8 +1,8 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ClaimHeld, type Claim } from '../../../platform/event-store/command-loop-types.js';
 import { failpoint } from '../../../platform/failpoints.js';
-import type { EventMetadata } from '../../../platform/event-store/port.js';
+import { Forgets, type ErasedPerson } from '../../../platform/operations/erasure.js';
 import { ActivateUser, type ExistingUser } from '../../users/contract.js';
 import {
   completeOnboarding,
@@ -23,15 +23,7 @@ import { Images } from '../store/images.js';
 import { Verifications } from '../store/verifications.js';
 import en from '../words/en.json' with { type: 'json' };
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
-import {
-  CARD_ISSUER,
-  IDENTITY_VERIFIER,
-  WALLET_PROVISIONER,
-  type CardIssuer,
-  type IdentityRequest,
-  type IdentityVerifier,
-  type WalletProvisioner,
-} from './ports.js';
+import { CardIssuer, IdentityVerifier, WalletProvisioner, type IdentityRequest } from './ports.js';
 import { Onboardings, type Decision } from './person-commands.js';
 import { measureCall } from './provider-call.js';
 
@@ -40,17 +32,16 @@ const WRITTEN = { metadata: { actor: ACTOR }, follows: true } as const;
 
 interface Step {
   readonly decide: Decision;
-  /** The address that the step claims for the user. */
   readonly wallet?: string;
 }
 
-/** The steps that the service takes alone: identity, wallet, card, activation of the user, completion. */
+/** The automatic steps: identity, wallet, card, activation of the user, completion; and the erasure at the providers. */
 @Injectable()
 export class OnboardingSteps {
   constructor(
-    @Inject(IDENTITY_VERIFIER) private readonly identity: IdentityVerifier,
-    @Inject(WALLET_PROVISIONER) private readonly wallets: WalletProvisioner,
-    @Inject(CARD_ISSUER) private readonly cards: CardIssuer,
+    private readonly identity: IdentityVerifier,
+    private readonly wallets: WalletProvisioner,
+    private readonly cards: CardIssuer,
     private readonly commandBus: CommandBus,
     private readonly onboardings: Onboardings,
     private readonly images: Images,
@@ -58,11 +49,10 @@ export class OnboardingSteps {
   ) {}
 
   /**
-   * Performs every step that is due now. The stage says what is done, and providers return the same result for the same
-   * ids, so a repeat after a crash is harmless. The user is active before the completion is written. A refusal for good is a
-   * failed stage with its reason. Returns the stage; `kyc_submitted` is under review. Throws other errors of a provider,
-   * an error for a wallet that belongs to another user, and `invalid_transition` or `not_found` for a user who is deactivating
-   * or erased.
+   * Performs all pending automatic steps and returns the stage; `kyc_submitted` is under review. Repeats after a crash are
+   * harmless: providers return the same result for the same ids. The user is activated before the completion is appended. A
+   * permanent refusal becomes a failed stage. Throws other provider errors, and `invalid_transition` or `not_found` for a
+   * user who is deactivating or erased.
    */
   async advance(userId: string): Promise<Stage> {
     let { state, lastId } = await this.onboardings.load(userId);
@@ -81,8 +71,8 @@ export class OnboardingSteps {
   }
 
   /**
-   * Calls the provider of the step that follows `state`; null when the next step is the person's. Throws before the call for a
-   * user who was deactivated meanwhile.
+   * Calls the provider of the next step; null when the next step is the person's. Throws before the call for a user who was
+   * deactivated meanwhile.
    */
   private async nextStep(state: Onboarding, lastId: string | null): Promise<Step | null> {
     switch (state.stage) {
@@ -103,7 +93,10 @@ export class OnboardingSteps {
         return this.issueCard(state);
       case 'card_issued':
         await this.commandBus.execute(
-          new ActivateUser(state.user_id, state.issuer_wallet_address, followsFrom(lastId)),
+          new ActivateUser(state.user_id, state.issuer_wallet_address, {
+            actor: ACTOR,
+            ...(lastId === null ? {} : { causation_id: lastId }),
+          }),
         );
         failpoint('onboarding.user_activated');
         return { decide: (current, at) => completeOnboarding({ at }, current) };
@@ -117,7 +110,7 @@ export class OnboardingSteps {
     const { provider } = this.identity;
     await this.applicant(state);
     const { opened_at } = await this.verifications.open(verification_id, provider, userId);
-    // An erasure from here on finds the verification.
+    // A later erasure finds the verification.
     await this.applicant(state);
     const request: IdentityRequest = {
       verificationId: verification_id,
@@ -136,10 +129,10 @@ export class OnboardingSteps {
   }
 
   private async issueCard(state: WithWallet): Promise<Step> {
-    const { user_id: userId, issuer_wallet_address, details, card_attempt: attempt } = state;
+    const { user_id: userId, details, card_attempt: attempt } = state;
+    const { issuer_wallet_address: issuerWalletAddress } = state;
     const { phone_number: phoneNumber, email } = await this.applicant(state);
-    const contact = { phoneNumber, email, issuerWalletAddress: issuer_wallet_address };
-    const request = { userId, details, attempt, ...contact };
+    const request = { userId, details, attempt, phoneNumber, email, issuerWalletAddress };
     try {
       const { cardId: card_id } = await measureCall('card', () => this.cards.issue(request));
       return { decide: (current, at) => recordCard({ card_id, at }, current) };
@@ -149,11 +142,24 @@ export class OnboardingSteps {
     }
   }
 
+  /**
+   * Erases the person at the identity provider and the card issuer, then drops the rows that contain their ids. Throws
+   * provider errors: the erasure is retried.
+   */
+  @Forgets('onboarding')
+  async forget({ userId }: Pick<ErasedPerson, 'userId'>): Promise<boolean> {
+    await this.verifications.dropPending(userId);
+    await measureCall('identity', () => this.identity.forget(userId));
+    await measureCall('card', () => this.cards.forget(userId));
+    await this.verifications.dropAll(userId);
+    return true;
+  }
+
   private applicant({ merchant_id, user_id }: Applicant): Promise<ExistingUser> {
     return this.onboardings.applicant(merchant_id, user_id);
   }
 
-  /** Ends the retries of a step: it has failed, and may be tried again. A step without a failed stage stays as it is. */
+  /** Fails a step whose retries have ended; the person may retry it. Stages that cannot fail stay. */
   async giveUp(userId: string): Promise<Stage> {
     const fail: Decision = (state, at) => this.failure(state, at);
     return (await this.onboardings.execute(userId, fail, WRITTEN)).state.stage;
@@ -170,17 +176,12 @@ export class OnboardingSteps {
   }
 }
 
-/** Throws errors that are not refusals. */
 function toReason(error: unknown): string {
   if (error instanceof ProviderRefused) return error.message;
   throw error;
 }
 
-function followsFrom(lastId: string | null): EventMetadata {
-  return { actor: ACTOR, ...(lastId === null ? {} : { causation_id: lastId }) };
-}
-
-/** Claimed before a card is issued for it, and again by the activation. */
+/** The claim on a wallet address, held before a card is issued. */
 function walletClaim(address: string): Claim {
   return {
     category: 'onboarding_wallet',

@@ -15,7 +15,7 @@ import { Images } from '../store/images.js';
 import { Verifications } from '../store/verifications.js';
 import { USER_SUBJECT } from '../../users/contract.js';
 import en from '../words/en.json' with { type: 'json' };
-import { Onboardings, RetryCard, SubmitKyc } from './person-commands.js';
+import { Onboardings, TakeStep } from './person-commands.js';
 import { STEP } from './steps-worker.js';
 
 const OPERATOR = { actor: 'operator' };
@@ -27,9 +27,9 @@ export interface ReviewDecision {
 }
 
 /**
- * Retries the step that an onboarding waits for now: the poll of a verification under review, the wallet, the card, the
- * activation, a failed card, or a failed identity check whose images are stored. Returns the stage it was at. Throws
- * `not_found`, `rate_limited`, or `invalid_transition` when the next step is the person's, or the user is deactivating.
+ * Retries the pending step of an onboarding now: the poll of a review, the wallet, the card, the activation, a failed card,
+ * or a failed identity check with stored images. Returns the stage before it. Throws `not_found`, `rate_limited`, or
+ * `invalid_transition` when the next step is the person's or the user is deactivating.
  */
 @Operation({ ...USER_SUBJECT, name: 'users.retry' })
 export class RetryStep extends OperatorCommand<EmptyParameters, { readonly stage: Stage }> {}
@@ -45,32 +45,28 @@ export class RetryStepHandler implements OperationHandler<RetryStep> {
 
   async execute({ subjectId: userId }: RetryStep): Promise<{ readonly stage: Stage }> {
     const { state } = await this.onboardings.load(userId);
-    if (state.stage === 'not_started')
-      throw new DomainError('invalid_transition', 'Nothing to retry: no code was requested yet');
-    const { merchant_id: merchantId } = state;
+    if (state.stage === 'not_started') throw refused('Nothing to retry: no code was requested yet');
+    const { stage, merchant_id: merchantId } = state;
     await this.onboardings.applicant(merchantId, userId);
-    const { stage } = state;
+    const take = (name: 'retry_card' | 'submit_identity') =>
+      this.commandBus.execute(new TakeStep(merchantId, userId, { name }, OPERATOR));
     if (AUTOMATIC.includes(stage)) await this.items.schedule(STEP, [{ key: userId, state: {} }]);
-    else if (stage === 'card_failed')
-      await this.commandBus.execute(new RetryCard(merchantId, userId, OPERATOR));
+    else if (stage === 'card_failed') await take('retry_card');
+    else if (stage === 'completed') throw refused('The onboarding is completed');
     else if (stage !== 'kyc_failed')
-      throw new DomainError(
-        'invalid_transition',
-        stage === 'completed'
-          ? 'The onboarding is completed'
-          : `The next step is the person's: the onboarding is at ${stage}`,
-      );
+      throw refused(`The next step is the person's: the onboarding is at ${stage}`);
     else if (missingImages(await this.images.kinds(userId)).length > 0)
-      throw new DomainError(
-        'invalid_transition',
-        'The images are no longer here: the person takes them again, by the same link as before',
-      );
-    else await this.commandBus.execute(new SubmitKyc(merchantId, userId, OPERATOR));
+      throw refused('The images are no longer here: the person takes them again, by the same link as before');
+    else await take('submit_identity');
     return { stage };
   }
 }
 
-/** Decides an identity that the sandbox keeps under review. Throws `invalid_transition` when none is open. */
+function refused(message: string): DomainError {
+  return new DomainError('invalid_transition', message);
+}
+
+/** Decides an identity under review in the sandbox. Throws `invalid_transition` without an open review. */
 @Operation({ ...USER_SUBJECT, name: 'users.review' })
 export class DecideReview extends OperatorCommand<ReviewDecision> {}
 
@@ -83,23 +79,16 @@ export class DecideReviewHandler implements OperationHandler<DecideReview> {
 
   async check({ subjectId }: DecideReview): Promise<void> {
     if (this.config.mode !== 'sandbox')
-      throw new DomainError(
-        'invalid_transition',
-        'Outside the sandbox the identity provider decides, in its dashboard',
-      );
+      throw refused('Outside the sandbox the identity provider decides, in its dashboard');
     if (!(await this.verifications.isUnderReview(subjectId)))
-      throw new DomainError('invalid_transition', 'No identity of this user is under review');
+      throw refused('No identity of this user is under review');
   }
 
   async execute({ subjectId, parameters: { decision } }: DecideReview): Promise<void> {
-    // The person reads this reason. That of the operation is the operators' own.
-    const outcome =
-      decision === 'approve'
-        ? { passed: true as const }
-        : { passed: false as const, reason: en.reasonVerification };
-    const verificationId = await this.verifications.decideReview(subjectId, outcome);
-    if (verificationId === null)
-      throw new DomainError('invalid_transition', 'No identity of this user is under review in the sandbox');
+    // The person reads this reason; the operation's reason is internal.
+    const reason = decision === 'approve' ? null : en.reasonVerification;
+    const verificationId = await this.verifications.decideReview(subjectId, reason);
+    if (verificationId === null) throw refused('No identity of this user is under review in the sandbox');
     await this.verifications.pollNow('sandbox', verificationId);
   }
 }

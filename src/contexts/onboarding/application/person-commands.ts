@@ -7,8 +7,8 @@ import type { Executed, ExecuteOptions, Loaded } from '../../../platform/event-s
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { newId } from '../../../kernel/ids.js';
-import { UsersView, type ExistingUser } from '../../users/contract.js';
-import { startOnboarding, confirmDetails, submitKyc, retryCard } from '../domain/decisions.js';
+import { isSameSubscriber, UsersView, type ExistingUser } from '../../users/contract.js';
+import { startOnboarding, confirmDetails, submitKyc, retryCard, verifyPhone } from '../domain/decisions.js';
 import {
   onboarding,
   reached,
@@ -19,6 +19,7 @@ import {
 } from '../domain/onboarding.js';
 import type { IdentityImage } from '../domain/image-kind.js';
 import { Images } from '../store/images.js';
+import { PhoneCodes } from '../store/phone-codes.js';
 import { PresentTerms } from './present-terms.js';
 import { onboardingConfig, type OnboardingConfig } from '../settings.js';
 
@@ -32,7 +33,7 @@ export class Onboardings {
     private readonly users: UsersView,
   ) {}
 
-  /** Throws `not_found` when the merchant has no such user, and `invalid_transition` for one who is deactivating. */
+  /** Throws `not_found` for an unknown user, and `invalid_transition` for one who is deactivating or deactivated. */
   async applicant(merchantId: string, userId: string): Promise<ExistingUser> {
     const found = await this.users.find(merchantId, userId);
     if (found === null) throw DomainError.notFound('User');
@@ -53,140 +54,108 @@ export class Onboardings {
     const at = timestamp(this.clock);
     return this.loop.execute(onboarding, userId, (current) => decision(current, at), options);
   }
-
-  /** Throws what {@link applicant} throws. */
-  async decide(
-    { merchantId, userId, cause }: PersonCommand<unknown>,
-    decision: Decision,
-  ): Promise<Onboarding> {
-    await this.applicant(merchantId, userId);
-    return (await this.execute(userId, decision, { metadata: cause })).state;
-  }
 }
 
+export type Step =
+  /** `start` changes nothing for a user who continues. */
+  | { readonly name: 'start' | 'submit_identity' | 'retry_card' }
+  | {
+      readonly name: 'verify_phone';
+      readonly phoneNumber: string;
+      readonly code: string;
+      readonly browser: string;
+    }
+  | { readonly name: 'confirm_details'; readonly details: Details; readonly consent: Consent }
+  | { readonly name: 'store_image'; readonly image: IdentityImage };
+
 /**
- * A command about a user of the merchant. Throws `not_found`, and `invalid_transition` for a user who is deactivating.
+ * Performs a step and returns the new state. Throws `not_found`, `invalid_transition` for a step out of order or a user who
+ * is deactivating, `validation_failed`, `rate_limited`, {@link WrongCode}, or `unavailable` without terms.
  */
-export abstract class PersonCommand<Result = Onboarding> extends Command<Result> {
+export class TakeStep extends Command<Onboarding> {
   constructor(
     readonly merchantId: string,
     readonly userId: string,
+    readonly step: Step,
     readonly cause: EventMetadata = {},
   ) {
     super();
   }
 }
 
-/** Starts the onboarding, or changes nothing for a user who continues. */
-export class StartOnboarding extends PersonCommand {}
-
-@CommandHandler(StartOnboarding)
-export class StartOnboardingHandler implements ICommandHandler<StartOnboarding> {
-  constructor(private readonly onboardings: Onboardings) {}
-
-  execute(command: StartOnboarding): Promise<Onboarding> {
-    const { merchantId: merchant_id, userId: user_id } = command;
-    return this.onboardings.decide(command, (state, at) =>
-      startOnboarding({ user_id, merchant_id, at }, state),
-    );
+/** The error of a wrong code. `attemptsLeft` is null for a long code, which has no limit. */
+export class WrongCode extends DomainError {
+  constructor(readonly attemptsLeft: number | null) {
+    const refusal = attemptsLeft === 0 ? 'is no longer valid: ask for a new one' : 'is wrong';
+    super('validation_failed', `code ${refusal}`, { code: [refusal] });
   }
 }
 
-/** Throws `invalid_transition` (also for terms that are not the present ones), `validation_failed`, or `unavailable` without terms. */
-export class ConfirmDetails extends PersonCommand {
-  constructor(
-    merchantId: string,
-    userId: string,
-    readonly details: Details,
-    readonly consent: Consent,
-    cause?: EventMetadata,
-  ) {
-    super(merchantId, userId, cause);
-  }
-}
-
-@CommandHandler(ConfirmDetails)
-export class ConfirmDetailsHandler implements ICommandHandler<ConfirmDetails> {
+@CommandHandler(TakeStep)
+export class TakeStepHandler implements ICommandHandler<TakeStep> {
   constructor(
     private readonly onboardings: Onboardings,
-    @Inject(onboardingConfig.KEY) private readonly config: OnboardingConfig,
+    private readonly codes: PhoneCodes,
+    private readonly images: Images,
     private readonly terms: PresentTerms,
+    @Inject(onboardingConfig.KEY) private readonly config: OnboardingConfig,
   ) {}
 
-  execute(command: ConfirmDetails): Promise<Onboarding> {
-    const { details, consent } = command;
-    const minimumAge = this.config.onboardingMinimumAge;
-    return this.onboardings.decide(command, (state, at) => {
-      this.terms.require(consent);
-      return confirmDetails({ details, consent, minimumAge, at }, state);
-    });
+  async execute({ merchantId, userId, step, cause }: TakeStep): Promise<Onboarding> {
+    const applicant = await this.onboardings.applicant(merchantId, userId);
+    const decision = await this.prepare(applicant, step);
+    return (await this.onboardings.execute(userId, decision, { metadata: cause })).state;
+  }
+
+  private async prepare(applicant: ExistingUser, step: Step): Promise<Decision> {
+    const { user_id, merchant_id, phone_number: profilePhone } = applicant;
+    switch (step.name) {
+      case 'start':
+        return (state, at) => startOnboarding({ user_id, merchant_id, at }, state);
+      case 'verify_phone': {
+        const { phoneNumber, code, browser } = step;
+        const verifiedPhone = isSameSubscriber(phoneNumber, profilePhone) ? profilePhone : phoneNumber;
+        const tried = await this.codes.redeem(user_id, verifiedPhone, browser, code);
+        if (tried !== 'right') throw new WrongCode(tried);
+        return (state, at) => verifyPhone({ verifiedPhone, profilePhone, at }, state);
+      }
+      case 'confirm_details': {
+        const { details, consent } = step;
+        const minimumAge = this.config.onboardingMinimumAge;
+        return (state, at) => {
+          this.terms.require(consent);
+          return confirmDetails({ details, consent, minimumAge, at }, state);
+        };
+      }
+      case 'store_image': {
+        requireOpenImages((await this.onboardings.load(user_id)).state);
+        await this.images.keep(user_id, step.image);
+        failpoint('onboarding.image_stored');
+        return () => [];
+      }
+      case 'submit_identity': {
+        const { state: seen } = await this.onboardings.load(user_id);
+        const stored = await this.images.kinds(user_id);
+        const verification_id = newId();
+        return (state, at) => {
+          // A concurrent verification may have deleted the images.
+          const images = toVerification(state) === toVerification(seen) ? stored : [];
+          return submitKyc({ verification_id, images, at }, state);
+        };
+      }
+      case 'retry_card':
+        return (state, at) => retryCard({ at }, state);
+    }
   }
 }
 
-/** Throws `invalid_transition` before the phone is verified, and when the identity is being verified already. */
-export class StoreImage extends PersonCommand<void> {
-  constructor(
-    merchantId: string,
-    userId: string,
-    readonly image: IdentityImage,
-  ) {
-    super(merchantId, userId);
-  }
-}
-
-@CommandHandler(StoreImage)
-export class StoreImageHandler implements ICommandHandler<StoreImage> {
-  constructor(
-    private readonly onboardings: Onboardings,
-    private readonly images: Images,
-  ) {}
-
-  async execute({ merchantId, userId, image }: StoreImage): Promise<void> {
-    await this.onboardings.applicant(merchantId, userId);
-    const { state } = await this.onboardings.load(userId);
-    if (!reached(state, 'phone_verified'))
-      throw new DomainError('invalid_transition', 'The phone number comes first');
-    if (reached(state, 'kyc_submitted'))
-      throw new DomainError('invalid_transition', 'The identity is being verified already');
-    await this.images.keep(userId, image);
-    failpoint('onboarding.image_stored');
-  }
-}
-
-/** Throws `invalid_transition`, `rate_limited`, or `validation_failed` when an image is missing. */
-export class SubmitKyc extends PersonCommand {}
-
-@CommandHandler(SubmitKyc)
-export class SubmitKycHandler implements ICommandHandler<SubmitKyc> {
-  constructor(
-    private readonly onboardings: Onboardings,
-    private readonly images: Images,
-  ) {}
-
-  async execute(command: SubmitKyc): Promise<Onboarding> {
-    const { state: seen } = await this.onboardings.load(command.userId);
-    const stored = await this.images.kinds(command.userId);
-    const verification_id = newId();
-    return this.onboardings.decide(command, (state, at) => {
-      // Images from before a concurrent verification may be deleted by now.
-      const images = toVerification(state) === toVerification(seen) ? stored : [];
-      return submitKyc({ verification_id, images, at }, state);
-    });
-  }
+function requireOpenImages(state: Onboarding): void {
+  if (!reached(state, 'phone_verified'))
+    throw new DomainError('invalid_transition', 'The phone number comes first');
+  if (reached(state, 'kyc_submitted'))
+    throw new DomainError('invalid_transition', 'The identity is being verified already');
 }
 
 function toVerification(state: Onboarding): string | null {
   return 'verification_id' in state ? state.verification_id : null;
-}
-
-/** Throws `invalid_transition` or `rate_limited`. */
-export class RetryCard extends PersonCommand {}
-
-@CommandHandler(RetryCard)
-export class RetryCardHandler implements ICommandHandler<RetryCard> {
-  constructor(private readonly onboardings: Onboardings) {}
-
-  execute(command: RetryCard): Promise<Onboarding> {
-    return this.onboardings.decide(command, (state, at) => retryCard({ at }, state));
-  }
 }

@@ -13,12 +13,11 @@ const SETTINGS = [
   'onboardingPrivacyVersion',
 ] as const;
 
-/** The configured terms and privacy notice. The sandbox has its own; production requires them. */
+/** The current terms and privacy notice. The sandbox has its own; production requires settings. */
 @Injectable()
 export class PresentTerms {
   constructor(@Inject(onboardingConfig.KEY) private readonly config: OnboardingConfig) {}
 
-  /** Names of missing settings. */
   missing(): readonly string[] {
     if (this.config.mode === 'sandbox') return [];
     return SETTINGS.filter((key) => this.config[key] === null).map(
@@ -26,20 +25,13 @@ export class PresentTerms {
     );
   }
 
-  /** Each URL is an address, or a path of the widget. Throws `unavailable`. */
+  /** Each URL is absolute, or a path of the widget. Throws `unavailable`. */
   present() {
     if (this.missing().length > 0) throw new DomainError('unavailable', 'The terms are not available yet');
-    const { onboardingTermsUrl, onboardingTermsVersion } = this.config;
-    const { onboardingPrivacyUrl, onboardingPrivacyVersion } = this.config;
+    const [termsUrl, termsVersion, privacyUrl, privacyVersion] = SETTINGS.map((key) => this.config[key]);
     return {
-      terms: {
-        url: onboardingTermsUrl ?? SANDBOX_PATHS.terms,
-        version: onboardingTermsVersion ?? SANDBOX_VERSION,
-      },
-      privacy: {
-        url: onboardingPrivacyUrl ?? SANDBOX_PATHS.privacy,
-        version: onboardingPrivacyVersion ?? SANDBOX_VERSION,
-      },
+      terms: { url: termsUrl ?? SANDBOX_PATHS.terms, version: termsVersion ?? SANDBOX_VERSION },
+      privacy: { url: privacyUrl ?? SANDBOX_PATHS.privacy, version: privacyVersion ?? SANDBOX_VERSION },
     };
   }
 
@@ -48,7 +40,7 @@ export class PresentTerms {
     return { terms_version: terms.version, privacy_version: privacy.version };
   }
 
-  /** Throws `invalid_transition` for other versions. */
+  /** Throws `invalid_transition` for a consent to other versions. */
   require(consent: Consent): void {
     const present = this.consent();
     const names = (['terms_version', 'privacy_version'] as const).filter(

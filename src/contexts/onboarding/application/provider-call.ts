@@ -1,19 +1,16 @@
 import { DomainError } from '../../../kernel/domain-error.js';
 import { SealError } from '../../../platform/sealing/sealer.js';
 import { providerCalls, providerSeconds } from '../metrics.js';
+import type { Port } from '../settings.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 
-type Port = 'sms' | 'identity' | 'wallet' | 'card';
-
-/** Ports whose last call in this process failed. */
 const failing = new Set<string>();
 
-/** Checks whether the last call of the port's provider in this process failed. A refusal counts as success. */
+/** Checks whether the last call in this process failed. A refusal counts as success. */
 export function isFailing(port: string): boolean {
   return failing.has(port);
 }
 
-/** Counts and times one call of a provider. */
 export async function measureCall<T>(port: Port, call: () => Promise<T>): Promise<T> {
   const stop = providerSeconds.startTimer({ port });
   try {
@@ -32,7 +29,9 @@ export async function measureCall<T>(port: Port, call: () => Promise<T>): Promis
   }
 }
 
-/** An error for operators. Messages of other code may hold personal data: of them only the name is reported. */
+/**
+ * Describes an error for operators. Messages of foreign code may contain personal data, so only the error's name is returned.
+ */
 export function describeError(error: unknown): string {
   const isOurs = [DomainError, ProviderUnavailable, SealError].some((ours) => error instanceof ours);
   if (isOurs) return (error as Error).message;
@@ -40,7 +39,6 @@ export function describeError(error: unknown): string {
   return `unexpected: ${name}${typeof code === 'string' ? ` (${code})` : ''}`;
 }
 
-/** The stack of an error without its message. */
 export function whereFrom(error: unknown): string | undefined {
   const lines = error instanceof Error ? (error.stack ?? '').split('\n') : [];
   return lines.filter((line) => /^\s+at /.test(line)).join('\n') || undefined;

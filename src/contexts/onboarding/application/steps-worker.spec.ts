@@ -51,7 +51,7 @@ async function performed(
 const again = (cause: string): object => ({ inMs: expect.any(Number), failure: { cause } });
 
 describe('the worker of onboarding steps', () => {
-  it('completes a step after which the onboarding waits for the person, or is complete', async () => {
+  it('completes a step after which the person continues or the onboarding is complete', async () => {
     for (const stage of ['completed', 'card_failed', 'kyc_failed'])
       expect(await performed(stage)).toEqual({ outcome: 'done', calls: ['advance'] });
   });
@@ -81,7 +81,7 @@ describe('the worker of onboarding steps', () => {
     expect(outcome).toEqual(again('no response; retried for too long'));
   });
 
-  it('retries a step without a configured provider for as long as it takes', async () => {
+  it('retries a step without a configured provider indefinitely', async () => {
     const { outcome, calls } = await performed(new DomainError('unavailable', 'No card provider'), failing);
     expect({ outcome, calls }).toEqual({
       outcome: again('No card provider'),
@@ -89,7 +89,7 @@ describe('the worker of onboarding steps', () => {
     });
   });
 
-  it('reports nothing of an unexpected error but its name', async () => {
+  it('reports only the name of an unexpected error', async () => {
     const { outcome } = await performed(new TypeError('the person lives at 5 Main Street'));
     expect(outcome).toEqual(again('unexpected: TypeError'));
   });

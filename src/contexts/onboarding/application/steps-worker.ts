@@ -16,24 +16,22 @@ import { OnboardingSteps } from './onboarding-steps.js';
 import { describeError, whereFrom } from './provider-call.js';
 import { onboardingConfig, type OnboardingConfig } from '../settings.js';
 
-/** Kind of work: an onboarding that waits for the service, by the id of the user. */
+/** The work kind of automatic steps, keyed by user id. */
 export const STEP = 'onboarding.step';
 
 interface State {
-  /** The number of polls under review. */
   readonly polls?: number;
 }
 type Step = WorkItem<State>;
 
-/** Polls of a verification under review whose callback does not come. */
+/** The backoff of polls, for a review without a callback. */
 const REVIEW: Backoff = { firstMs: 1000, maxMs: HOUR_MS };
 const RETRY: Backoff = { firstMs: 250, maxMs: 300_000 };
-/** The user is deactivating or erased. */
 const ENDS: readonly DomainError['code'][] = ['invalid_transition', 'not_found'];
 
 /**
- * Performs scheduled steps. Calls of providers are retried for ONBOARDING_GIVE_UP_SECONDS; a step without a provider waits
- * for one; a verification under review is polled while it is open. The log reports a failure once, until it changes.
+ * Performs the automatic steps. Failed provider calls are retried for ONBOARDING_GIVE_UP_SECONDS. A step without a configured
+ * provider waits, and a review is polled until it is decided. A failure is logged once, until its cause changes.
  */
 @Injectable()
 export class StepsWorker {
@@ -51,7 +49,7 @@ export class StepsWorker {
       everyMs: 500,
       batch: 16,
       leaseMs: 60_000,
-      // A check with several images may take longer than the lease.
+      // Uploading several images may exceed the lease.
       keepsLease: true,
       retry: RETRY,
       perform: (step) => this.advance(step),
@@ -75,7 +73,7 @@ export class StepsWorker {
   private async failed(step: Step, error: unknown): Promise<WorkOutcome> {
     const message = describeError(error);
     let cause = message;
-    // A domain error means that no provider is configured: the step waits for one.
+    // A domain error means that no provider is configured.
     if (!(error instanceof DomainError) && step.failing_seconds >= this.config.onboardingGiveUpSeconds) {
       const stage = await this.steps.giveUp(step.key);
       if (stage === 'kyc_failed' || stage === 'card_failed') {
@@ -98,7 +96,7 @@ function toFields({ key, failures, failing_seconds }: Step): object {
   return { user_id: key, failed_attempts: failures, failing_seconds: Math.round(failing_seconds) };
 }
 
-/** Schedules every onboarding that waits for the service, and deletes the items of users who are deactivating. */
+/** Schedules the automatic steps, and drops those of users who are deactivating. */
 export function stepsSaga(wake: () => void): SubscriptionDefinition {
   return subscriptionOf<OnboardingEvent | UserDeactivationStarted>({
     name: subscriptionName('onboarding.steps'),

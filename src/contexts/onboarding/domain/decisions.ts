@@ -13,7 +13,7 @@ import {
 } from './onboarding.js';
 import { missingImages, type ImageKind } from './image-kind.js';
 
-/** Whole years between a day of birth (`YYYY-MM-DD`) and a time (ISO 8601), by the calendar in UTC. */
+/** Returns the age in whole years at a time (ISO 8601, UTC) of a person born on `birth` (`YYYY-MM-DD`). */
 export function ageOn(at: string, birth: string): number {
   const years = Number(at.slice(0, 4)) - Number(birth.slice(0, 4));
   // A person born on 29 February is a year older on 1 March of other years.
@@ -22,79 +22,74 @@ export function ageOn(at: string, birth: string): number {
 
 export function startOnboarding(
   { user_id, merchant_id, at }: OnboardingEventOf<'onboarding.started.v1'>['data'],
-  state: Onboarding,
+  { stage }: Onboarding,
 ): OnboardingEvent[] {
-  if (state.stage !== 'not_started') return [];
+  if (stage !== 'not_started') return [];
   return [{ type: 'onboarding.started.v1', data: { user_id, merchant_id, at } }];
 }
 
-/** `verifiedPhone`, whose code was entered, must be the number of the profile (contract.md 18.4). */
+/** `verifiedPhone`, whose code was entered, must equal the profile's number (contract.md 18.4). */
 export function verifyPhone(
-  command: { verifiedPhone: string; profilePhone: string; at: string },
+  { verifiedPhone, profilePhone, at }: { verifiedPhone: string; profilePhone: string; at: string },
   state: Onboarding,
 ): OnboardingEvent[] {
   const person = inOrder(state, 'started');
-  if (command.verifiedPhone !== command.profilePhone) {
+  if (verifiedPhone !== profilePhone)
     throw DomainError.invalid({ phone_number: ['is not the phone number of this account'] });
-  }
-  if (state.stage !== 'started') return [];
-  return [decided('onboarding.phone_verified.v1', person, { at: command.at })];
+  return state.stage === 'started' ? [decided('onboarding.phone_verified.v1', person, { at })] : [];
 }
 
 /**
  * Records consent and details in one commit. Details may change until they are submitted, and after a failed verification.
- * Throws `validation_failed` for a person below `minimumAge` (years), `rate_limited` when details change too often.
+ * Throws `validation_failed` below `minimumAge` (years), and `rate_limited`.
  */
 export function confirmDetails(
-  command: { details: Details; consent: Consent; minimumAge: number; at: string },
+  {
+    details,
+    consent,
+    minimumAge,
+    at,
+  }: { details: Details; consent: Consent; minimumAge: number; at: string },
   state: Onboarding,
 ): OnboardingEvent[] {
   const person = inOrder(state, 'phone_verified');
   if (reached(state, 'kyc_submitted')) return [];
-  const { details, consent, minimumAge, at } = command;
   if (ageOn(at, details.date_of_birth) < minimumAge)
     throw DomainError.invalid({ date_of_birth: [`must be at least ${minimumAge} years ago`] });
   const { terms_version, privacy_version } = consent;
-  const given: OnboardingEvent[] = agrees(person.consent, consent)
+  const agreed = { terms_version, privacy_version };
+  const given = isSame(person.consent, agreed)
     ? []
-    : [decided('onboarding.consent_given.v1', person, { at, terms_version, privacy_version })];
-  if (state.stage === 'details_confirmed' && isSame(state.details, details)) return given;
-  requireQuota('details', person.tries, at);
+    : [decided('onboarding.consent_given.v1', person, { at, ...agreed })];
   const { first_name, last_name, date_of_birth } = details;
-  const data = { at, first_name, last_name, date_of_birth };
-  return [...given, decided('onboarding.details_confirmed.v1', person, data)];
+  const confirmed = { first_name, last_name, date_of_birth };
+  if (state.stage === 'details_confirmed' && isSame(state.details, confirmed)) return given;
+  requireQuota('details', person.tries, at);
+  return [...given, decided('onboarding.details_confirmed.v1', person, { at, ...confirmed })];
 }
 
-function isSame(a: Details, b: Details): boolean {
-  return a.first_name === b.first_name && a.last_name === b.last_name && a.date_of_birth === b.date_of_birth;
+function isSame<Members extends object>(known: Members | null, given: Members): boolean {
+  const names = Object.keys(given) as (keyof Members)[];
+  return names.every((name) => known?.[name] === given[name]);
 }
 
-function agrees(known: Consent | null, given: Consent): boolean {
-  return known?.terms_version === given.terms_version && known.privacy_version === given.privacy_version;
-}
-
-/**
- * `images` are the stored ones. Throws `validation_failed` when a required one is missing, `rate_limited` when the identity
- * was checked too often lately, `invalid_transition` without consent.
- */
+/** Throws `validation_failed` when a required image is missing, `rate_limited`, or `invalid_transition` without consent. */
 export function submitKyc(
-  command: { verification_id: string; images: readonly ImageKind[]; at: string },
+  { verification_id, images, at }: { verification_id: string; images: readonly ImageKind[]; at: string },
   state: Onboarding,
 ): OnboardingEvent[] {
   const person = inOrder(state, 'details_confirmed');
   if (reached(state, 'kyc_submitted')) return [];
   if (person.consent === null)
     throw new DomainError('invalid_transition', 'The terms are not agreed to; confirm the details again');
-  requireQuota('checks', person.tries, command.at);
-  const missing = missingImages(command.images).map((kind) => [kind, ['is missing; upload it first']]);
+  requireQuota('checks', person.tries, at);
+  const missing = missingImages(images).map((kind) => [kind, ['is missing; upload it first']]);
   if (missing.length > 0) throw DomainError.invalid(Object.fromEntries(missing));
-  const { at, verification_id } = command;
   return [decided('onboarding.kyc_submitted.v1', person, { at, verification_id })];
 }
 
 export type KycOutcome = { readonly passed: true } | { readonly passed: false; readonly reason: string };
 
-/** Outcomes of other attempts, and repeated ones, change nothing. */
 export function recordKycOutcome(
   command: { verification_id: string; provider: string; outcome: KycOutcome; at: string },
   state: Onboarding,
@@ -111,20 +106,20 @@ export function recordWallet(
   state: Onboarding,
 ): OnboardingEvent[] {
   const person = inOrder(state, 'kyc_passed');
-  if (state.stage !== 'kyc_passed') return [];
   const { issuer_wallet_address, derivation, at } = command;
+  if (state.stage !== 'kyc_passed') return [];
   const data = { at, issuer_wallet_address, ...(derivation === null ? {} : { derivation }) };
   return [decided('onboarding.wallet_provisioned.v1', person, data)];
 }
 
-/** A card is recorded also after its attempt has failed. */
+/** Records a card, also after its attempt has failed. */
 export function recordCard(command: { card_id: string; at: string }, state: Onboarding): OnboardingEvent[] {
   const person = inOrder(state, 'wallet_provisioned');
   if (reached(state, 'card_issued')) return [];
   return [decided('onboarding.card_issued.v1', person, { at: command.at, card_id: command.card_id })];
 }
 
-/** Changes nothing when a later attempt than `attempt` is in progress. */
+/** Changes nothing once a later attempt has begun. */
 export function recordCardFailure(
   command: { attempt: number; reason: string; at: string },
   state: Onboarding,
@@ -134,7 +129,7 @@ export function recordCardFailure(
   return [decided('onboarding.card_failed.v1', person, { at: command.at, reason: command.reason })];
 }
 
-/** Changes nothing where no card has failed. Throws `rate_limited` after too many requests. */
+/** Changes nothing unless the card has failed. Throws `rate_limited`. */
 export function retryCard(command: { at: string }, state: Onboarding): OnboardingEvent[] {
   const person = inOrder(state, 'wallet_provisioned');
   if (state.stage !== 'card_failed') return [];
@@ -142,18 +137,17 @@ export function retryCard(command: { at: string }, state: Onboarding): Onboardin
   return [decided('onboarding.card_retried.v1', person, { at: command.at })];
 }
 
-export function completeOnboarding(command: { at: string }, state: Onboarding): OnboardingEvent[] {
+export function completeOnboarding({ at }: { at: string }, state: Onboarding): OnboardingEvent[] {
   inOrder(state, 'card_issued');
   if (state.stage !== 'card_issued') return [];
   const { issuer_wallet_address } = state;
-  return [decided('onboarding.completed.v1', state, { at: command.at, issuer_wallet_address })];
+  return [decided('onboarding.completed.v1', state, { at, issuer_wallet_address })];
 }
 
 function inOrder(state: Onboarding, needed: Stage): Applicant {
   if (state.stage === 'not_started') throw DomainError.notFound('Onboarding');
-  if (!reached(state, needed)) {
+  if (!reached(state, needed))
     throw new DomainError('invalid_transition', `The onboarding is at ${state.stage}; ${needed} comes first`);
-  }
   return state;
 }
 

@@ -14,9 +14,9 @@ import {
 import { REQUIRED_IMAGES } from './image-kind.js';
 import { onboarding } from './onboarding.js';
 
-/** Personal fields are sealed or erased: decisions get placeholders. */
+/** Placeholders: personal fields are sealed or erased. */
 const DETAILS = { first_name: '', last_name: '', date_of_birth: '1900-01-01' };
-/** Sealed details cannot be compared: those of the event count as different from the ones before. */
+/** Sealed details cannot be compared, so they count as different from the previous ones. */
 const OTHER_DETAILS = { ...DETAILS, first_name: 'other' };
 const CONSENT = { terms_version: '', privacy_version: '' };
 

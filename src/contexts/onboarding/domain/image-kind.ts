@@ -1,7 +1,7 @@
 export const IMAGE_KINDS = ['document_front', 'document_back', 'selfie'] as const;
 export type ImageKind = (typeof IMAGE_KINDS)[number];
 
-/** The images without which no identity can be verified. A back depends on the kind of document. */
+/** The images that every verification requires. A back side depends on the document. */
 export const REQUIRED_IMAGES: readonly ImageKind[] = ['document_front', 'selfie'];
 
 export function missingImages(kinds: Iterable<ImageKind>): readonly ImageKind[] {
@@ -15,12 +15,10 @@ export interface IdentityImage {
   readonly bytes: Buffer;
 }
 
-/** Last names that select an outcome in the sandbox. */
+/** The last names that select an outcome in the sandbox. */
 export const SANDBOX_NAMES = {
-  /** The identity is rejected. */
   rejected: 'Rejected',
-  /** The identity stays under review until an operator decides (`npm run admin -- users review`), or SANDBOX_REVIEW_SECONDS. */
+  /** The review stays open until an operator decides (`npm run admin -- users review`), or for SANDBOX_REVIEW_SECONDS. */
   review: 'Review',
-  /** The first attempt for a card fails. */
   cardFails: 'Cardless',
 } as const;

@@ -128,7 +128,7 @@ describe('an onboarding', () => {
     }
   });
 
-  it('links nothing when the verified phone is not the one of the profile', () => {
+  it("rejects a verified phone number other than the profile's", () => {
     const verifyOther: Decide = (state) =>
       verifyPhone({ verifiedPhone: '+15550002222', profilePhone: phone, at }, state);
     given(started)
@@ -157,7 +157,7 @@ describe('an onboarding', () => {
   });
 
   it.each([{ first_name: 'Augusta' }, { last_name: 'Byron' }, { date_of_birth: '1815-12-11' }])(
-    'takes details in which only one thing differs, until they are submitted: %j',
+    'accepts a change of one detail until the details are submitted: %j',
     (other) => {
       const corrected = { ...details, ...other };
       const data = { ...detailsConfirmed.data, ...other };
@@ -170,7 +170,7 @@ describe('an onboarding', () => {
     },
   );
 
-  it('hands in no identity without the images that every verification needs', () => {
+  it('rejects a submission without the required images', () => {
     const only =
       (...images: ImageKind[]): Decide =>
       (state) =>
@@ -187,7 +187,7 @@ describe('an onboarding', () => {
       .then();
   });
 
-  it('counts identity checks from its own events', () => {
+  it('limits identity checks by its own events', () => {
     const tries = Array.from({ length: 3 }, (_, n) => [
       submitted(`v${n}`),
       { ...failed, data: { ...failed.data, verification_id: `v${n}` } },
@@ -201,7 +201,7 @@ describe('an onboarding', () => {
       .then(submitted());
   });
 
-  it('continues from a snapshot at any point as from its events', () => {
+  it('has the same state from a snapshot at any point as from all events', () => {
     const { pack, unpack, subject } = onboarding.snapshots!;
     HISTORY.forEach((_, index) => {
       const state = fold(onboarding, HISTORY.slice(0, index));

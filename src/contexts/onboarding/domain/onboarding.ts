@@ -8,23 +8,20 @@ interface Common {
 }
 
 interface Decided extends Common {
-  /** Identifies one attempt towards the identity provider. */
   verification_id: string;
   provider: string;
 }
 
-/** The data of each event, by its stored name. */
 interface OnboardingEventData {
   'onboarding.started.v1': Common;
   'onboarding.phone_verified.v1': Common;
-  /** The versions of the terms and of the privacy notice that the person agreed to. */
   'onboarding.consent_given.v1': Common & Consent;
-  /** The details are sealed in the store with the key of the person. */
+  /** The details are sealed with the person's key. */
   'onboarding.details_confirmed.v1': Common & Details;
   'onboarding.kyc_submitted.v1': Omit<Decided, 'provider'>;
   'onboarding.kyc_passed.v1': Decided;
   'onboarding.kyc_failed.v1': Decided & { reason: string };
-  /** `derivation`: the path of a wallet of an extended public key; absent for others. */
+  /** `derivation`: the path of a wallet of an extended public key. */
   'onboarding.wallet_provisioned.v1': Common & {
     issuer_wallet_address: string;
     derivation?: WalletDerivation;
@@ -32,7 +29,6 @@ interface OnboardingEventData {
   'onboarding.card_issued.v1': Common & { card_id: string };
   'onboarding.card_failed.v1': Common & { reason: string };
   'onboarding.card_retried.v1': Common;
-  /** Follows the activation of the user, whose `account_state` is `active` by then. */
   'onboarding.completed.v1': Common & { issuer_wallet_address: string };
 }
 type Type = keyof OnboardingEventData;
@@ -40,14 +36,13 @@ export type OnboardingEventOf<Name extends Type> = DomainEvent<Name, OnboardingE
 export type OnboardingEvent = { [Name in Type]: OnboardingEventOf<Name> }[Type];
 
 export interface WalletDerivation {
-  /** Fingerprint of the extended public key, eight hexadecimal digits. */
+  /** The fingerprint of the extended public key, eight hexadecimal digits. */
   readonly key: string;
-  /** The derivation path from that key, for example `0/17`. */
   readonly path: string;
   readonly index: number;
 }
 
-/** The stages in the order they are reached; after a failed one the person goes back to the one before it. */
+/** The stages in order; a failed stage precedes the stage that the person retries. */
 const STAGES = [
   'not_started',
   'started',
@@ -63,12 +58,11 @@ const STAGES = [
 ] as const;
 export type Stage = (typeof STAGES)[number];
 
-/** Checks that the onboarding has come to `stage` or further. */
 export function reached(state: Onboarding, stage: Stage): boolean {
   return STAGES.indexOf(state.stage) >= STAGES.indexOf(stage);
 }
 
-/** The stages after which the service takes the next step. */
+/** The stages after which the service performs the next step. */
 export const AUTOMATIC: readonly Stage[] = [
   'kyc_submitted',
   'kyc_passed',
@@ -76,7 +70,7 @@ export const AUTOMATIC: readonly Stage[] = [
   'card_issued',
 ];
 
-/** The stage after each event; a consent changes none. */
+/** The stage after each event. A consent does not change the stage. */
 export const STAGE_AFTER = {
   'onboarding.started.v1': 'started',
   'onboarding.phone_verified.v1': 'phone_verified',
@@ -92,7 +86,7 @@ export const STAGE_AFTER = {
   'onboarding.completed.v1': 'completed',
 } as const satisfies Readonly<Record<Type, Stage | null>>;
 
-/** A person who has one name has no last name. Dates of birth are `YYYY-MM-DD`. */
+/** `last_name` is null for a person with one name. `date_of_birth` is `YYYY-MM-DD`. */
 export interface Details {
   readonly first_name: string;
   readonly last_name: string | null;
@@ -108,32 +102,28 @@ export interface Applicant {
   readonly user_id: string;
   readonly merchant_id: string;
   readonly tries: Tries;
-  /** The consent; null until it is given, with the details. */
   readonly consent: Consent | null;
 }
-interface Detailed extends Applicant {
+export interface Submitted extends Applicant {
   readonly details: Details;
-}
-export interface Submitted extends Detailed {
   readonly verification_id: string;
   readonly submitted_at: string;
 }
 export interface WithWallet extends Submitted {
   readonly issuer_wallet_address: string;
-  /** The attempt, from 1. */
   readonly card_attempt: number;
 }
 
 export type Onboarding =
   | { readonly stage: 'not_started' }
   | ({ readonly stage: 'started' | 'phone_verified' } & Applicant)
-  | ({ readonly stage: 'details_confirmed' } & Detailed)
+  | ({ readonly stage: 'details_confirmed'; readonly details: Details } & Applicant)
   | ({ readonly stage: 'kyc_submitted' | 'kyc_passed' } & Submitted)
   | ({ readonly stage: 'kyc_failed'; readonly reason: string } & Submitted)
   | ({ readonly stage: 'wallet_provisioned' | 'card_issued' | 'completed' } & WithWallet)
   | ({ readonly stage: 'card_failed'; readonly reason: string } & WithWallet);
 
-/** Seconds between two codes that one address requests for one user, unless the first was used up. */
+/** The interval between two codes of one address for one user, unless the first was used up. */
 export const CODE_EVERY_SECONDS = 30;
 
 const HOUR_SECONDS = 3600;
@@ -145,7 +135,7 @@ interface Quota {
   readonly seconds: number;
 }
 
-/** Each costs money. */
+/** The quotas of steps that cost money. */
 const COSTLY: readonly Quota[] = [
   { times: 3, within: 'an hour', seconds: HOUR_SECONDS },
   { times: 10, within: 'a day', seconds: DAY_SECONDS },
@@ -159,7 +149,7 @@ const QUOTAS: Readonly<Record<keyof Tries, { readonly what: string; readonly quo
   cards: { what: 'Your card was requested again', quotas: COSTLY },
 };
 
-/** Times of the steps with quotas within a day, oldest first. */
+/** The times of limited steps within a day, oldest first. */
 export interface Tries {
   readonly details: readonly string[];
   readonly checks: readonly string[];
@@ -173,7 +163,6 @@ export function withTry(tries: Tries, step: keyof Tries, at: string): Tries {
   return { ...tries, [step]: [...recent, at] };
 }
 
-/** Throws `rate_limited`. */
 export function requireQuota(step: keyof Tries, all: Tries, at: string): void {
   const { what, quotas } = QUOTAS[step];
   const tries = all[step];
@@ -232,39 +221,36 @@ export const onboarding: Aggregate<Onboarding, OnboardingEvent> = {
         break;
     }
     if (!('details' in state)) return state;
-    const detailed: Detailed = { ...person, details: state.details };
     if (event.type === 'onboarding.kyc_submitted.v1') {
-      const submitted = { ...detailed, verification_id: event.data.verification_id, submitted_at: at };
-      return { stage: 'kyc_submitted', ...submitted, tries: withTry(tries, 'checks', at) };
+      const { details } = state;
+      const submitted = { details, verification_id: event.data.verification_id, submitted_at: at };
+      return { stage: 'kyc_submitted', ...person, ...submitted, tries: withTry(tries, 'checks', at) };
     }
     if (!('verification_id' in state)) return state;
-    const { verification_id, submitted_at } = state;
-    const submitted: Submitted = { ...detailed, verification_id, submitted_at };
+    const { reason: _, ...kept } = { reason: '', ...state };
     switch (event.type) {
       case 'onboarding.kyc_passed.v1':
-        return { stage: 'kyc_passed', ...submitted };
+        return { ...kept, stage: 'kyc_passed' };
       case 'onboarding.kyc_failed.v1':
-        return { stage: 'kyc_failed', reason: event.data.reason, ...submitted };
+        return { ...kept, stage: 'kyc_failed', reason: event.data.reason };
       case 'onboarding.wallet_provisioned.v1': {
         const { issuer_wallet_address } = event.data;
-        return { stage: 'wallet_provisioned', ...submitted, issuer_wallet_address, card_attempt: 1 };
+        return { ...kept, stage: 'wallet_provisioned', issuer_wallet_address, card_attempt: 1 };
       }
       default:
         break;
     }
-    if (!('issuer_wallet_address' in state)) return state;
-    const { issuer_wallet_address, card_attempt } = state;
-    const owner: WithWallet = { ...submitted, issuer_wallet_address, card_attempt };
+    if (!('issuer_wallet_address' in kept)) return state;
     switch (event.type) {
       case 'onboarding.card_failed.v1':
-        return { stage: 'card_failed', reason: event.data.reason, ...owner };
+        return { ...kept, stage: 'card_failed', reason: event.data.reason };
       case 'onboarding.card_retried.v1': {
-        const retried = { tries: withTry(tries, 'cards', at), card_attempt: card_attempt + 1 };
-        return { stage: 'wallet_provisioned', ...owner, ...retried };
+        const retried = { tries: withTry(tries, 'cards', at), card_attempt: kept.card_attempt + 1 };
+        return { ...kept, stage: 'wallet_provisioned', ...retried };
       }
       case 'onboarding.card_issued.v1':
       case 'onboarding.completed.v1':
-        return { stage: STAGE_AFTER[event.type], ...owner };
+        return { ...kept, stage: STAGE_AFTER[event.type] };
       default:
         event satisfies never;
         return state;

@@ -11,7 +11,7 @@ function tried(step: keyof Tries, times: readonly number[]): Tries {
 }
 
 describe('quotas of an onboarding', () => {
-  it('let a fourth identity check wait until the first is an hour old, and say how long', () => {
+  it('delay a fourth identity check until the first is an hour old, and report the wait', () => {
     const tries = tried('checks', [0, 10 * MINUTE_MS, 20 * MINUTE_MS]);
     expect(() => requireQuota('checks', tries, after(30 * MINUTE_MS))).toThrow(
       expect.objectContaining({
@@ -24,7 +24,7 @@ describe('quotas of an onboarding', () => {
     requireQuota('checks', tries, after(HOUR_MS));
   });
 
-  it('let an eleventh identity check of a day wait for the first to be a day old', () => {
+  it('delay an eleventh identity check until the first is a day old', () => {
     const tries = tried(
       'checks',
       Array.from({ length: 10 }, (_, n) => n * HOUR_MS),

@@ -8,23 +8,15 @@ import { SubscriptionProgress } from '../../../platform/projections/subscription
 import { Cause, MerchantId, UuidParam } from '../../../platform/http/decorators.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { userJson, UserResponse, USERS_VIEW, type ExistingUser } from '../../users/contract.js';
-import {
-  ConfirmDetails,
-  Onboardings,
-  RetryCard,
-  StartOnboarding,
-  StoreImage,
-  SubmitKyc,
-} from '../application/person-commands.js';
-import { SendPhoneCode, VerifyPhone } from '../application/phone-verification.js';
-import { SMS_INBOX, type SmsInbox } from '../application/ports.js';
+import { Onboardings, TakeStep, type Step } from '../application/person-commands.js';
+import { SendPhoneCode } from '../application/phone-verification.js';
+import { SmsInbox } from '../application/ports.js';
 import { PresentTerms } from '../application/present-terms.js';
 import { REQUIRED_IMAGES } from '../domain/image-kind.js';
 
 const ACTIVATION_TIMEOUT_MS = 10_000;
 const POLL_MS = 20;
 const DETAILS = { first_name: 'Sandy', last_name: 'Box', date_of_birth: '1990-01-01' };
-/** A grey square of the smallest size that is accepted. */
 const GREY_PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAMgAAADICAAAAACIM/FCAAAAtklEQVR42u3PQREAAAwCIKMb3ddK7KAB6RMRERERERERERER' +
     'ERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERER' +
@@ -33,7 +25,7 @@ const GREY_PNG = Buffer.from(
   'base64',
 );
 
-/** Completes an onboarding with a fictitious person and images, and waits for the activation. Sandbox only. */
+/** Completes an onboarding with fictitious data and waits for the activation. Sandbox only. */
 @Controller('merchants/v1/sandbox/users')
 export class SandboxOnboardingController {
   private readonly running = new Map<string, Promise<ExistingUser>>();
@@ -44,7 +36,7 @@ export class SandboxOnboardingController {
     private readonly onboardings: Onboardings,
     private readonly terms: PresentTerms,
     @Inject(EVENT_STORE) private readonly store: EventStore,
-    @Inject(SMS_INBOX) private readonly inbox: SmsInbox,
+    private readonly inbox: SmsInbox,
   ) {}
 
   @Post(':id/complete_onboarding')
@@ -65,14 +57,14 @@ export class SandboxOnboardingController {
     @UuidParam('id', 'User') userId: string,
     @Cause() cause: EventMetadata,
   ): Promise<UserResponse> {
-    // Concurrent calls for one user share a run.
+    // Concurrent calls for one user share one run.
     const key = `${merchantId} ${userId}`;
     const run =
       this.running.get(key) ??
       this.onboard(merchantId, userId, cause).finally(() => this.running.delete(key));
     this.running.set(key, run);
     const user = await run;
-    // The activation was written by a worker, before the head.
+    // A worker appended the activation before this head.
     await this.progress.waitFor(USERS_VIEW, await this.store.head());
     return { user: userJson(user) };
   }
@@ -80,26 +72,22 @@ export class SandboxOnboardingController {
   private async onboard(merchantId: string, userId: string, cause: EventMetadata): Promise<ExistingUser> {
     const user = await this.onboardings.applicant(merchantId, userId);
     if (user.account_state === 'active') return user;
-    const person = [merchantId, userId] as const;
-    let state = await this.commandBus.execute(new StartOnboarding(...person, cause));
+    const take = (step: Step) => this.commandBus.execute(new TakeStep(merchantId, userId, step, cause));
+    let state = await take({ name: 'start' });
     if (state.stage === 'started') {
-      const request = { browser: newId(), address: null };
-      await this.commandBus.execute(new SendPhoneCode(...person, request));
-      const code = this.inbox.lastCode(user.phone_number) ?? '';
-      const verify = new VerifyPhone(...person, user.phone_number, code, request.browser, cause);
-      state = await this.commandBus.execute(verify);
+      const { phone_number: phoneNumber } = user;
+      const browser = newId();
+      await this.commandBus.execute(new SendPhoneCode(merchantId, userId, { browser, address: null }));
+      const code = this.inbox.lastCode(phoneNumber) ?? '';
+      state = await take({ name: 'verify_phone', phoneNumber, code, browser });
     }
     if (state.stage === 'phone_verified' || state.stage === 'kyc_failed')
-      state = await this.commandBus.execute(
-        new ConfirmDetails(...person, DETAILS, this.terms.consent(), cause),
-      );
-    if (state.stage === 'card_failed') await this.commandBus.execute(new RetryCard(...person, cause));
+      state = await take({ name: 'confirm_details', details: DETAILS, consent: this.terms.consent() });
+    if (state.stage === 'card_failed') await take({ name: 'retry_card' });
     if (state.stage === 'details_confirmed') {
-      for (const kind of REQUIRED_IMAGES) {
-        const image = { kind, type: 'image/png', bytes: GREY_PNG } as const;
-        await this.commandBus.execute(new StoreImage(...person, image));
-      }
-      await this.commandBus.execute(new SubmitKyc(...person, cause));
+      for (const kind of REQUIRED_IMAGES)
+        await take({ name: 'store_image', image: { kind, type: 'image/png', bytes: GREY_PNG } });
+      await take({ name: 'submit_identity' });
     }
     return this.activation(merchantId, userId);
   }

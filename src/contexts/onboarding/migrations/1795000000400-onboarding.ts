@@ -1,6 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The progress of onboardings, one-time codes, images, and what providers call verifications, wallets and cards. */
 export class Onboarding1795000000400 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
@@ -10,7 +9,7 @@ export class Onboarding1795000000400 implements MigrationInterface {
       create table onboarding.phone_codes (
         id uuid primary key,
         user_id uuid not null,
-        -- Keyed hashes. Only this browser may enter a short code; the address counts what it requests.
+        -- Keyed hashes: a short code is valid in its browser; requests are limited per address.
         browser_hash text not null,
         address_hash text,
         code_hash text not null,
@@ -22,34 +21,27 @@ export class Onboarding1795000000400 implements MigrationInterface {
       create index phone_codes_address on onboarding.phone_codes (address_hash);
       create index phone_codes_sent on onboarding.phone_codes (sent_at);
 
-      -- Verifications, and what their providers call them.
+      -- Verifications at the providers.
       create table onboarding.verifications (
         verification_id uuid not null,
         provider text not null,
         user_id uuid not null,
-        -- What the provider calls the person and the check.
+        -- The provider's ids of the person and the check.
         applicant text,
         check_reference text,
         applicant_mac text,
-        -- Until when one process alone may open the check.
+        -- The end of the lease of the process that opens the check.
         check_claimed_until timestamptz,
         opened_at timestamptz not null default now(),
+        -- The decision of an operator, in the sandbox.
+        passed boolean,
+        reason text,
         primary key (verification_id, provider)
       );
       create index verifications_of_user on onboarding.verifications (user_id);
       create index verifications_by_check on onboarding.verifications (provider, check_reference)
         where check_reference is not null;
 
-      create table onboarding.sandbox_reviews (
-        verification_id uuid primary key,
-        user_id uuid not null,
-        opened_at timestamptz not null default now(),
-        passed boolean,
-        reason text
-      );
-      create index sandbox_reviews_of_user on onboarding.sandbox_reviews (user_id);
-
-      -- Read model: the stage of each onboarding.
       create table onboarding.progress (
         user_id uuid primary key,
         merchant_id uuid not null,
@@ -59,7 +51,7 @@ export class Onboarding1795000000400 implements MigrationInterface {
       );
       create index progress_by_stage on onboarding.progress (stage, since);
 
-      -- Images on their way to the identity provider, sealed with the key of the person.
+      -- Images for the identity provider, sealed with the key of the person.
       create table onboarding.images (
         user_id uuid not null,
         kind text not null,
@@ -76,7 +68,7 @@ export class Onboarding1795000000400 implements MigrationInterface {
         next_index bigint not null
       );
 
-      -- Which child of which extended public key is the wallet of a user.
+      -- The index of each user's wallet below an extended public key.
       create table onboarding.wallet_indexes (
         user_id uuid primary key,
         key text not null,
@@ -84,17 +76,17 @@ export class Onboarding1795000000400 implements MigrationInterface {
         unique (key, index)
       );
 
-      -- What was requested of Stripe for the card of a user, and the result: ids alone.
+      -- The objects at Stripe for the card of a user: ids only.
       create table onboarding.stripe_cards (
         user_id uuid primary key,
-        -- Part of the idempotency keys; grows when Stripe would give the same failure again.
+        -- Part of the idempotency keys; grows where Stripe would repeat a stored failure.
         generation int not null default 1,
         -- Everything created for the user was created in between.
         first_requested_at timestamptz not null default now(),
         last_requested_at timestamptz not null default now(),
         cardholder_id text,
         card_id text,
-        -- The person is forgotten: no card is requested any more.
+        -- Set for an erased person: no further card is requested.
         forgotten_at timestamptz
       );
     `);

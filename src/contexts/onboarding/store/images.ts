@@ -13,7 +13,7 @@ interface ImageRow extends Record<string, unknown> {
   readonly sealed: string;
 }
 
-/** Images for the identity provider: sealed with the key of the person, one of each kind. */
+/** Images for the identity provider, sealed with the person's key; one per kind. */
 @Injectable()
 export class Images {
   constructor(
@@ -22,7 +22,7 @@ export class Images {
     @Inject(onboardingConfig.KEY) private readonly config: OnboardingConfig,
   ) {}
 
-  /** Replaces an earlier one of its kind. Throws `not_found` for an erased person. */
+  /** Replaces the image of its kind. Throws `not_found` for an erased person. */
   async keep(userId: string, { kind, type, bytes }: IdentityImage): Promise<void> {
     const key = await this.personalKeys.obtain(userId);
     if (key === null) throw DomainError.notFound('User');
@@ -55,7 +55,7 @@ export class Images {
     }));
   }
 
-  /** Later ones belong to another verification. */
+  /** Deletes images up to `time`; later ones belong to another verification. */
   async deleteUntil(userId: string, time: Date): Promise<void> {
     await this.database.query('delete from onboarding.images where user_id = $1 and stored_at <= $2', [
       userId,

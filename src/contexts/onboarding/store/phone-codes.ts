@@ -12,20 +12,23 @@ import { onboardingConfig, type OnboardingConfig } from '../settings.js';
 
 const CODE_DIGITS = 6;
 export const VALID_SECONDS = 600;
-/** The longest time in which a message is delivered to a phone that was off (Twilio's maximum). */
+/** The maximum delivery time of a message (Twilio's limit). */
 export const DELIVERY_SECONDS = 36_000;
 export const MAX_ATTEMPTS = 5;
-/** Messages per user within 24 hours, in total and from one address; beyond them one per {@link DELIVERY_SECONDS}. */
+/**
+ * The limits of messages per user within 24 hours, in total and per address. Beyond them one message per
+ * {@link DELIVERY_SECONDS} is sent.
+ */
 export const MAX_CODES_A_DAY = 10;
 export const MAX_CODES_OF_AN_ADDRESS = 6;
-/** Further messages carry a long code. That bounds guesses to 30 of 10^6 within 24 hours per user. */
+/** Later messages contain a long code, which bounds guesses to 30 of 10^6 per user within 24 hours. */
 export const MAX_SHORT_CODES_A_DAY = 6;
 export const MAX_SHORT_CODES_OF_AN_ADDRESS = 4;
-/** Not guessable, so wrong ones are not counted and no stranger can use up attempts. */
+/** Too long to guess: wrong ones are not counted, so that a stranger cannot exhaust attempts. */
 const LONG_CODE = /^[0-9]{18}$/;
 const LONG_GROUPS = 6;
 
-/** `browser`: a nonce that only the requesting page has. `address`: null inside the service. */
+/** `browser` is the secret nonce of the page. `address` is null for requests of the service itself. */
 export interface CodeOrigin {
   readonly browser: string;
   readonly address: string | null;
@@ -37,7 +40,10 @@ export interface PhoneCode {
   readonly isLong: boolean;
 }
 
-/** Attempts left of a short code (0: it expired, was used or belongs to another browser); null for a long one. */
+/**
+ * The result of a guess: the attempts left of a short code (0 for an expired or used one, or another browser's), or null for
+ * a long code.
+ */
 export type Tried = 'right' | number | null;
 
 interface Sent {
@@ -46,18 +52,16 @@ interface Sent {
   readonly of_address: number;
   readonly short_of_address: number;
   readonly of_address_for_all: number;
-  /** A long code may still be delivered. */
   readonly long_in_delivery: boolean | null;
-  /** Seconds until this address may request the next one for this user, and whether this browser has the code. */
   readonly wait: number | null;
   readonly mine: boolean | null;
 }
 
 /**
- * One-time codes for phones as keyed hashes, one row for each message of the last 24 hours. A short code is valid for
- * {@link VALID_SECONDS}, {@link MAX_ATTEMPTS} tries and the browser that requested it, a long code for 24 hours in any
- * browser. At a limit of the user a message is refused only while a long code is in delivery; after
- * {@link DELIVERY_SECONDS} another one is sent. So a stranger with the link cannot lock out the holder of the phone (ADR 158).
+ * One-time codes as keyed hashes, one row per message of the last 24 hours. A short code is valid for {@link VALID_SECONDS},
+ * {@link MAX_ATTEMPTS} attempts and one browser; a long code for 24 hours in any browser. At a user's limit a message is
+ * refused only while a long code is in delivery. So a stranger with the link cannot lock out the holder of the phone (ADR
+ * 158).
  */
 @Injectable()
 export class PhoneCodes {
@@ -68,14 +72,14 @@ export class PhoneCodes {
   ) {}
 
   /**
-   * Replaces a short code of the same browser. Throws `invalid_transition` where this browser has a code that is less than
-   * {@link CODE_EVERY_SECONDS} old, otherwise `rate_limited`, with `code` among its fields where a long code is valid.
+   * Replaces a short code of the same browser. Throws `invalid_transition` where this browser has a code younger than
+   * {@link CODE_EVERY_SECONDS}, otherwise `rate_limited`, with the field `code` while a long code is valid.
    */
   async issue(userId: string, phoneNumber: string, request: CodeOrigin): Promise<PhoneCode> {
     const browser = this.keyedHash.of('browser', userId, request.browser);
     const address = request.address === null ? null : this.keyedHash.of('address', request.address);
     return this.database.transaction(async (tx) => {
-      // One order of locks for all, so that no deadlock is possible.
+      // A fixed lock order prevents deadlocks.
       for (const lock of [`codes of ${userId}`, ...(address === null ? [] : [`codes of ${address}`])])
         await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [lock]);
       const {
@@ -116,10 +120,7 @@ export class PhoneCodes {
     });
   }
 
-  /**
-   * The code was not sent: another one may be requested at once. It does not count unless it was `charged`, or an attempt
-   * used it.
-   */
+  /** Releases a code that was not sent: another may be requested at once. It counts only if it was `charged` or tried. */
   async notSent(id: string, charged: boolean): Promise<void> {
     await this.database.query(
       `with forgotten as (
@@ -131,7 +132,6 @@ export class PhoneCodes {
     );
   }
 
-  /** A short code is `right` once, in its browser. */
   async redeem(userId: string, phoneNumber: string, browser: string, entered: string): Promise<Tried> {
     const code = asciiDigits(tidy(entered)).replace(/[\s.-]/g, '');
     const hash = this.hash(userId, phoneNumber, code);
@@ -143,7 +143,7 @@ export class PhoneCodes {
       );
       return right.length > 0 ? 'right' : null;
     }
-    // No timing attack: without the key no caller can choose the hash.
+    // The comparison cannot leak by timing: callers cannot choose a keyed hash.
     const [tried] = await this.database.query<{ right: boolean; attempts_left: number }>(
       `update onboarding.phone_codes
          set attempts_left = case when code_hash = $3 then 0 else attempts_left - 1 end
@@ -195,7 +195,6 @@ function digits(count: number): string {
   return String(randomInt(10 ** count)).padStart(count, '0');
 }
 
-/** Returns a code in groups of three digits. */
 function longCode(): string {
   return Array.from({ length: LONG_GROUPS }, () => digits(3)).join(' ');
 }

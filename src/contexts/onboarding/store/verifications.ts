@@ -4,17 +4,14 @@ import { SealError, Sealer } from '../../../platform/sealing/sealer.js';
 import { dropWork, wakeWork } from '../../../platform/jobs/work-items.js';
 import type { KycOutcome } from '../domain/decisions.js';
 
-/** Tables with rows of a person. What is in events is sealed with the key of the person. */
-const TABLES = ['images', 'phone_codes', 'sandbox_reviews', 'verifications'] as const;
-/** Purpose of MACs. */
+/** The tables with personal rows. Personal data in events is sealed separately. */
+const TABLES = ['images', 'phone_codes', 'verifications'] as const;
 const APPLICANT = 'applicant of a verification';
 
 export interface Verification {
   readonly verification_id: string;
   readonly user_id: string;
-  /** The provider's id of the person. */
   readonly applicant: string | null;
-  /** The provider's id of the check. */
   readonly check_reference: string | null;
   readonly opened_at: Date;
 }
@@ -25,6 +22,8 @@ interface Row extends Verification, Record<string, unknown> {
   readonly applicant_mac: string | null;
 }
 
+const OPEN_REVIEW = `select verification_id from onboarding.verifications where user_id = $1 and provider = 'sandbox'
+  and check_reference is not null and passed is null order by opened_at desc limit 1`;
 interface ReviewRow extends Record<string, unknown> {
   readonly passed: boolean | null;
   readonly reason: string | null;
@@ -32,8 +31,8 @@ interface ReviewRow extends Record<string, unknown> {
 }
 
 /**
- * Ids of verifications at providers, so that a retry after a crash finds them. The applicant has a MAC: a changed row would
- * expose or delete another person at the provider, and throws {@link SealError}.
+ * The providers' ids of verifications, so that a retry after a crash finds them. The applicant has a MAC: a tampered row,
+ * which would expose or delete another person, throws {@link SealError}.
  */
 @Injectable()
 export class Verifications {
@@ -42,7 +41,7 @@ export class Verifications {
     private readonly sealer: Sealer,
   ) {}
 
-  /** Opens the row before the first call of the provider. A repeat returns it. */
+  /** Stores the row before the first call of the provider. Idempotent. */
   async open(verificationId: string, provider: string, userId: string): Promise<Verification> {
     const [opened] = await this.database.query<Row>(
       `insert into onboarding.verifications (verification_id, provider, user_id) values ($1, $2, $3)
@@ -52,7 +51,7 @@ export class Verifications {
     return this.own(opened!);
   }
 
-  /** Returns the first id that was stored; null once the person is erased. */
+  /** Stores the id unless one is stored. Returns the stored one, or null once the person is erased. */
   async keepApplicant(
     verificationId: string,
     provider: string,
@@ -69,7 +68,6 @@ export class Verifications {
     return kept === undefined ? null : this.own(kept).applicant;
   }
 
-  /** Claims the check for this process alone, for `seconds`. */
   async claimCheck(verificationId: string, provider: string, seconds: number): Promise<boolean> {
     const claimed = await this.database.query(
       `update onboarding.verifications set check_claimed_until = now() + make_interval(secs => $3)
@@ -110,31 +108,27 @@ export class Verifications {
     );
   }
 
-  /** Polls the verification of a check now. False for a check that is unknown. */
+  /** Makes the poll of a check due now. Returns false for an unknown check. */
   async pollNow(provider: string, check: string | null): Promise<boolean> {
     const rows = await this.database.query<{ user_id: string }>(
       'select user_id from onboarding.verifications where provider = $1 and check_reference = $2',
       [provider, check],
     );
-    await this.database.transaction((tx) =>
-      wakeWork(
-        tx,
-        'onboarding.step',
-        rows.map(({ user_id }) => user_id),
-      ),
-    );
+    const users = rows.map(({ user_id }) => user_id);
+    await this.database.transaction((tx) => wakeWork(tx, 'onboarding.step', users));
     return rows.length > 0;
   }
 
-  /** Opens a review of the sandbox. Null until an operator decides or `passAfterSeconds` have passed. */
+  /** Opens a sandbox review. Null until an operator decides or `passAfterSeconds` have passed. */
   async reviewOutcome(
     verificationId: string,
     userId: string,
     passAfterSeconds: number | null,
   ): Promise<KycOutcome | null> {
     const [review] = await this.database.query<ReviewRow>(
-      `insert into onboarding.sandbox_reviews as review (verification_id, user_id) values ($1, $2)
-       on conflict (verification_id) do update set user_id = excluded.user_id
+      `insert into onboarding.verifications as review (verification_id, provider, user_id, check_reference)
+       values ($1::uuid, 'sandbox', $2, $1::uuid::text)
+       on conflict (verification_id, provider) do update set check_reference = excluded.check_reference
        returning passed, reason, extract(epoch from now() - opened_at)::float8 as age_seconds`,
       [verificationId, userId],
     );
@@ -145,27 +139,23 @@ export class Verifications {
   }
 
   async isUnderReview(userId: string): Promise<boolean> {
-    const open = await this.database.query(
-      'select 1 from onboarding.sandbox_reviews where user_id = $1 and passed is null limit 1',
-      [userId],
-    );
-    return open.length > 0;
+    return (await this.database.query(OPEN_REVIEW, [userId])).length > 0;
   }
 
-  /** Returns the verification of the open review of the user; null when none is open. */
-  async decideReview(userId: string, outcome: KycOutcome): Promise<string | null> {
+  /**
+   * Decides the open review of the user: without a reason the identity passes. Returns the verification, or null without an
+   * open review.
+   */
+  async decideReview(userId: string, reason: string | null): Promise<string | null> {
     const [decided] = await this.database.query<{ verification_id: string }>(
-      `update onboarding.sandbox_reviews set passed = $2, reason = $3
-       where verification_id = (select verification_id from onboarding.sandbox_reviews
-                                where user_id = $1 and passed is null order by opened_at desc limit 1)
-         and passed is null
-       returning verification_id`,
-      [userId, outcome.passed, outcome.passed ? null : outcome.reason],
+      `update onboarding.verifications set passed = $2, reason = $3
+       where provider = 'sandbox' and verification_id = (${OPEN_REVIEW}) and passed is null returning verification_id`,
+      [userId, reason === null, reason],
     );
     return decided?.verification_id ?? null;
   }
 
-  /** A step that is performed late finds nothing to send to a provider. */
+  /** Drops the pending step and the images, so that a late step sends nothing to a provider. */
   dropPending(userId: string): Promise<void> {
     return this.database.transaction(async (tx) => {
       await dropWork(tx, 'onboarding.step', [userId]);
@@ -173,11 +163,10 @@ export class Verifications {
     });
   }
 
-  /** Drops all rows of a person, with the provider's ids of the person. */
   async dropAll(userId: string): Promise<void> {
     for (const table of TABLES)
       await this.database.query(`delete from onboarding.${table} where user_id = $1`, [userId]);
-    // The row itself stays: no card is requested for the person any more.
+    // The row remains, so that no further card is requested.
     await this.database.query(
       'update onboarding.stripe_cards set cardholder_id = null, card_id = null where user_id = $1',
       [userId],
@@ -187,11 +176,8 @@ export class Verifications {
   private own(row: Row): Verification {
     const { verification_id, provider, user_id, applicant, applicant_mac } = row;
     if (applicant === null && applicant_mac === null) return row;
-    if (
-      applicant !== null &&
-      this.sealer.isAuthentic(APPLICANT, toText(verification_id, provider, user_id, applicant), applicant_mac)
-    )
-      return row;
+    const text = toText(verification_id, provider, user_id, applicant ?? '');
+    if (applicant !== null && this.sealer.isAuthentic(APPLICANT, text, applicant_mac)) return row;
     throw new SealError(`the applicant of verification ${verification_id} was changed outside the service`);
   }
 }

@@ -20,7 +20,7 @@ const PROGRESS_VIEW = subscriptionName('onboarding.progress');
 type ProgressEvent =
   Exclude<OnboardingEvent, { type: 'onboarding.consent_given.v1' }> | UserDeactivationStarted;
 
-/** The stage after each event; null: the onboarding is over. */
+/** The stage after each event; null where the onboarding has ended. */
 const STAGES = { ...STAGE_AFTER, 'onboarding.completed.v1': null, 'user.deactivation_started.v1': null };
 const EVENTS = Object.keys(STAGES).filter((type) => type !== 'onboarding.consent_given.v1');
 
@@ -32,7 +32,7 @@ interface Moved {
   readonly stage: Stage | null;
 }
 
-/** The stage of every onboarding in progress, and the time of its last event. */
+/** The projection of unfinished onboardings: stage, time of the last event and reason. */
 export const progressProjection = subscriptionOf<ProgressEvent>({
   name: PROGRESS_VIEW,
   events: EVENTS as ProgressEvent['type'][],
@@ -69,17 +69,14 @@ export const progressProjection = subscriptionOf<ProgressEvent>({
   tables: { schema: 'onboarding', names: ['progress'] },
 });
 
-/** An onboarding in progress, with the work item that continues it. */
-interface InProgress {
+interface InProgress extends Record<string, unknown> {
   readonly stage: Stage;
-  /** The reason of a failed stage. */
   readonly reason: string | null;
   readonly last_error: string | null;
-  /** The due time; null where no work item exists. */
+  /** The due time, or null without a work item. */
   readonly next_at: Date | null;
 }
 
-/** The progress of onboardings, for operators and as metrics. */
 @Injectable()
 export class Progress extends OnboardingProgress {
   constructor(
@@ -91,9 +88,7 @@ export class Progress extends OnboardingProgress {
 
   async of(users: readonly OnboardedUser[]): Promise<readonly OnboardingJson[]> {
     await this.views.waitUntilCurrent(PROGRESS_VIEW);
-    const rows = await this.database.query<
-      InProgress & { readonly user_id: string } & Record<string, unknown>
-    >(
+    const rows = await this.database.query<InProgress & { readonly user_id: string }>(
       `select p.user_id, p.stage, p.reason, step.cause as last_error, step.due_at as next_at
        from onboarding.progress p left join work.items step on kind = 'onboarding.step' and key = p.user_id::text
        where p.user_id = any($1::uuid[])`,
@@ -109,7 +104,7 @@ export class Progress extends OnboardingProgress {
       `select stage, count(*)::int as count, extract(epoch from now() - min(since))::float8 as oldest_seconds
        from onboarding.progress group by stage`,
     );
-    // An empty stage must not keep its last count.
+    // A stage without onboardings must not keep its last count.
     onboardings.reset();
     oldestOnboarding.reset();
     for (const { stage, count, oldest_seconds } of counts) {
@@ -119,7 +114,7 @@ export class Progress extends OnboardingProgress {
   }
 }
 
-/** Pure. `row` is undefined where the onboarding has not begun or is over. */
+/** `row` is undefined before the onboarding has started and after it has ended. */
 export function onboardingJson(
   { account_state: state, issuer_wallet_address: wallet }: Omit<OnboardedUser, 'id'>,
   row: InProgress | undefined,
@@ -141,7 +136,7 @@ export function onboardingJson(
 
 function waitsFor({ stage, last_error, next_at }: InProgress): OnboardingJson['waiting_for'] {
   if (stage === 'completed') return 'nothing';
-  // A failed identity or card too: the person tries again, by the same link.
+  // The person retries a failed identity or card.
   if (!AUTOMATIC.includes(stage)) return 'person';
   if (next_at === null) return 'operator';
   if (stage === 'card_issued') return 'service';

@@ -5,13 +5,12 @@ import es from './es.json' with { type: 'json' };
 
 export type { Locale };
 
-/** The words of a language; English ones define the keys. */
+/** The texts of a language. English defines the keys. */
 export type Messages = Readonly<Record<keyof typeof en, string>>;
 
-/** The words of each language that the onboarding speaks. */
 export const MESSAGES: Readonly<Record<Locale, Messages>> = { en, es, de };
 
-/** Keys by English text. Events record that text, so a change of it needs a second key for the old one. */
+/** Keys by English text, which events contain. A changed text requires a second key for the old one. */
 const KEYS = new Map(
   Object.entries(MESSAGES.en).flatMap(([key, text]) =>
     key.startsWith('reason') ? [[text, key as keyof Messages]] : [],
@@ -19,8 +18,8 @@ const KEYS = new Map(
 );
 
 /**
- * The reason of an event in the language of the person. One that has no words here (an operator wrote it, or another version
- * did) reads as it was written in English, and is a general sentence elsewhere.
+ * Translates the reason of an event. A reason without a translation stays English, and becomes a general sentence in other
+ * languages.
  */
 export function reasonIn(locale: Locale, stage: 'kyc_failed' | 'card_failed', reason: string): string {
   const key = KEYS.get(reason);

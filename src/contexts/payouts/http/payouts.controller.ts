@@ -18,7 +18,7 @@ import { UpToDate } from '../../../platform/http/reads.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import type { StreamReply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
-import { UserIds, USERS_VIEW } from '../../users/contract.js';
+import { UserRows, USERS_VIEW } from '../../users/contract.js';
 import { PayeeCache, ReportPayout } from '../application/report-payout.js';
 import {
   BalancesView,
@@ -48,7 +48,7 @@ export class PayoutsController {
     private readonly payouts: PayoutsView,
     private readonly evidence: EvidenceView,
     private readonly exports: PayoutExport,
-    private readonly userIds: UserIds,
+    private readonly userIds: UserRows,
     private readonly progress: SubscriptionProgress,
   ) {}
 

@@ -26,13 +26,13 @@ const said = (status: number, body: object | string = {}, retryAfter: string | n
   );
 
 describe('a response of Amplitude', () => {
-  it('that says 200 twice means that it took everything', () => {
+  it('with 200 in status and body means that every event was accepted', () => {
     expect(said(200, { code: 200, events_ingested: 5 })).toEqual({ outcome: 'accepted' });
     for (const other of ['<html>welcome</html>', '', 'null', '[]', { code: 400 }])
       expect(said(200, other)).toMatchObject({ outcome: 'unavailable', cause: 'failing' });
   });
 
-  it('names events that it will never take', () => {
+  it('names the events that are rejected permanently', () => {
     const read = said(400, {
       code: 400,
       error: 'Request missing required field',
@@ -114,7 +114,7 @@ describe('a response of Amplitude', () => {
     expect(said(status, body)).toMatchObject({ outcome: 'unavailable', cause });
   });
 
-  it('about the request as a whole does not say which event it is', () => {
+  it('without a named event rejects the whole request', () => {
     expect(said(413)).toEqual({ outcome: 'too_large' });
     expect(said(403, { code: 403, error: 'Forbidden' })).toMatchObject({ outcome: 'rejected' });
     expect(said(400, { error: 'Invalid JSON request body' })).toMatchObject({ outcome: 'rejected' });
@@ -126,11 +126,11 @@ describe('a response of Amplitude', () => {
     ['999999', 3_600_000],
     [new Date(Date.now() - 5000).toUTCString(), 0],
     ['soon', null],
-  ])('may ask to be left alone: %s', (retryAfter, retryAfterMs) => {
+  ])('may request a pause: %s', (retryAfter, retryAfterMs) => {
     expect(said(503, {}, retryAfter)).toMatchObject({ retryAfterMs });
   });
 
-  it('may be anything', () => {
+  it('may be malformed', () => {
     fc.assert(
       fc.property(fc.constantFrom(200, 400, 429, 500), fc.json(), (status, body) => {
         expect(said(status, body).outcome).toEqual(expect.any(String));

@@ -9,15 +9,15 @@ import type { ProcessConfig } from '../../../platform/config/config.js';
 import type { Database } from '../../../platform/postgres/database.js';
 
 /**
- * How long to wait, in milliseconds, when Amplitude does not say; as its documentation advises (ADR 84). `quota`: for a user
- * or device that has used up its day, which rolls on by the hour. `project`: for the project as a whole.
+ * The default waits in milliseconds, from Amplitude's documentation (ADR 84). `quota`: a user or device has exhausted its
+ * day, which rolls by the hour. `project`: the whole project is limited.
  */
 export const AMPLITUDE_WAITS = { throttled: 30_000, quota: HOUR_MS, project: 15_000 };
 export type AmplitudeWaits = Readonly<typeof AMPLITUDE_WAITS>;
 
 const MAX_RETRY_AFTER_MS = HOUR_MS;
 
-/** A JSON object from the response: every value is checked before it is used. */
+/** A JSON object of the response. Every value is validated before use. */
 type ResponseBody = Readonly<Record<string, unknown>>;
 type Parted = Extract<SendResult, { outcome: 'parted' }>;
 
@@ -35,7 +35,7 @@ export function toResult(
   }
   if (status === 400) return badRequest(reply, events, waits);
   if (status === 401) return unavailable('unauthorized', 'the API key is refused', waitMs);
-  // This status comes from the provider's firewall.
+  // Amplitude's firewall responds with 403.
   if (status === 403) return { outcome: 'rejected', reason: 'forbidden' };
   if (status === 413) return { outcome: 'too_large' };
   if (status === 429) {
@@ -87,7 +87,7 @@ function findRefused(reply: ResponseBody, events: readonly AnalyticsEvent[]): Pa
   return found.filter(({ index }) => index in events);
 }
 
-/** `byIds`: where the response names no events, the users and devices it names count. */
+/** `byIds`: the named users and devices count where no event is named. */
 function findThrottled(
   reply: ResponseBody,
   events: readonly AnalyticsEvent[],
@@ -125,21 +125,19 @@ function numbers(value: unknown): number[] {
   return Array.isArray(value) ? value.filter((each) => Number.isInteger(each)) : [];
 }
 
-/** Names of fields are logged, so other text is replaced. */
+/** Replaces other text than field names, because it is logged. */
 function named(field: string): string {
   return /^[\w.$]{1,64}$/.test(field) ? field : 'field';
 }
 
-/** A response may name every refused event and its user. */
 const MAX_RESPONSE_BYTES = 1_048_576;
 
-/** Device ids for which Amplitude refuses the whole event. */
 const REFUSED_DEVICE_ID = /^(?:anonymous|nil|none|null|n\/a|na|undefined|unknown|""|\{\}|lmy47d|-1|[0-]*)$/i;
 
-/** Amplitude's HTTP API V2 (`/2/httpapi`), or its batch API (`/batch`), which takes the same requests. ADR 84. */
+/** The client of Amplitude's HTTP API V2 (`/2/httpapi`) or batch API (`/batch`), which accepts the same requests. ADR 84. */
 export class Amplitude implements Analytics, OnApplicationShutdown {
   readonly name = 'Amplitude';
-  /** It takes fewer than 2000 events and less than 1 MB in one request. */
+  /** Amplitude accepts fewer than 2000 events and less than 1 MB per request. */
   readonly limits = { events: 1000, bytes: 950_000 };
 
   private readonly client: OutboundClient;
@@ -182,7 +180,7 @@ function toUser({ merchant_id, user_external_id }: AnalyticsEvent): string {
   return `${merchant_id}:${user_external_id}`;
 }
 
-/** The event as JSON text in Amplitude's terms; the payload stays byte for byte what the merchant sent. */
+/** Returns the event in Amplitude's format; the payload is copied byte for byte. */
 export function eventJson(event: AnalyticsEvent): string {
   const { event_id, event_name, event_datetime, device_id, payload } = event;
   const device = device_id === null ? '' : `"device_id":${JSON.stringify(device_id)},`;
@@ -192,7 +190,6 @@ export function eventJson(event: AnalyticsEvent): string {
   );
 }
 
-/** The analytics provider of the sandbox: writes events to `tracking.sandbox_analytics`. */
 export class SandboxAnalytics implements Analytics {
   readonly name = 'the table of the sandbox';
   readonly limits = { events: 1000, bytes: 1_000_000 };
@@ -206,7 +203,7 @@ export class SandboxAnalytics implements Analytics {
 
   async send(events: readonly AnalyticsEvent[]): Promise<SendResult> {
     try {
-      // Two merchants may have used one event_id.
+      // Two merchants may use the same event_id.
       await this.database.query(
         `insert into tracking.sandbox_analytics as known (insert_id, event, times)
          select insert_id, (array_agg(event))[1]::json, count(*)
@@ -221,7 +218,7 @@ export class SandboxAnalytics implements Analytics {
   }
 }
 
-/** Amplitude when it has a key, else the sandbox's own provider in the sandbox, else none. */
+/** Returns Amplitude if a key is set, the sandbox's provider in the sandbox, otherwise null. */
 export function configuredAnalytics(config: TrackingConfig, database: Database): Analytics | null {
   const { amplitudeApiKey, mode } = config;
   if (amplitudeApiKey !== null) return new Amplitude({ ...config, amplitudeApiKey });

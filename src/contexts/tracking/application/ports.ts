@@ -1,38 +1,25 @@
 import type { TrackedItem } from '../domain/event-batch.js';
 
-/** An event for an analytics provider, which ignores a repeat of the event_id. Merchants share one of its projects. */
+/** An event for an analytics provider, which ignores repeated event_ids. Merchants share one project. */
 export interface AnalyticsEvent extends TrackedItem {
   readonly merchant_id: string;
 }
 
-/** The provider accepts nothing now. */
 export interface Unavailable {
   readonly outcome: 'unavailable';
+  /** `failing`: 5xx or an unreadable response. */
   readonly cause:
-    | 'unreachable'
-    | 'timeout'
-    /** 5xx, or a response that cannot be read. */
-    | 'failing'
-    /** It limits the whole project. */
-    | 'rate_limited'
-    /** The key or the URL is wrong. */
-    | 'unauthorized'
-    | 'misconfigured'
-    /** It blocks this service. */
-    | 'forbidden';
-  /** A short sentence for operators, without secrets. */
+    'unreachable' | 'timeout' | 'failing' | 'rate_limited' | 'unauthorized' | 'misconfigured' | 'forbidden';
+  /** A sentence for operators, without secrets. */
   readonly detail: string;
-  /** Requested by the provider. */
   readonly retryAfterMs: number | null;
 }
 
-/** The result of one request. */
 export type SendResult =
   | { readonly outcome: 'accepted' }
   /**
-   * None was accepted because of the named ones, one or more, by their indexes; the others may be sent again at once.
-   * Reasons are the provider's, without personal data, such as `invalid time`. `waitMs`: until then no event of the user or
-   * device should be sent.
+   * Nothing was accepted because of the named events; the others may be repeated at once. Reasons contain no personal data,
+   * such as `invalid time`. `waitMs`: the pause for the event's user or device.
    */
   | {
       readonly outcome: 'parted';
@@ -40,17 +27,13 @@ export type SendResult =
       readonly throttled: readonly { readonly index: number; readonly waitMs: number }[];
     }
   | { readonly outcome: 'too_large' }
-  /** A rejection that does not name the cause. */
   | { readonly outcome: 'rejected'; readonly reason: string }
   | Unavailable;
 
-export interface Analytics {
-  readonly name: string;
-  /** The most events and bytes of one request. */
-  readonly limits: { readonly events: number; readonly bytes: number };
-  /** Sends the events, 1 or more, in one request, within a deadline. Never rejects. */
-  send(events: readonly AnalyticsEvent[]): Promise<SendResult>;
+/** The analytics provider. Its token provides null where none is configured. */
+export abstract class Analytics {
+  abstract readonly name: string;
+  abstract readonly limits: { readonly events: number; readonly bytes: number };
+  /** Sends 1 or more events in one request, within a deadline. Never rejects. */
+  abstract send(events: readonly AnalyticsEvent[]): Promise<SendResult>;
 }
-
-/** The token of the provider; null when none is configured. */
-export const ANALYTICS = Symbol('ANALYTICS');

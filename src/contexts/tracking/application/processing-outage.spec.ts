@@ -107,7 +107,7 @@ describe('processing', () => {
     expect(await counted()).toEqual({ accepted: 0, bits: sent.length });
   });
 
-  it('leaves the batches to another process when it lost sight of the database in the middle', async () => {
+  it('lets another process take over the batches after it has lost the database connection', async () => {
     proxy.hangAt = { text: MESSAGES['the marking of batches'], side: 'unacknowledged' };
     await hanging();
     await harness.settle([harness.worker()]);
@@ -124,7 +124,7 @@ describe('processing', () => {
     expect(await ids()).toEqual(every());
   });
 
-  it('is stopped after the transaction in flight, and loses nothing', async () => {
+  it('stops after the transaction in flight without losing events', async () => {
     worker.wake();
     await eventually(async () => (await counted()).accepted < BATCHES);
     await worker.stop();
@@ -186,7 +186,7 @@ function processing(counted: string[]): ProcessingWorker {
 let running: ProcessingWorker | null = null;
 afterEach(() => running?.work.stop());
 
-it('a merchant that comes during the backlog of another is processed', async () => {
+it('a new merchant is processed during the backlog of another', async () => {
   const counted: string[] = [];
   running = processing(counted);
   running.work.start();

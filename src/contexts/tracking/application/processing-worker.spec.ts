@@ -38,7 +38,7 @@ describe('accepted batches', () => {
   };
   const idsOf = (sent: readonly SentItem[]): unknown[] => sent.map((item) => item['event_id']).sort();
 
-  it('become events, in the form in which they are compared, with payloads as they were sent', async () => {
+  it('become normalized events with unchanged payloads', async () => {
     const [id, other] = [randomUUID(), randomUUID()];
     const payload = '{ "n": 12345678901234567890, "n":1.0,\t"\\u0041":"\\ud83d\\ude00 \\"}{" , "x":[{}] }';
     const text = `\ufeff {"events" : [ {"payload":"not this","event_id":"${id.toUpperCase()}", "event\\u005fname":"  Ångström 😀 ",
@@ -156,7 +156,7 @@ describe('accepted batches', () => {
     }
   });
 
-  it('that cannot be read, or that the database refuses, fail alone and delay no others', async () => {
+  it('that are unreadable or violate a constraint fail alone and delay no others', async () => {
     const good = [items(2), items(2), items(2)];
     const before = await harness.accept(merchant, good[0]!);
     const poison = [
@@ -179,7 +179,7 @@ describe('accepted batches', () => {
     expect(await ids()).toEqual(idsOf(good.flat()));
   });
 
-  it('of a merchant with a backlog do not hold up another', async () => {
+  it('of a merchant with a backlog do not delay another merchant', async () => {
     const other = randomUUID();
     for (let index = 0; index < 60; index += 1) await harness.accept(merchant, items(1));
     const few = await harness.accept(other, items(1));
@@ -192,7 +192,7 @@ describe('accepted batches', () => {
     expect(rows[0]!.earlier).toBeLessThanOrEqual(16);
   });
 
-  it('wait, and are processed later, when the database does not take them', async () => {
+  it('are retried after a failure of the database', async () => {
     await harness.db.pool.query(
       `create function tracking.refuse() returns trigger language plpgsql as $$
        begin raise exception 'out of disk' using errcode = '53100'; end $$;

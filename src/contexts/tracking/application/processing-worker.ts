@@ -5,22 +5,21 @@ import type { BatchEvent } from '../domain/event-batch.js';
 import { eventBatches, trackedEvents, waitingBatches } from '../metrics.js';
 import { AcceptedBatches, type AcceptedBatch, type ValidBatch } from '../store/accepted-batches.js';
 import { CountedEvents, isDataError } from '../store/counted-events.js';
-import { distinctEvents, UnreadableBatch } from './batch-items.js';
+import { distinctEvents, UnreadableBatch } from '../store/batch-items.js';
 
 const POLL_MS = 250;
-/** The pause of a merchant after a failure that its data did not cause. */
+/** The pause of a merchant after an infrastructure failure. */
 const HOLD_MS = 1000;
 
 interface Chunk {
   readonly merchantId: string;
   readonly batches: readonly AcceptedBatch[];
-  /** The events; null where one of the batches cannot be read. */
   readonly events: readonly BatchEvent[] | null;
 }
 
 /**
- * Processes accepted batches: round robin over merchants, one bounded transaction each, so that none waits behind the
- * backlog of another. Woken by acceptances in this process, and by polling.
+ * Processes accepted batches in bounded transactions, round robin over merchants, so that no merchant waits behind another's
+ * backlog. Acceptances in this process wake it; otherwise it polls.
  */
 @Injectable()
 export class ProcessingWorker implements OnModuleInit {
@@ -31,7 +30,7 @@ export class ProcessingWorker implements OnModuleInit {
     run: (signal) => this.run(signal),
   });
   private readonly log = new Logger(ProcessingWorker.name);
-  /** The times until which merchants wait, on the clock of `performance.now()`. */
+  /** The end of each merchant's pause, on the clock of `performance.now()`. */
   private readonly holds = new Map<string, number>();
 
   constructor(
@@ -43,35 +42,34 @@ export class ProcessingWorker implements OnModuleInit {
     measureOnScrape(async () => waitingBatches.set(await this.accepted.waiting()));
   }
 
-  /** Resolves once the batch is durable (domain/event-batch.ts says which are valid). */
   async accept(batch: ValidBatch): Promise<void> {
     await this.accepted.insert(batch);
     this.work.wake();
   }
 
-  /** Runs until every merchant is processed. The next chunk is read while the database works on the current one. */
+  /** Runs until no merchant has a batch. The next chunk is read while the database works on the current one. */
   private async run(signal: AbortSignal): Promise<void> {
     const waiting = new Set(await this.accepted.merchants());
     let refreshAt = performance.now() + POLL_MS;
     let chunk = await this.next(waiting);
     while (chunk !== null && !signal.aborted) {
-      // A backlog may never end: merchants that came since the start are added.
+      // A backlog may never end, so new merchants join during the run.
       if (performance.now() >= refreshAt) {
         for (const merchantId of await this.accepted.merchants()) waiting.add(merchantId);
         refreshAt = performance.now() + POLL_MS;
       }
       const following = this.next(waiting, chunk);
-      // Awaited below; until then its failure must not count as unhandled.
+      // It is awaited below; a failure until then must not be unhandled.
       following.catch(() => undefined);
       const done = await this.finish(chunk);
       const next = await following;
-      // A later chunk must not overtake one that is not done: the first accepted event counts.
+      // A later chunk must not overtake a failed one: the first accepted event counts.
       if (!done) waiting.delete(chunk.merchantId);
       chunk = !done && next?.merchantId === chunk.merchantId ? await this.next(waiting) : next;
     }
   }
 
-  /** Returns the chunk of the merchant that waited longest, after `current` if it is of the same merchant. */
+  /** Returns the next chunk of the merchant that has waited longest, behind `current` for the same merchant. */
   private async next(waiting: Set<string>, current?: Chunk): Promise<Chunk | null> {
     for (const merchantId of waiting) {
       waiting.delete(merchantId);
@@ -85,7 +83,7 @@ export class ProcessingWorker implements OnModuleInit {
     return null;
   }
 
-  /** Checks that the batches are processed, by any process, or have failed for good. */
+  /** Returns true once the batches are processed, by any process, or have failed permanently. */
   private async finish(chunk: Chunk): Promise<boolean> {
     try {
       const done = await this.process(chunk);
@@ -98,7 +96,7 @@ export class ProcessingWorker implements OnModuleInit {
     }
   }
 
-  /** Processes the batches, one by one after an error in the data. */
+  /** Processes the batches together, and one by one after an error in the data. */
   private async process({ merchantId, batches, events }: Chunk): Promise<boolean> {
     try {
       return await this.count(merchantId, batches, events ?? distinctEvents(batches));
@@ -114,7 +112,7 @@ export class ProcessingWorker implements OnModuleInit {
     return true;
   }
 
-  /** False while another process works for the merchant. */
+  /** Returns false while another process works for the merchant. */
   private async count(
     merchantId: string,
     batches: readonly AcceptedBatch[],
@@ -129,7 +127,7 @@ export class ProcessingWorker implements OnModuleInit {
     return true;
   }
 
-  /** The message may quote data of users: it is stored in the row and not logged. */
+  /** Stores the message in the row and does not log it: it may quote personal data. */
   private async fail(merchantId: string, batch: AcceptedBatch, error: Error): Promise<void> {
     await this.accepted.fail(batch, error.message);
     eventBatches.inc({ outcome: 'failed' });

@@ -29,7 +29,7 @@ describe('an item', () => {
     }
   });
 
-  it('has a user_external_id without invisible marks, as the user has it', () => {
+  it('has a user_external_id without invisible characters', () => {
     const item = eventItem({ user_external_id: '\ufeff customer\u00ad-\u200b7\u202c ' });
     expect(toItem(item as unknown as ValidItem, '{}').user_external_id).toBe('customer-7');
     expect(findFault(eventItem({ user_external_id: '\u200b \u2060' }))).toBe(
@@ -38,7 +38,7 @@ describe('an item', () => {
   });
 
   it.each(['event_name', 'user_external_id', 'device_id'])(
-    'holds %s to its length and characters',
+    'validates the length and characters of %s',
     (field) => {
       const fault = (value: unknown) => findFault(eventItem({ [field]: value }));
       const longest = field === 'device_id' ? 253 : 255;
@@ -52,13 +52,13 @@ describe('an item', () => {
     },
   );
 
-  it('may leave device_id out, and not blank', () => {
+  it('may omit device_id, but not leave it blank', () => {
     expect(findFault(without('device_id'))).toBeNull();
     expect(findFault(eventItem({ device_id: null }))).toBeNull();
     expect(findFault(eventItem({ device_id: ' ' }))).toBe('.device_id must not be blank');
   });
 
-  it('holds a device_id, which is kept as it was sent, to its length and characters with the space around it', () => {
+  it('validates a device_id with its surrounding space, which is stored', () => {
     for (const value of [` ${'a'.repeat(255)}`, `${' '.repeat(300)}a`])
       expect(findFault(eventItem({ device_id: value }))).toBe('.device_id must be at most 255 characters');
     for (const value of ['a\n', '\ta', 'a\r\n'])
@@ -88,7 +88,7 @@ describe('an item', () => {
     expect(findFault(eventItem({ event_id: id }))).toBe('.event_id must be a UUID v4');
   });
 
-  it('refuses what is no date, with an example of one', () => {
+  it('rejects an invalid date with an example of a valid one', () => {
     expect(findFault(eventItem({ event_datetime: '2026-02-30T00:00:00Z' }))).toBe(
       '.event_datetime must be a date and time of ISO 8601 that exists, such as 2026-01-31T12:00:00Z',
     );
@@ -96,7 +96,7 @@ describe('an item', () => {
     expect(findFault(eventItem({ event_id: 7 }))).toBe('.event_id must be a string');
   });
 
-  it('is compared and kept in one form', () => {
+  it('is normalized before it is compared and stored', () => {
     const item = eventItem({
       event_name: '  Kauf ÄÖ ',
       event_id: 'AAAAAAAA-BBBB-4CCC-8DDD-EEEEEEEEEEEE',
@@ -129,7 +129,7 @@ describe('a batch', () => {
     expect(() => countItems(body)).toThrow(message);
   });
 
-  it('says how many items were refused', () => {
+  it('reports the number of rejected items', () => {
     const events = [eventItem(), eventItem({ payload: nested(33) })];
     const tooDeep = { code: 'bad_request', items: 2 };
     expect(() => countItems({ events })).toThrow(expect.objectContaining(tooDeep));

@@ -3,16 +3,16 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { toUtc } from '../../../kernel/instant.js';
 import { tidy } from '../../../kernel/typed-text.js';
 
-/** The deepest nesting of a payload; the object itself is level 1. */
+/** The maximum nesting of a payload, whose object is level 1. */
 export const PAYLOAD_MAX_DEPTH = 32;
-/** Longest event_name, user_external_id and device_id, in code points. */
+/** The maximum length of event_name, user_external_id and device_id, in code points. */
 export const TEXT_MAX_LENGTH = 255;
 
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
-/** The form of nearly all texts, checked at a fraction of the cost: trimmed printable ASCII. */
+/** A fast path for nearly all texts: trimmed printable ASCII. */
 const PLAIN = /^[!-~](?:[ -~]{0,253}[!-~])?$/;
 
-/** An item without a fault (contract.md 17.4 to 17.7). */
+/** A valid item (contract.md 17.4 to 17.7). */
 export interface ValidItem {
   readonly event_name: string;
   readonly payload: Readonly<Record<string, unknown>>;
@@ -22,28 +22,23 @@ export interface ValidItem {
   readonly device_id?: string | null;
 }
 
-/** An item in normalized form, as `tracking.events` has it. */
+/** A normalized item, as stored in `tracking.events`. */
 export interface TrackedItem {
-  /** The id in lower case. */
   readonly event_id: string;
-  /** Trimmed and in lower case. */
   readonly event_name: string;
   /** UTC with microseconds, `2026-02-28T23:59:00.000000Z`. */
   readonly event_datetime: string;
-  /** Tidy. */
   readonly user_external_id: string;
   readonly device_id: string | null;
-  /** JSON text, exactly as it was sent. */
   readonly payload: string;
 }
 
-/** An item with its place: the index of its batch among others, and its index within the batch. */
 export interface BatchEvent extends TrackedItem {
   readonly batch: number;
   readonly item: number;
 }
 
-/** The first fault of an item, beginning with ` ` or `.field`; null when it is valid. */
+/** Returns the first fault of an item, beginning with ` ` or `.field`, or null. */
 export function findFault(item: unknown): string | null {
   if (!isObject(item)) return ' must be an object';
   for (const [field, faultIn] of CHECKS) {
@@ -53,7 +48,6 @@ export function findFault(item: unknown): string | null {
   return null;
 }
 
-/** The checks in the order in which faults are reported. */
 const CHECKS: readonly (readonly [keyof ValidItem, (value: unknown) => string | null])[] = [
   ['event_name', textFault],
   ['payload', payloadFault],
@@ -75,7 +69,6 @@ export function toItem(item: Omit<ValidItem, 'payload'>, payload: string): Track
   };
 }
 
-/** Checks that the arrays and objects of a value nest no deeper than `levels`. */
 function nestsWithin(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (levels === 0) return false;
@@ -84,7 +77,6 @@ function nestsWithin(value: unknown, levels: number): boolean {
   return true;
 }
 
-/** The fault of a value that is no text, or a blank one. */
 function blankFault(value: unknown): string | null {
   if (typeof value !== 'string') return missing(value) ? 'is required' : 'must be a string';
   return value.trim() === '' ? 'must not be blank' : null;
@@ -100,12 +92,12 @@ function payloadFault(value: unknown): string | null {
   return missing(value) ? 'is required' : 'must be an object';
 }
 
-/** Checks a text as {@link textFault} does, without its invisible marks. */
+/** Validates like {@link textFault}, without invisible marks. */
 export function externalIdFault(value: unknown): string | null {
   return textFault(typeof value === 'string' && !PLAIN.test(value) ? tidy(value) : value);
 }
 
-/** Checks as {@link textFault} does. The id is not trimmed, so surrounding space counts too. */
+/** Validates like {@link textFault}, including surrounding space: the id is not trimmed. */
 export function deviceFault(value: unknown): string | null {
   return textFault(value) ?? keptTextFault(value as string);
 }
@@ -135,17 +127,16 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** More are 413 (contract.md 17.3). */
+/** More items get 413 (contract.md 17.3). */
 export const MAX_ITEMS = 1000;
 /** Root, array and item enclose a payload. */
 const BODY_MAX_DEPTH = PAYLOAD_MAX_DEPTH + 3;
 
-/** A batch is accepted whole or not at all. */
+/** The error of an invalid batch, which is refused whole. */
 export class RefusedBatch extends DomainError {
   constructor(
     code: 'bad_request' | 'too_large',
     message: string,
-    /** The number of items as far as the batch was read. */
     readonly items = 0,
   ) {
     super(code, message);
@@ -157,8 +148,8 @@ export class RefusedBatch extends DomainError {
 }
 
 /**
- * The number of items in the parsed body of POST /merchants/v1/events. Throws {@link RefusedBatch} `too_large` (413), or
- * `bad_request` (400), which names the first item and field at fault (contract.md 17.3).
+ * Validates the parsed body of POST /merchants/v1/events and returns the number of items. Throws {@link RefusedBatch}
+ * `too_large` (413), or `bad_request` (400), which names the first invalid item and field (contract.md 17.3).
  */
 export function countItems(body: unknown): number {
   if (typeof body !== 'object' || body === null || Array.isArray(body))

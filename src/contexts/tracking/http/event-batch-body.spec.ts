@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { batchOf, eventItem, validItem } from '../../../../test/support/tracking/event-batches.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { readItems } from '../application/batch-items.js';
+import { readItems } from '../store/batch-items.js';
 import { toItem, type ValidItem } from '../domain/event-batch.js';
 import { readBatch } from './events.controller.js';
 
@@ -31,7 +31,7 @@ describe('the body of a batch', () => {
     );
   });
 
-  it('is refused when it is no JSON, and otherwise read as JSON.parse reads it, with any bytes changed', () => {
+  it('is rejected as invalid JSON or parsed like JSON.parse, after any change of bytes', () => {
     const change = fc.record({
       at: fc.double({ min: 0, max: 1, noNaN: true }),
       cut: fc.nat(3),
@@ -125,7 +125,7 @@ describe('the body of a batch', () => {
     ['{"events":[]}', 'events must contain at least one event'],
   ])('is refused: %j', (body, message) => expect(read(body)).toBe(`bad_request: ${message}`));
 
-  it('may speak of prototypes', () => {
+  it('may contain prototype and __proto__ as values', () => {
     expect(read(batchOf([eventItem({ payload: { prototype: 'protocol', name: '__proto__' } })]))).toBe(1);
   });
 });

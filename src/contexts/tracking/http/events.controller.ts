@@ -5,7 +5,7 @@ import { BodyAsBytes, MerchantId, Ticket } from '../../../platform/http/decorato
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { receivedBatches, receivedEvents } from '../metrics.js';
-import { readElements } from '../application/batch-items.js';
+import { readElements } from '../store/batch-items.js';
 import { ProcessingWorker } from '../application/processing-worker.js';
 import {
   RefusedBatch,
@@ -30,14 +30,14 @@ export function readBatch(bytes: Buffer): number {
   try {
     body = bytes.length === 0 ? undefined : parseDeepJsonBody(bytes);
   } catch (error) {
-    // Too many items are 413 even where the body is no JSON.
+    // Too many items are 413 also in malformed JSON.
     if (holdsTooMany(bytes.toString())) throw RefusedBatch.tooMany(MAX_ITEMS + 1);
     throw error;
   }
   return countItems(body);
 }
 
-/** Checks whether text that cannot be parsed has too many items, as far as it can be read. */
+/** Checks whether malformed JSON has too many items, as far as it is readable. */
 function holdsTooMany(json: string): boolean {
   try {
     const items = readElements(json, (text, at, all: number[]) => {
@@ -46,12 +46,12 @@ function holdsTooMany(json: string): boolean {
     });
     return items.length > MAX_ITEMS;
   } catch {
-    // A malformed escape in a key.
+    // A key has a malformed escape.
     return false;
   }
 }
 
-/** The rules of the domain; the route checks each item itself (`countItems`). */
+/** Documents a rule of the domain; the route itself validates items with `countItems`. */
 const checked = (schema: Schema, faultOf: (value: unknown) => string | null): Rule => ({
   schema: { type: 'string', ...schema },
   read: (value) => {
@@ -95,7 +95,6 @@ class Event {
   device_id?: string | null;
 }
 
-/** Body of POST /merchants/v1/events. Other fields are ignored. */
 export class EventBatch {
   @Many(() => Event, {
     minItems: 1,
@@ -107,7 +106,6 @@ export class EventBatch {
 
 const NO_BODY = Buffer.alloc(0);
 
-/** POST /merchants/v1/events (contract.md 17). */
 @Controller('merchants/v1/events')
 export class EventsController {
   constructor(private readonly processing: ProcessingWorker) {}
@@ -139,7 +137,6 @@ export class EventsController {
       edge.items = readBatch(body);
     } catch (error) {
       if (error instanceof DomainError) {
-        // The items that are known of the batch.
         edge.items = error instanceof RefusedBatch ? error.items : 0;
         receivedBatches.inc({ outcome: error.code === 'too_large' ? 'too_large' : 'malformed' });
         receivedEvents.inc({ outcome: 'refused' }, edge.items);

@@ -18,7 +18,6 @@ const eventName = text({}, (value) =>
   CONTROL.test(value) ? new Fault('must not contain control characters') : value.trim().toLowerCase(),
 );
 
-/** Query of GET /merchants/v1/users/{id}/events. */
 class JourneyQuery implements JourneyFilter {
   @Filter(eventName, 'Only events of this name; letter case does not count.') event_name?: string;
   @Day('First day of event_datetime, in UTC.') event_from?: string;
@@ -74,7 +73,6 @@ export class JourneyController {
   }
 }
 
-/** Throws `not_found`. */
 async function findExternalId(users: UsersView, merchantId: string, id: string): Promise<string | null> {
   const user = await users.find(merchantId, id);
   if (user === null) throw DomainError.notFound('User');
@@ -87,7 +85,6 @@ class PortalEventsQuery extends JourneyQuery {
   user_external_id?: string;
 }
 
-/** Events that the servers of the merchant sent, as the journey of a user (admin-api.md 6). */
 @PortalController('events')
 export class PortalEventsController {
   constructor(

@@ -1,6 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Inbound event batches and their events. */
 export class Tracking1795000000700 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
@@ -10,20 +9,20 @@ export class Tracking1795000000700 implements MigrationInterface {
       create table tracking.batches (
         batch_id uuid primary key,
         merchant_id uuid not null,
-        -- As exact as a Date of the service.
+        -- The precision of a JavaScript Date.
         received_at timestamptz(3) not null,
         item_count int not null,
-        -- The request's body exactly as it was sent.
+        -- The raw request body.
         body bytea not null,
         state text not null default 'accepted' check (state in ('accepted', 'processed', 'forwarded', 'failed')),
         -- One bit per item, the first in the highest bit of the first byte: set when the item was new.
         new_items bytea,
         processed_at timestamptz,
-        -- When forwarding it may be tried next, and how often that failed.
+        -- The due time of forwarding and the count of failures.
         forward_at timestamptz,
         forward_attempts int not null default 0,
         error text,
-        -- Bits as in new_items: set when the provider accepted or refused the item. Null: none yet.
+        -- A bitmap like new_items: accepted or refused items.
         forward_done bytea
       );
       alter table tracking.batches alter column body set storage external;
@@ -40,17 +39,15 @@ export class Tracking1795000000700 implements MigrationInterface {
         event_name text collate "C" not null,
         event_datetime timestamptz not null,
         device_id text,
-        -- JSON text as it was sent.
         payload text not null,
         primary key (merchant_id, event_id)
       );
       create index events_of_user on tracking.events (merchant_id, user_external_id, event_datetime, event_id);
       create index events_by_age on tracking.events (received_at);
 
-      -- Claimed by the process that forwards.
       insert into work.items (kind, key, due_at) values ('tracking.forwarding', 'analytics', now());
 
-      -- Events that the provider will never take.
+      -- Events that the provider refuses permanently.
       create table tracking.refused_events (
         merchant_id uuid not null,
         event_id uuid not null,
@@ -61,10 +58,10 @@ export class Tracking1795000000700 implements MigrationInterface {
       );
       create index refused_events_by_age on tracking.refused_events (refused_at);
 
-      -- What the sandbox's analytics provider was sent.
+      -- The events that the sandbox's analytics provider received.
       create table tracking.sandbox_analytics (
         insert_id uuid primary key,
-        -- Payloads may hold what jsonb cannot: U+0000, lone surrogates.
+        -- Payloads may contain U+0000 and lone surrogates, which jsonb rejects.
         event json not null,
         times int not null default 1,
         received_at timestamptz not null default clock_timestamp()

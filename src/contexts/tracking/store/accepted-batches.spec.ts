@@ -12,7 +12,7 @@ function batchOf(bytes: number): ValidBatch {
   return { merchantId: randomUUID(), batchId: randomUUID(), itemCount: bytes, body: randomBytes(bytes) };
 }
 
-it('batches that arrive together are stored as they were sent, each once, in a few statements', async () => {
+it('concurrent batches share a few statements and are stored unchanged, each once', async () => {
   const statements: number[] = [];
   const query = db.database.query.bind(db.database);
   const counting = Object.assign(Object.create(db.database) as typeof db.database, {
@@ -45,7 +45,7 @@ it('batches that arrive together are stored as they were sent, each once, in a f
   expect(statements.length).toBeLessThan(8);
 });
 
-it('a batch that cannot be stored rejects, and nothing of its statement is there', async () => {
+it('a failed statement stores no batch and rejects every call', async () => {
   const accepted = new AcceptedBatches(db.database, clock);
   const [good, bad] = [batchOf(10), { ...batchOf(10), itemCount: 2 ** 40 }];
   const results = await Promise.allSettled([bad, good].map((each) => accepted.insert(each)));
@@ -56,7 +56,7 @@ it('a batch that cannot be stored rejects, and nothing of its statement is there
   expect(rows).toEqual([]);
 });
 
-it('two processes that store the same batches in opposite orders do not wait for each other in a circle', async () => {
+it('two processes that store the same batches in opposite orders do not deadlock', async () => {
   const processes = [1, 2].map(() => new AcceptedBatches(db.database, clock));
   for (let round = 0; round < 20; round += 1) {
     const batches = Array.from({ length: 200 }, () => batchOf(10));

@@ -5,7 +5,7 @@ import { GroupCall } from '../../../platform/jobs/group-call.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { batchStoreDuration } from '../metrics.js';
 
-/** One bit per item of a batch, the first in the highest bit of the first byte, as `tracking.batches` keeps them. */
+/** A bitmap of a batch's items, the first in the highest bit of the first byte, as stored in `tracking.batches`. */
 export class ItemsBitmap {
   private constructor(readonly bytes: Buffer) {}
 
@@ -13,7 +13,6 @@ export class ItemsBitmap {
     return new ItemsBitmap(Buffer.alloc(Math.ceil(items / 8)));
   }
 
-  /** A copy; null means none. */
   static read(bytes: Buffer | null, items: number): ItemsBitmap {
     const bitmap = ItemsBitmap.none(items);
     bytes?.copy(bitmap.bytes);
@@ -37,7 +36,6 @@ export interface ValidBatch {
   readonly merchantId: string;
   readonly batchId: string;
   readonly itemCount: number;
-  /** The request's body exactly as it was sent. */
   readonly body: Buffer;
 }
 
@@ -48,12 +46,12 @@ export interface AcceptedBatch {
   readonly body: Buffer;
 }
 
-/** The batches of one transaction. The first may exceed the bytes. */
+/** The limits of one transaction. The first batch may exceed the bytes. */
 const MAX_BATCHES = 8;
 const MAX_BYTES = 4 << 20;
 const MAX_COUNTED = 100_000;
 
-/** `tracking.batches` until they are processed. Batches are not claimed: processing locks the merchant. */
+/** The unprocessed rows of `tracking.batches`. They are not claimed: processing locks the merchant. */
 @Injectable()
 export class AcceptedBatches {
   private readonly inserts = new GroupCall((batches: readonly ValidBatch[]) => this.insertAll(batches), {
@@ -66,9 +64,8 @@ export class AcceptedBatches {
   ) {}
 
   /**
-   * Resolves once the batch is durable; batches that arrive meanwhile share the next statement. Rejects, with nothing
-   * written, when the database is unavailable, and so does each batch of the statement. An earlier request with its
-   * Idempotency-Key may have stored it and died.
+   * Resolves once the batch is durable. Concurrent batches share a statement, and all reject if it fails. A batch that an
+   * earlier attempt of the request stored is kept.
    */
   async insert(batch: ValidBatch): Promise<void> {
     const stored = batchStoreDuration.startTimer();
@@ -78,9 +75,9 @@ export class AcceptedBatches {
 
   private async insertAll(batches: readonly ValidBatch[]): Promise<void[]> {
     const values: unknown[] = [];
-    // Now, and not when they arrived: an erasure would miss one that still waits for its statement.
+    // The time of the statement, not of arrival: an erasure would miss a batch that still waits.
     const at = this.clock.now();
-    // The order is the same in all processes, so that they wait for each other and never in a circle.
+    // A fixed order prevents deadlocks between processes.
     const ordered = batches.toSorted((a, b) => (a.batchId < b.batchId ? -1 : 1));
     const rows = ordered.map(({ batchId, merchantId, itemCount, body }) => {
       const before = values.push(batchId, merchantId, at, itemCount, body) - 5;
@@ -94,7 +91,7 @@ export class AcceptedBatches {
     return batches.map(() => undefined);
   }
 
-  /** Merchants with accepted batches, by one index read each. */
+  /** Returns the merchants with accepted batches, by one index read each. */
   async merchants(): Promise<readonly string[]> {
     const rows = await this.database.query<{ merchant_id: string }>(
       `with recursive waiting as (
@@ -108,7 +105,7 @@ export class AcceptedBatches {
     return rows.map(({ merchant_id }) => merchant_id);
   }
 
-  /** The next batches of the merchant, in the order of acceptance, those after `after` when it is given. */
+  /** Returns the merchant's next batches in order of acceptance, behind `after`. */
   next(merchantId: string, after?: AcceptedBatch): Promise<AcceptedBatch[]> {
     return this.database.query<AcceptedBatch & Record<string, unknown>>(
       `select batch_id, received_at, item_count, body from (
@@ -123,7 +120,7 @@ export class AcceptedBatches {
     );
   }
 
-  /** Fails a batch until an operator sets it back to `accepted`. */
+  /** Marks a batch as failed until an operator resets it to `accepted`. */
   async fail({ batch_id }: AcceptedBatch, error: string): Promise<void> {
     await this.database.query(
       `update tracking.batches set state = 'failed', processed_at = clock_timestamp(), error = $2
@@ -132,7 +129,6 @@ export class AcceptedBatches {
     );
   }
 
-  /** Counts up to {@link MAX_COUNTED}. */
   async waiting(): Promise<number> {
     const [row] = await this.database.query<{ waiting: number }>(
       `select count(*)::int as waiting
@@ -142,7 +138,6 @@ export class AcceptedBatches {
   }
 }
 
-/** Admits batches while their bodies have at most `max` bytes together; the first always. */
 function upToBytes(max: number): (batch: ValidBatch) => boolean {
   let bytes = 0;
   return ({ body }) => (bytes += body.length) <= max || bytes === body.length;

@@ -5,11 +5,11 @@ import { Database } from '../../../platform/postgres/database.js';
 import type { BatchEvent } from '../domain/event-batch.js';
 import { ItemsBitmap, type AcceptedBatch } from './accepted-batches.js';
 
-/** First half of the advisory locks of merchants; the second is a hash of the merchant's id. */
+/** The first half of a merchant's advisory lock; the second is a hash of the id. */
 const MERCHANT_LOCKS = 7331;
-/** A stalled process loses the lock of its merchant after this. */
+/** The time after which a stalled process loses the lock. */
 const STALLED_MS = 30_000;
-/** SQLSTATE classes of what is wrong with the rows: data, constraints, limits of the server. */
+/** The SQLSTATE classes of invalid rows: data, constraints, server limits. */
 const DATA_CLASSES = new Set(['22', '23', '54']);
 const COLUMNS = [
   'event_id',
@@ -20,18 +20,17 @@ const COLUMNS = [
   'payload',
 ] as const;
 
-/** Another process has processed the batches since they were read. */
+/** The batches were processed concurrently. */
 class Stale extends Error {}
 
-/** The table `tracking.events`, in which each event id is stored once. */
 @Injectable()
 export class CountedEvents {
   constructor(private readonly database: Database) {}
 
   /**
-   * Adds the events with new ids and marks the batches, in one transaction under the lock of the merchant (ADR 82).
-   * `events` hold no id twice. Returns the number of new events; null when another process works for the merchant, or has
-   * processed the batches since they were read.
+   * Inserts the events with new ids and marks the batches, in one transaction under the merchant's lock (ADR 82). `events`
+   * have distinct ids. Returns the number of new events, or null when another process has the lock or has processed the
+   * batches.
    */
   async count(
     merchantId: string,
@@ -46,7 +45,7 @@ export class CountedEvents {
           await this.mark(batches, added, tx);
           return added.length;
         },
-        // The batches contain these data too, and stay accepted when a crash of the database loses the commit.
+        // Asynchronous commit is safe: after a lost commit the batches are still accepted and contain the data.
         { begin: beginFor(merchantId), bounded: true },
       );
     } catch (error) {
@@ -55,7 +54,6 @@ export class CountedEvents {
     }
   }
 
-  /** The events whose ids were new. */
   private async insert(
     merchantId: string,
     batches: readonly AcceptedBatch[],
@@ -97,7 +95,7 @@ export class CountedEvents {
   }
 }
 
-/** Checks that the data are the cause, so that a retry would not help. */
+/** Checks whether the data caused the error, so that a retry is useless. */
 export function isDataError(error: unknown): boolean {
   const { code } = error as { readonly code?: unknown };
   return typeof code === 'string' && DATA_CLASSES.has(code.slice(0, 2));

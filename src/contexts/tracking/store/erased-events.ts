@@ -1,8 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { failpoint } from '../../../platform/failpoints.js';
+import { Forgets, type ErasedPerson } from '../../../platform/operations/erasure.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { ItemsBitmap } from './accepted-batches.js';
+import { bodyWithout } from './batch-items.js';
 
-/** Events changed in one statement. */
+/** The events per statement. */
 const CHUNK = 1000;
 
 interface BatchRow {
@@ -12,14 +15,34 @@ interface BatchRow {
   readonly new_items: Buffer | null;
   readonly forward_done: Buffer | null;
 }
-type Rewrite = (body: Buffer) => { readonly body: Buffer; readonly items: readonly number[] } | null;
 
-/** Events of persons who are erased: their ids stay, so that nothing is counted again, and nothing else. */
+/**
+ * Blanks the events of an erased person, by external_id, in the table and in stored bodies. Their ids remain, so that nothing
+ * is counted again. Pending events are not forwarded.
+ */
 @Injectable()
 export class ErasedEvents {
   constructor(private readonly database: Database) {}
 
-  /** Checks whether batches of the merchant from before that time are not processed yet. */
+  /** Returns false until every batch from before the erasure is processed. */
+  @Forgets('tracking')
+  async forget({ merchantId, externalId, erasedAt }: ErasedPerson, signal: AbortSignal): Promise<boolean> {
+    if (externalId === null) return true;
+    if (await this.isBehind(merchantId, erasedAt)) return false;
+    while (await this.blankSome(merchantId, externalId)) if (signal.aborted) return false;
+    failpoint('erasure.events_blanked');
+    const batches = await this.database.query<{ batch_id: string }>(
+      `select batch_id from tracking.batches where merchant_id = $1 and state <> 'accepted' order by received_at`,
+      [merchantId],
+    );
+    for (const { batch_id } of batches) {
+      if (signal.aborted) return false;
+      if (await this.rewrite(batch_id, externalId)) failpoint('erasure.batch_rewritten');
+    }
+    return true;
+  }
+
+  /** Checks for unprocessed batches from before that time. */
   async isBehind(merchantId: string, time: string): Promise<boolean> {
     const rows = await this.database.query(
       `select from tracking.batches where merchant_id = $1 and state = 'accepted' and received_at <= $2 limit 1`,
@@ -28,8 +51,8 @@ export class ErasedEvents {
     return rows.length > 0;
   }
 
-  /** Blanks some events of the person, and deletes rows about their forwarding. True when there may be more. */
-  async blankSome(merchantId: string, externalId: string): Promise<boolean> {
+  /** Blanks some events and deletes the rows about their forwarding. Returns true when more may remain. */
+  private async blankSome(merchantId: string, externalId: string): Promise<boolean> {
     const rows = await this.database.query(
       `with picked as materialized (
          select event_id from tracking.events where merchant_id = $1 and user_external_id = $2 limit ${CHUNK}
@@ -48,17 +71,8 @@ export class ErasedEvents {
     return rows.length > 0;
   }
 
-  /** Ids of the merchant's processed batches. */
-  async batches(merchantId: string): Promise<string[]> {
-    const rows = await this.database.query<{ batch_id: string }>(
-      `select batch_id from tracking.batches where merchant_id = $1 and state <> 'accepted' order by received_at`,
-      [merchantId],
-    );
-    return rows.map(({ batch_id }) => batch_id);
-  }
-
-  /** False when there is nothing to change. Locks the row: another erasure may rewrite it at the same time. */
-  rewrite(batchId: string, rewrite: Rewrite): Promise<boolean> {
+  /** Returns false when nothing changes. The row lock serializes concurrent erasures. */
+  rewrite(batchId: string, externalId: string): Promise<boolean> {
     return this.database.transaction(async (tx) => {
       const { rows } = await tx.query<BatchRow>(
         `select body, state, item_count, new_items, forward_done from tracking.batches
@@ -66,7 +80,7 @@ export class ErasedEvents {
         [batchId],
       );
       const [row] = rows;
-      const rewritten = row === undefined ? null : rewrite(row.body);
+      const rewritten = row === undefined ? null : withoutPerson(batchId, row.body, externalId);
       if (row === undefined || rewritten === null) return false;
       await tx.query('update tracking.batches set body = $2, new_items = $3 where batch_id = $1', [
         batchId,
@@ -78,11 +92,20 @@ export class ErasedEvents {
   }
 }
 
-/** Events that are not forwarded yet are never forwarded. */
+/** Removes the items that are not forwarded yet. */
 function unsent(row: BatchRow, items: readonly number[]): Buffer | null {
   if (row.new_items === null || row.state !== 'processed') return row.new_items;
   const pending = ItemsBitmap.read(row.new_items, row.item_count);
   const done = ItemsBitmap.read(row.forward_done, row.item_count);
   for (const item of items) if (!done.has(item)) pending.delete(item);
   return pending.bytes;
+}
+
+function withoutPerson(batchId: string, body: Buffer, externalId: string): ReturnType<typeof bodyWithout> {
+  try {
+    return bodyWithout(body, externalId);
+  } catch {
+    // The parser's error quotes the text, so it is dropped.
+    throw new Error(`the body of batch ${batchId} cannot be read`);
+  }
 }

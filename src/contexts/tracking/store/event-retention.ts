@@ -6,7 +6,7 @@ import { earlierNow } from '../../../platform/postgres/clock-check.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { trackingConfig, type TrackingConfig } from '../settings.js';
 
-/** Deletes finished batches and events that are older than they are kept. Once its event is gone, an id is new again. */
+/** Deletes old events and finished batches. A deleted event's id counts as new again. */
 @Injectable()
 export class EventRetention {
   constructor(
@@ -29,11 +29,11 @@ export class EventRetention {
   }
 }
 
-/** The same day so many months before; the last one of a shorter month. */
+/** Returns the same day `months` earlier, or the last day of a shorter month. */
 export function monthsBefore(now: Date, months: number): Date {
   const then = new Date(now);
   then.setUTCMonth(then.getUTCMonth() - months);
-  // A month without that day: JavaScript counts on into the next one.
+  // setUTCMonth continues into the next month where the day does not exist.
   if (then.getUTCDate() !== now.getUTCDate()) then.setUTCDate(0);
   return then;
 }

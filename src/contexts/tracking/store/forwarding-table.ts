@@ -3,11 +3,10 @@ import { MAX_DUE, ReportsBacklog, type BacklogState } from '../../../platform/op
 import { columnArrays } from '../../../platform/postgres/batches.js';
 import { Database } from '../../../platform/postgres/database.js';
 
-/** Bytes of the bodies of one round, which has at least one body. */
+/** The maximum of body bytes per round, beyond the first body. */
 const ROUND_BYTES = 4 * 1024 * 1024;
-/** Batches of one statement. */
+/** The batches per statement. */
 const SKIPPED = 1000;
-/** Bounds the cost of a scrape. */
 const COUNTED = 10_000;
 
 export interface DueBatch {
@@ -20,7 +19,6 @@ export interface DueBatch {
   readonly forward_attempts: number;
 }
 
-/** A row of `tracking.refused_events`. */
 export interface ForwardingRefusal {
   readonly merchant_id: string;
   readonly event_id: string;
@@ -28,26 +26,26 @@ export interface ForwardingRefusal {
   readonly reason: string;
 }
 
-/** The changes of a batch's row by a round. */
+/** The result of a round for one batch. */
 interface ForwardingResult {
   readonly batch_id: string;
-  /** Bits of the items that the provider accepted or refused. */
+  /** The bitmap of accepted or refused items. */
   readonly done: Buffer | null;
   readonly state: 'processed' | 'forwarded';
-  /** The time until the batch is due again; null leaves it as before. */
-  readonly delay_ms: number | null;
+  /** The delay until the batch is due again; 0 keeps the due time. */
+  readonly delay_ms: number;
   readonly is_failed: boolean;
   readonly error: string | null;
 }
 
-/** Kind of the one work item that the forwarding process claims. It counts the failures of the provider. */
+/** The kind of the single work item that the forwarding process claims. It counts the provider's failures. */
 export const FORWARDING = 'tracking.forwarding';
 
 interface Backlog {
   readonly failures: number;
   readonly cause: string | null;
   readonly events: number;
-  /** The oldest event, or null when none waits. */
+  /** The time of the oldest waiting event. */
   readonly oldest: Date | null;
 }
 
@@ -90,7 +88,7 @@ export class ForwardingTable {
          on conflict (merchant_id, event_id) do nothing
        )
        update tracking.batches batch set forward_done = result.done, state = result.state,
-         forward_at = coalesce(clock_timestamp() + result.delay_ms * interval '1 ms', forward_at),
+         forward_at = coalesce(clock_timestamp() + nullif(result.delay_ms, 0) * interval '1 ms', forward_at),
          forward_attempts = forward_attempts + result.is_failed::int, error = result.error
        from unnest($1::uuid[], $2::bytea[], $3::text[], $4::float8[], $5::bool[], $6::text[])
          as result (batch_id, done, state, delay_ms, is_failed, error)
@@ -102,7 +100,7 @@ export class ForwardingTable {
     );
   }
 
-  /** Counts processed batches as forwarded, where there is no provider. */
+  /** Marks processed batches as forwarded, where no provider is configured. */
   async skip(): Promise<void> {
     await this.database.query(
       `update tracking.batches set state = 'forwarded' where state = 'processed'
@@ -110,7 +108,7 @@ export class ForwardingTable {
     );
   }
 
-  /** Batches that are due, unless a process holds them or the provider is in backoff. */
+  /** Counts due batches, unless a process has the lease or the provider is in backoff. */
   @ReportsBacklog(FORWARDING)
   async dueBacklog(): Promise<BacklogState> {
     const [row] = await this.database.query<{ due: number; oldest_at: Date | null }>(

@@ -3,27 +3,28 @@ import { afterPlace, inDays, toConditions, type KeysetPage } from '../../../plat
 import { Database } from '../../../platform/postgres/database.js';
 import { encodeCursor } from '../../../platform/postgres/page-cursor.js';
 
-/** Dates are `YYYY-MM-DD`, whole days in UTC, both inclusive. */
+/** Dates are `YYYY-MM-DD`, inclusive days in UTC. */
 export interface JourneyFilter extends KeysetPage {
-  /** The name in lower case. */
   readonly event_name?: string;
   readonly event_from?: string;
   readonly event_to?: string;
 }
 
 interface JourneyRow {
-  /** JSON text; null beyond {@link PAGE_BYTES}. */
+  /** JSON; null beyond {@link PAGE_BYTES}. */
   readonly event: string | null;
   readonly event_id: string;
-  /** ISO 8601 in UTC, with microseconds. */
   readonly at: string;
   readonly matches: boolean;
 }
 
-/** Events that one page may scan: where few match, a page holds less than its size and its cursor continues from there. */
+/**
+ * The maximum of events that one page scans. Where few match, a page is short and its cursor continues behind the last
+ * scanned event.
+ */
 export const SCANNED_EVENTS = 5000;
 
-/** A page adds no event after this many bytes of payloads: a thousand may have a gigabyte. */
+/** The bytes of payloads after which a page ends. */
 const PAGE_BYTES = 4 << 20;
 
 const NO_EVENTS = '{"events":[],"next_cursor":null}';
@@ -31,14 +32,13 @@ const NO_EVENTS = '{"events":[],"next_cursor":null}';
 const NEWEST_FIRST = 'order by event_datetime desc, event_id desc';
 const COLUMNS = 'event_id, event_name, event_datetime, user_external_id, device_id, payload, received_at';
 
-/** The query for the events of a user. */
 @Injectable()
 export class JourneyView {
   constructor(private readonly database: Database) {}
 
-  /** The JSON text of one page, newest `event_datetime` first. Payloads are the text that was sent. */
+  /** Returns the JSON of one page, newest `event_datetime` first. Payloads are kept byte for byte. */
   async page(merchantId: string, externalId: string | null, filter: JourneyFilter): Promise<string> {
-    // PostgreSQL stores no zero characters.
+    // PostgreSQL stores no NUL characters.
     if (externalId === null || externalId.includes('\0')) return NO_EVENTS;
     const { sql, params } = pageQuery(merchantId, externalId, filter);
     const rows = await this.database.query<JourneyRow>(sql, params);
@@ -63,7 +63,7 @@ function pageQuery(
   ];
   const [matches = 'true'] = toConditions({ 'event_name = ?': event_name }, params);
   const limit = event_name === undefined ? page_size + 1 : SCANNED_EVENTS;
-  // The last scanned event is the cursor of a page that is not full.
+  // The last scanned event is the cursor of a short page.
   const sql = `with scanned as materialized (
       select ${COLUMNS} from tracking.events where ${place.join(' and ')} ${NEWEST_FIRST} limit ${limit}),
     found as (

@@ -17,22 +17,17 @@ import { UserClaims } from './create-user.js';
 import { parsePhoneNumber } from './phone-number.js';
 import { readExternalId } from './profile.js';
 
-/** Streams of users that a list reads at a time. */
 const AT_A_TIME = 16;
 const WALLET = /^0x[0-9a-f]{40}$/i;
 
-/** The scope that grants personal data. */
 export const PERSONAL_SCOPE = 'users_personal:read';
 
 interface UsersFilter extends UserFilter {
-  /** E.164. */
   readonly phone_number?: string | undefined;
 }
 
-/** An operation on a user, but for whose the user is. */
-export type UserWrite = Omit<OperationRequest, 'merchantId'>;
+type UserWrite = Omit<OperationRequest, 'merchantId'>;
 
-/** Users as operators see them, of any merchant. */
 @Injectable()
 export class AdminUsers {
   constructor(
@@ -44,8 +39,8 @@ export class AdminUsers {
   ) {}
 
   /**
-   * A page, newest first. Personal data is read from the users' own streams, where `personal` says so: the read model has
-   * none. A phone number finds who has it now, by keyed hashes: an erased user is not found by it.
+   * Returns a page, newest first. With `personal`, personal data is read from the users' streams. A phone number finds its
+   * current holder by keyed hashes, never an erased user.
    */
   async page(
     merchants: readonly string[] | null,
@@ -70,13 +65,12 @@ export class AdminUsers {
     return found;
   }
 
-  /** Throws what {@link find} and `Operations.request` throw. */
   async request(command: AnyCommand, write: UserWrite): Promise<OperationOutcome> {
     const { merchant_id: merchantId } = await this.find(command.subjectId);
     return this.operations.request(command, { ...write, merchantId });
   }
 
-  /** Returns the response of a write without personal data, because it is stored under an Idempotency-Key. */
+  /** Returns the response of a write. It has no personal data, because it is stored under an Idempotency-Key. */
   async written(userId: string): Promise<{ readonly user: AdminUser }> {
     return { user: await this.json(await this.find(userId), false) };
   }
@@ -88,7 +82,6 @@ export class AdminUsers {
     return { ...row, ...toPersonal(personal ? found : null), onboarding: onboarding! };
   }
 
-  /** Users by id, external id, wallet and phone number. */
   @Searches('users:read')
   async search({ text, uuid, phoneNumber, merchants, limit }: SearchQuery): Promise<readonly Found[]> {
     const listRows = (filter: Omit<UsersFilter, 'page_size'>) =>
@@ -118,7 +111,6 @@ export class AdminUsers {
   }
 }
 
-/** The members that are null in a response without personal data. */
 function toPersonal(state: User | null): Pick<AdminUser, 'phone_number' | 'email'> {
   if (state === null || !('phone_number' in state)) return { phone_number: null, email: null };
   return { phone_number: state.phone_number, email: state.email };

@@ -15,10 +15,9 @@ import { refuseHeld } from './user-commands.js';
 import { userJson } from './user-json.js';
 import type { NewProfile } from './profile.js';
 
-/** Claims that are read at a time. */
 const AT_A_TIME = 16;
 
-/** The claims of a merchant's users. A claim names a stream, so personal values in it are keyed hashes. */
+/** The claims of users. Stream names contain keyed hashes in place of personal values. */
 @Injectable()
 export class UserClaims {
   constructor(
@@ -27,8 +26,8 @@ export class UserClaims {
   ) {}
 
   /**
-   * One claim for each number of the subscriber, always in the same order: a user from before one was replaced holds the
-   * former one. Free again once the user is deactivated: carriers reassign numbers.
+   * Returns one claim per spelling of the number, in a fixed order: an older user holds an obsolete spelling. A deactivation
+   * frees them, because carriers reassign numbers.
    */
   phoneNumber(merchantId: string, phoneNumber: string): Claim[] {
     return subscriberNumbers(phoneNumber).map((number) => ({
@@ -40,7 +39,7 @@ export class UserClaims {
     }));
   }
 
-  /** Ids of the users of these merchants who have the phone number (E.164) now, or had it last: their state says which. */
+  /** Returns the ids of the current or last holders of the phone number (E.164). */
   async findHolders(phoneNumber: string, merchantIds: readonly string[]): Promise<string[]> {
     const claims = merchantIds.flatMap((id) => this.phoneNumber(id, phoneNumber));
     const owners = await inParallel(claims, AT_A_TIME, (claim) => claimOwner(this.store, claim));
@@ -48,7 +47,7 @@ export class UserClaims {
     return [...streams].map((stream) => stream.slice(toStream(user, '').length));
   }
 
-  /** Never free again: it joins the journey of events, which two people must not share. */
+  /** Returns a permanent claim: the external id identifies the journey of events, which two persons must not share. */
   externalId(merchantId: string, externalId: string): Claim {
     return {
       category: 'user_external_id',
@@ -59,7 +58,7 @@ export class UserClaims {
   }
 }
 
-/** Returns the JSON text of the 201. Throws `validation_failed` when a value belongs to another user of the merchant. */
+/** Creates a user and returns the JSON of the 201. Throws `validation_failed` for a value of another user of the merchant. */
 export class CreateUser extends Command<string> {
   constructor(
     readonly merchantId: string,
@@ -85,18 +84,11 @@ export class CreateUserHandler implements ICommandHandler<CreateUser> {
     const created = { ...ids, external_id, phone_number, email, created_at: timestamp(this.clock) };
     const claims = this.claims.phoneNumber(merchantId, phone_number);
     if (external_id !== null) claims.push(this.claims.externalId(merchantId, external_id));
-    const response = { ticket, status: 201, body: createdJson };
+    const toJson = (state: User): string => JSON.stringify({ user: userJson(existing(state)) });
+    const options = { metadata: cause, claims, response: { ticket, status: 201, body: toJson } };
     const { body } = await this.loop
-      .execute(user, ids.user_id, (current) => createUser(created, current), {
-        metadata: cause,
-        claims,
-        response,
-      })
+      .execute(user, ids.user_id, (current) => createUser(created, current), options)
       .catch(refuseHeld);
     return body;
   }
-}
-
-function createdJson(state: User): string {
-  return JSON.stringify({ user: userJson(existing(state)) });
 }

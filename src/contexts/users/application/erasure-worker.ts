@@ -16,10 +16,9 @@ import {
 } from '../../../platform/projections/projection.js';
 import { user, type UserErased } from '../domain/user.js';
 
-/** The kind of work in which the context of this name drops what it stores of a person. */
 const toErasure = (part: string): string => `users.erasure.${part}`;
 
-/** Calls every method with {@link Forgets} for erased persons until each is done. */
+/** Calls every {@link Forgets} method for each erased person until it is done. */
 @Injectable()
 export class ErasingWorker implements OnModuleInit {
   @Background()
@@ -34,7 +33,7 @@ export class ErasingWorker implements OnModuleInit {
     private readonly responses: ResponseStore,
   ) {}
 
-  /** Throws for a method that is in no provider: the boot ends. */
+  /** Throws where no provider has a declared method: the boot fails. */
   onModuleInit(): void {
     const found = Forgets.discover(this.discovery);
     const missing = [...Forgets.declared].find((part) => found.every(({ value }) => value !== part));
@@ -42,7 +41,7 @@ export class ErasingWorker implements OnModuleInit {
     this.works = found.map(({ value, call }) => this.toWork(value, call));
   }
 
-  /** Drops the key of the person, which makes sealed fields of events unreadable, snapshots, and stored responses about the person. */
+  /** Drops the person's key, which makes sealed fields of events unreadable, the snapshots and the stored responses. */
   @Forgets('users')
   async forget({ userId, merchantId, createdAt }: ErasedPerson, signal: AbortSignal): Promise<boolean> {
     await this.keys.forget(userId);

@@ -20,23 +20,23 @@ import {
   type UserEvent,
 } from '../domain/user.js';
 
-export type UserChanged = Executed<User, UserEvent>;
+type UserChanged = Executed<User, UserEvent>;
 
-/** Rethrows the error of an append; of a value that belongs to another user as `validation_failed`. */
+/** Rethrows the error of an append. A held claim becomes `validation_failed`. */
 export function refuseHeld(error: unknown): never {
   if (!(error instanceof ClaimHeld)) throw error;
   throw DomainError.invalid({ [error.claim.field]: [error.claim.message] }).asTransient();
 }
 
-/** The act of a decision that only checks. */
 const NO_ACT = { reason: '', actor: '', at: '' };
+const BY_OPERATOR = { metadata: { actor: 'operator' } };
 
-/** The facts of every operation on a user (admin-api.md 4). None has parameters with personal data. */
+/** The facts of every operation on a user (admin-api.md 4), whose parameters have no personal data. */
 export const USER_SUBJECT = { scope: 'users:write', subject: 'user', streams: userStreams } as const;
 
 /**
- * onboarding or active to deactivating: no payout is accepted from now on. A repeat keeps the first reason. Throws
- * `bad_request` for an invalid reason or actor, `not_found`, or `invalid_transition` when the user is deactivated.
+ * Starts the deactivation of an onboarding or active user, from which on no payout is accepted. A repeat keeps the first
+ * reason. Throws `bad_request` for an invalid reason or actor, `not_found`, or `invalid_transition` for a deactivated user.
  */
 @Operation({ ...USER_SUBJECT, name: 'users.deactivate' })
 export class StartDeactivation extends OperatorCommand {}
@@ -56,13 +56,11 @@ export class StartDeactivationHandler implements OperationHandler<StartDeactivat
 
   async execute({ subjectId, operation }: StartDeactivation): Promise<void> {
     const command = { ...readAct(operation!), at: timestamp(this.clock) };
-    await this.loop.execute(user, subjectId, (state) => startDeactivation(command, state), {
-      metadata: { actor: 'operator' },
-    });
+    await this.loop.execute(user, subjectId, (state) => startDeactivation(command, state), BY_OPERATOR);
   }
 }
 
-/** deactivating to deactivated. Throws `not_found`, `invalid_transition`, or `unavailable` while `pendingPayouts` is null. */
+/** Completes a deactivation. Throws `not_found`, `invalid_transition`, or `unavailable` while `pendingPayouts` is null. */
 export class CompleteDeactivation extends Command<UserChanged> {
   constructor(
     readonly userId: string,
@@ -80,18 +78,16 @@ export class CompleteDeactivationHandler implements ICommandHandler<CompleteDeac
   ) {}
 
   execute({ userId, pendingPayouts }: CompleteDeactivation): Promise<UserChanged> {
-    const at = timestamp(this.clock);
-    return this.loop.execute(user, userId, (state) => completeDeactivation({ pendingPayouts, at }, state), {
-      metadata: { actor: 'payouts.deactivation' },
-      follows: true,
-    });
+    const command = { pendingPayouts, at: timestamp(this.clock) };
+    const options = { metadata: { actor: 'payouts.deactivation' }, follows: true } as const;
+    return this.loop.execute(user, userId, (state) => completeDeactivation(command, state), options);
   }
 }
 
 /**
- * onboarding to active, with a wallet (EIP-55 checksummed). Throws `not_found`, `invalid_transition` when the user is
+ * Activates an onboarding user with a wallet (EIP-55 checksummed). Throws `not_found`, `invalid_transition` for a user who is
  * deactivating or deactivated, and `validation_failed` when any merchant's user has the wallet: a transfer to it would
- * confirm the payouts of both.
+ * confirm both users' payouts.
  */
 export class ActivateUser extends Command<UserChanged> {
   constructor(
@@ -125,9 +121,8 @@ export class ActivateUserHandler implements ICommandHandler<ActivateUser> {
 }
 
 /**
- * Erases a person (contract.md 8.10): the user cannot be read from now on, and workers drop what contexts store of the
- * person. Throws `bad_request` for an invalid reason or actor, `not_found`, or `invalid_transition` unless the user is
- * deactivated. A repeat changes nothing.
+ * Erases a deactivated user (contract.md 8.10): the user is unreadable at once, and workers drop the personal data of all
+ * contexts. Throws `bad_request` for an invalid reason or actor, `not_found`, or `invalid_transition`. Idempotent.
  */
 @Operation({ ...USER_SUBJECT, name: 'users.erase', secondPerson: 'before' })
 export class EraseUser extends OperatorCommand {}
@@ -147,9 +142,7 @@ export class EraseUserHandler implements OperationHandler<EraseUser> {
 
   async execute({ subjectId, operation }: EraseUser): Promise<void> {
     const command = { ...readAct(operation!), at: timestamp(this.clock) };
-    await this.loop.execute(user, subjectId, (state) => eraseUser(command, state), {
-      metadata: { actor: 'operator' },
-    });
+    await this.loop.execute(user, subjectId, (state) => eraseUser(command, state), BY_OPERATOR);
     failpoint('erasure.recorded');
   }
 }

@@ -10,7 +10,7 @@ const WALLET = {
   description: 'EIP-55 checksummed; null until the wallet is provisioned.',
 };
 
-/** The User resource (contract.md 8), fields in the order of the API. */
+/** The User resource (contract.md 8), in the field order of the API. */
 class User {
   @ApiProperty(UUID) id!: string;
   @ApiProperty({ type: 'string', minLength: 1, nullable: true }) external_id!: string | null;
@@ -48,7 +48,6 @@ const STAGES = [
 
 const WAITING_FOR = ['person', 'review', 'provider', 'service', 'operator', 'nothing'] as const;
 
-/** The progress of a user's onboarding (admin-api.md 3). */
 export class OnboardingJson {
   @ApiProperty({
     type: 'string',
@@ -76,18 +75,16 @@ export class OnboardingJson {
   next_at!: string | null;
 }
 
-/** A user whose onboarding is requested. */
 export type OnboardedUser = Pick<UserRow, 'id' | 'account_state' | 'issuer_wallet_address'>;
 
-/** The progress of onboardings. The onboarding context provides it. */
+/** The port for the progress of onboardings, which the onboarding context implements. */
 export abstract class OnboardingProgress {
-  /** Returns the progress in the order of the users. */
   abstract of(users: readonly OnboardedUser[]): Promise<readonly OnboardingJson[]>;
 }
 
 const PERSONAL = 'Null without the scope users_personal:read, and of an erased user.';
 
-/** A user as operators get it (admin-api.md 3): the User of the merchant API, whose it is, and the onboarding. */
+/** The user resource for operators (admin-api.md 3). */
 export class AdminUser implements UserRow {
   @ApiProperty(UUID) id!: string;
   @ApiProperty(UUID) merchant_id!: string;

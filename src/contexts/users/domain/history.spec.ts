@@ -24,7 +24,7 @@ const erased = (over: object = {}): DomainEvent => ({
 const brokenOf = (...events: readonly DomainEvent[]) => brokenRules(userHistory, 'u', events);
 
 describe('the audit of a user', () => {
-  it('accepts a life from the creation to the erasure', () => {
+  it('accepts all events from the creation to the erasure', () => {
     expect(brokenOf(created(), activated, started, left, erased()).filter(Boolean)).toEqual([]);
     expect(brokenOf(created(), started, left).filter(Boolean)).toEqual([]);
   });
@@ -51,7 +51,7 @@ describe('the audit of a user', () => {
     expect(brokenOf(...events).at(-1)).toContain(rule);
   });
 
-  it('keeps nothing in memory that identifies a person', () => {
+  it('stores no personal data in memory', () => {
     const stateAfter = (...events: readonly DomainEvent[]): object =>
       events.reduce(
         (state, event) => userHistory.evaluate(state, event, 'u').state,

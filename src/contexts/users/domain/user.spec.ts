@@ -72,7 +72,7 @@ describe('a user', () => {
     });
   });
 
-  it('does not come back once a deactivation began', () => {
+  it('cannot become active after a deactivation has begun', () => {
     given(created, deactivationStarted).when(activate).thenRefused('invalid_transition');
     given(created, deactivationStarted, deactivated).when(activate).thenRefused('invalid_transition');
   });
@@ -84,7 +84,7 @@ describe('a user', () => {
     given(created, deactivationStarted, deactivated).when(deactivate).thenRefused('invalid_transition');
   });
 
-  it('is deactivated for good only when no payout is pending', () => {
+  it('is deactivated only once no payout is pending', () => {
     given(created, activated, deactivationStarted).when(completeWith(null)).thenRefused('unavailable');
     given(created, activated, deactivationStarted).when(completeWith(1)).thenRefused('invalid_transition');
     given(created, activated, deactivationStarted).when(completeWith(0)).then(deactivated);
@@ -96,13 +96,13 @@ describe('a user', () => {
     });
   });
 
-  it('says why it was deactivated and by whom', () => {
+  it('has the reason and the actor of its deactivation', () => {
     expect(fold(user, [created, deactivationStarted, deactivated])).toMatchObject({
       deactivation: { at, reason: 'ticket 7', actor: 'ops' },
     });
   });
 
-  it('is deactivated with a reason and an actor of sensible length alone', () => {
+  it('is deactivated only with a reason and an actor of 1 to 500 and 1 to 100 characters', () => {
     expect(readAct({ reason: '  moved house ', actor: ' ops ' })).toEqual({
       reason: 'moved house',
       actor: 'ops',
@@ -145,7 +145,7 @@ describe('a user', () => {
 });
 
 describe('a payee', () => {
-  it('follows the state of the user and holds no personal data', () => {
+  it('has the state of the user and no personal data', () => {
     expect(fold(payee, [])).toEqual({ accountState: 'unknown' });
     expect(fold(payee, [created])).toEqual({
       accountState: 'onboarding',

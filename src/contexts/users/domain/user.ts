@@ -4,7 +4,7 @@ import { historyRules } from '../../../kernel/history-rules.js';
 import { requireIdempotent } from '../../../kernel/idempotency.js';
 import { CONTROL_CHARACTERS } from '../../../kernel/text.js';
 
-/** `phone_number` and `email` are sealed in the store with the key of the person. */
+/** `phone_number` and `email` are sealed with the person's key. */
 export type UserCreated = DomainEvent<
   'user.created.v1',
   {
@@ -16,13 +16,12 @@ export type UserCreated = DomainEvent<
     created_at: string;
   }
 >;
-/** `issuer_wallet_address` is EIP-55 checksummed. */
 export type UserActivated = DomainEvent<
   'user.activated.v1',
   { user_id: string; merchant_id: string; issuer_wallet_address: string; activated_at: string }
 >;
 
-/** `reason` and `actor` are an operator's, without personal data of the user. */
+/** `reason` and `actor` contain no personal data of the user. */
 interface ActData {
   user_id: string;
   merchant_id: string;
@@ -31,19 +30,16 @@ interface ActData {
   actor: string;
 }
 export type UserDeactivationStarted = DomainEvent<'user.deactivation_started.v1', ActData>;
-/** `reason` and `actor` are those of the start. */
 export type UserDeactivated = DomainEvent<'user.deactivated.v1', ActData>;
 
-/** The erasure of a user, from which on personal data are dropped (contract.md 8.10). */
 export type UserErased = DomainEvent<'user.erased.v1', ActData>;
 
 export type UserEvent = UserCreated | UserActivated | UserDeactivationStarted | UserDeactivated | UserErased;
 
-/** The states of an account in their order (contract.md 8.7, 8.8). */
+/** The states of an account in order (contract.md 8.7, 8.8). */
 export const ACCOUNT_STATES = ['onboarding', 'active', 'deactivating', 'deactivated'] as const;
 export type AccountState = (typeof ACCOUNT_STATES)[number];
 
-/** The state after each event. */
 export const STATE_AFTER = {
   'user.created.v1': 'onboarding',
   'user.activated.v1': 'active',
@@ -55,19 +51,18 @@ export const STATE_AFTER = {
 type Act = Pick<ActData, 'at' | 'reason' | 'actor'>;
 type Profile = UserCreated['data'];
 
-/** The data of the events, and the state of the account. `phone_number` is E.164. */
+/** The folded user. `phone_number` is E.164. */
 export type User =
   | { readonly account_state: 'unknown' }
   | (Profile & { readonly account_state: 'onboarding'; readonly issuer_wallet_address: null })
   | (Profile & { readonly account_state: 'active'; readonly issuer_wallet_address: string })
-  /** The wallet is null when the user never finished onboarding. */
+  /** The wallet is null for a user who never finished onboarding. */
   | (Profile & {
       readonly account_state: 'deactivating' | 'deactivated';
       readonly issuer_wallet_address: string | null;
       readonly deactivation: Act;
     })
   | ErasedUser;
-/** Only operators see erased users. */
 export type ExistingUser = Exclude<User, { account_state: 'unknown' | 'erased' }>;
 
 export interface ErasedUser extends Omit<Profile, 'phone_number' | 'email'> {
@@ -105,17 +100,15 @@ export const user: Aggregate<User, UserEvent> = {
   },
 };
 
-/** The part of a user that payouts need, without personal data. */
+/** The user for payouts, without personal data. */
 export type Payee =
   | { readonly accountState: 'unknown' }
   | {
       readonly accountState: AccountState;
       readonly merchantId: string;
-      /** EIP-55 checksummed; null until the wallet is provisioned. */
       readonly issuerWalletAddress: string | null;
     };
 
-/** The user's stream, folded to a {@link Payee}: `commandLoop.load(payee, userId)` also gives the revision to check. */
 export const payee: Aggregate<Payee, UserEvent> = {
   category: 'user',
   initial: { accountState: 'unknown' },
@@ -135,8 +128,8 @@ function toAct({ at, reason, actor }: Act): Act {
 }
 
 /**
- * Fields are normalized (application/profile.ts). A repeat for the same id changes nothing; it throws IdempotencyKeyExpired when it
- * comes too late, and `invalid_transition` when the user was erased.
+ * Creates a user with normalized fields. A repeat for the same id changes nothing. Throws IdempotencyKeyExpired for a late
+ * repeat, and `invalid_transition` for an erased user.
  */
 export function createUser(profile: Profile, state: User): UserEvent[] {
   if (state.account_state === 'unknown') {
@@ -159,17 +152,12 @@ export function activateUser(
   return [{ type: 'user.activated.v1', data: { user_id, merchant_id, ...command } }];
 }
 
-/** The length in code points. */
 const MAX_REASON_LENGTH = 500;
 const MAX_ACTOR_LENGTH = 100;
 
-/** Events hold it for ever: no personal data of the user. */
 type OperatorAct = Pick<Act, 'reason' | 'actor'>;
 
-/**
- * Trimmed, and the actor shortened: an operator's name may be longer. Throws `bad_request` when the reason or the actor is
- * blank, too long or holds control characters.
- */
+/** Trims both and truncates the actor. Throws `bad_request` for a text that is blank, too long or has control characters. */
 export function readAct({ reason, actor }: OperatorAct): OperatorAct {
   return {
     reason: toText('reason', reason, MAX_REASON_LENGTH),
@@ -179,13 +167,11 @@ export function readAct({ reason, actor }: OperatorAct): OperatorAct {
 
 function toText(name: string, given: string, max: number): string {
   const text = given.trim();
-  if (text === '' || [...text].length > max || CONTROL_CHARACTERS.test(text)) {
-    throw new DomainError('bad_request', `The ${name} must have 1 to ${max} characters and no line breaks`);
-  }
-  return text;
+  if (text !== '' && [...text].length <= max && !CONTROL_CHARACTERS.test(text)) return text;
+  throw new DomainError('bad_request', `The ${name} must have 1 to ${max} characters and no line breaks`);
 }
 
-/** onboarding or active to deactivating: from here on no payout is accepted for the user. */
+/** Starts a deactivation, from which on no payout is accepted. */
 export function startDeactivation(act: Act, state: User): UserEvent[] {
   const { user_id, merchant_id, account_state } = existing(state);
   if (account_state === 'deactivating') return [];
@@ -194,8 +180,7 @@ export function startDeactivation(act: Act, state: User): UserEvent[] {
 }
 
 /**
- * deactivating to deactivated. `pendingPayouts` is null until payouts are counted up to the start of the deactivation;
- * from then on it only falls, because no payout is accepted for a user who is deactivating.
+ * Completes a deactivation. `pendingPayouts` is null until payouts are counted up to its start; from then on it only falls.
  */
 export function completeDeactivation(
   { pendingPayouts, at }: { pendingPayouts: number | null; at: string },
@@ -206,16 +191,12 @@ export function completeDeactivation(
   if (found.account_state === 'deactivated') return [];
   if (found.account_state !== 'deactivating')
     throw refused(`A user who is ${found.account_state} is not being deactivated`);
-  if (pendingPayouts === null)
-    throw new DomainError(
-      'unavailable',
-      'The pending payouts of the user are still being counted; try again',
-    );
+  const counting = 'The pending payouts of the user are still being counted; try again';
+  if (pendingPayouts === null) throw new DomainError('unavailable', counting);
   if (pendingPayouts > 0) throw refused(`${pendingPayouts} payouts of the user are pending`);
   return [{ type: 'user.deactivated.v1', data: { user_id, merchant_id, ...found.deactivation, at } }];
 }
 
-/** Throws `invalid_transition` unless the user is deactivated. */
 export function eraseUser(act: Act, state: User): UserEvent[] {
   if (state.account_state === 'erased') return [];
   const { user_id, merchant_id, account_state } = existing(state);
@@ -236,7 +217,7 @@ export function refused(message: string): DomainError {
   return new DomainError('invalid_transition', message);
 }
 
-/** The streams whose events are the revision of a user: the user's own, and that of the onboarding. */
+/** Returns the streams that form the revision of a user. */
 export function userStreams(userId: string): readonly string[] {
   return [`user-${userId}`, `onboarding-${userId}`];
 }
@@ -249,7 +230,7 @@ export const userHistory = historyRules(
     'user.activated.v1': ({ issuer_wallet_address, activated_at }, state) =>
       activateUser({ issuer_wallet_address, activated_at }, state),
     'user.deactivation_started.v1': startDeactivation,
-    // The rule across streams checks the number of pending payouts.
+    // A rule across streams verifies the pending payouts.
     'user.deactivated.v1': ({ at }, state) => completeDeactivation({ pendingPayouts: 0, at }, state),
     'user.erased.v1': eraseUser,
   },

@@ -135,7 +135,7 @@ describe('the profile of a new user', () => {
     expect(await atFault({ phone_number: PHONE, external_id: sent })).toEqual(['external_id']);
   });
 
-  it('names every field at fault at once', async () => {
+  it('reports every invalid field in one response', async () => {
     expect(await atFault({ phone_number: 'x', email: 'x', external_id: '' })).toEqual([
       'phone_number',
       'email',

@@ -21,7 +21,6 @@ import type { ExistingUser } from '../domain/user.js';
 import { userJson, UserResponse } from '../application/user-json.js';
 import { UsersView } from '../views/users.js';
 
-/** Body of POST /merchants/v1/users. */
 export class NewUser implements NewProfile {
   @Field(text({}, readPhoneNumber), {
     description: 'Plausible E.164: a plus, the country code and the number. Unique within the merchant.',
@@ -46,9 +45,8 @@ export class NewUser implements NewProfile {
   external_id?: string | null;
 }
 
-/** Query of GET /merchants/v1/users/by_issuer_wallet_address. */
 class WalletQuery {
-  // Any text that is no address is not found.
+  // An invalid address gets 404.
   @Field(text({ minLength: 1 }, (address) => address), {
     description: 'The issuer wallet address, in either letter case.',
   })

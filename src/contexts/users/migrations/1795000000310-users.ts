@@ -1,6 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Users without their personal data, for lists and for finding them by their wallets. */
 export class Users1795000000310 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
@@ -10,9 +9,9 @@ export class Users1795000000310 implements MigrationInterface {
         user_id uuid primary key,
         merchant_id uuid not null,
         external_id text,
-        -- Place in onboarding, active, deactivating, deactivated, erased: users only move forward.
+        -- The index in onboarding, active, deactivating, deactivated, erased; it only grows.
         state smallint not null,
-        -- As exact as a cursor of the lists of it: a finer time would lose rows between two pages.
+        -- The precision of a page cursor: a finer time would lose rows between pages.
         created_at timestamptz(3) not null,
         -- EIP-55 checksummed.
         wallet text,

@@ -3,7 +3,7 @@ import { onTestDatabase } from '../../../../test/support/postgres.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { newId } from '../../../kernel/ids.js';
-import { type UserFilter, UserIds, UserRows, usersProjection } from './users.js';
+import { type UserFilter, UserRows, usersProjection } from './users.js';
 
 const ADDRESS = '0x52908400098527886E0F7030069857D2E4169EE7';
 const DAY = (n: number): string => `2026-01-0${n}T00:00:00.000Z`;
@@ -57,7 +57,7 @@ describe('the read model of users', () => {
     return seen;
   };
 
-  it.each([1, 2, 3, 10])('is the same whether events come once or twice, %i at a time', async (size) => {
+  it.each([1, 2, 3, 10])('has the same rows for repeated events, in batches of %i', async (size) => {
     const user = person();
     const life = [
       created(user, DAY(1), 'c-7'),
@@ -81,7 +81,7 @@ describe('the read model of users', () => {
     });
   });
 
-  it('holds a user in each state, and when it came to it', async () => {
+  it('has the state of a user and the time of its last change', async () => {
     const user = person();
     for (const [step, state] of [
       [created(user), 'onboarding'],
@@ -99,7 +99,7 @@ describe('the read model of users', () => {
     }
   });
 
-  it('lists newest first, by each filter alone and together, each user once over all pages', async () => {
+  it('lists users newest first, by single and combined filters, each once across pages', async () => {
     const [mine, other] = [newId(), newId()];
     const people = Array.from({ length: 9 }, (_, n) => person(n % 3 === 0 ? other : mine));
     await apply(...people.map((each, n) => created(each, DAY(n + 1), `${mine}-${n % 2}`)));
@@ -120,13 +120,12 @@ describe('the read model of users', () => {
     expect(await rows.merchants()).toEqual(expect.arrayContaining([mine, other]));
   });
 
-  it('finds the owner of a wallet in any letter case, for its merchant alone', async () => {
+  it('finds the owner of a wallet in any letter case, only for its own merchant', async () => {
     const user = person(newId());
     await apply(created(user), activated(user));
-    const ids = new UserIds(db.database);
     for (const form of [ADDRESS, ADDRESS.toLowerCase(), ` ${ADDRESS} `])
-      expect(await ids.ofWallet(user.merchant_id, form)).toBe(user.user_id);
-    expect(await ids.ofWallet(newId(), ADDRESS)).toBeNull();
-    expect(await ids.ofWallet(user.merchant_id, '0x\u0000')).toBeNull();
+      expect(await rows.ofWallet(user.merchant_id, form)).toBe(user.user_id);
+    expect(await rows.ofWallet(newId(), ADDRESS)).toBeNull();
+    expect(await rows.ofWallet(user.merchant_id, '0x\u0000')).toBeNull();
   });
 });

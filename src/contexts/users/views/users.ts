@@ -20,12 +20,12 @@ export const USERS_VIEW = subscriptionName('users.views');
 
 export type UserState = AccountState | 'erased';
 
-/** The states of users in their order. The column holds the place. */
+/** The states in order. The column stores the index. */
 export const USER_STATES: readonly UserState[] = [...ACCOUNT_STATES, 'erased'];
 
 /**
- * Users without their personal data. Users only move forward, so that an event that comes twice, or late, changes nothing:
- * of two states the later one counts, and of two times.
+ * The projection of users without personal data. A user's state only advances: the later of two states and times counts, so
+ * repeated and late events change nothing.
  */
 export const usersProjection = subscriptionOf<UserEvent>({
   name: USERS_VIEW,
@@ -56,28 +56,47 @@ export const usersProjection = subscriptionOf<UserEvent>({
   tables: { schema: 'users', names: ['users'] },
 });
 
-/** `state` is the place in {@link USER_STATES}. */
 function toChange({ type, data }: Exclude<UserEvent, UserCreated>) {
   const wallet = 'issuer_wallet_address' in data ? data.issuer_wallet_address : null;
   const at = 'activated_at' in data ? data.activated_at : data.at;
   return { user_id: data.user_id, state: USER_STATES.indexOf(STATE_AFTER[type]), at, wallet };
 }
 
-/** Ids of a merchant's users, by what is theirs. Null where there is no such user. */
+/** A user without personal data, for operators (admin-api.md 3). */
+export interface UserRow {
+  readonly id: string;
+  readonly merchant_id: string;
+  readonly external_id: string | null;
+  readonly created_at: Date | string;
+  readonly account_state: UserState;
+  readonly issuer_wallet_address: string | null;
+}
+
+const COLUMNS = `user_id as id, merchant_id, external_id, created_at,
+  (array['${USER_STATES.join("','")}'])[state + 1] as account_state, wallet as issuer_wallet_address`;
+
+export interface UserFilter extends KeysetPage {
+  readonly user_ids?: readonly string[] | undefined;
+  readonly external_id?: string | undefined;
+  readonly wallet?: string | undefined;
+  readonly state?: UserState | undefined;
+}
+
 @Injectable()
-export class UserIds {
+export class UserRows {
   constructor(private readonly database: Database) {}
 
+  /** Returns the id of the merchant's user with the wallet, in either letter case. */
   ofWallet(merchantId: string, address: string): Promise<string | null> {
-    return this.find('lower(wallet)', merchantId, tidy(address).toLowerCase());
+    return this.findId('lower(wallet)', merchantId, tidy(address).toLowerCase());
   }
 
   ofExternalId(merchantId: string, externalId: string): Promise<string | null> {
-    return this.find('external_id', merchantId, externalId);
+    return this.findId('external_id', merchantId, externalId);
   }
 
-  private async find(column: string, merchantId: string, value: string): Promise<string | null> {
-    // PostgreSQL stores no zero characters.
+  private async findId(column: string, merchantId: string, value: string): Promise<string | null> {
+    // PostgreSQL stores no NUL characters.
     if (value.includes('\0')) return null;
     const rows = await this.database.query<{ user_id: string }>(
       `select user_id from users.users where merchant_id = $1 and ${column} = $2`,
@@ -85,77 +104,22 @@ export class UserIds {
     );
     return rows[0]?.user_id ?? null;
   }
-}
 
-/** Users folded from their own streams: every read includes every write, and no read model holds personal data. */
-@Injectable()
-export class UsersView {
-  constructor(
-    private readonly loop: CommandLoop,
-    private readonly ids: UserIds,
-  ) {}
-
-  /** Returns null when the merchant has no such user, or the user is erased. */
-  async find(merchantId: string, userId: string): Promise<ExistingUser | null> {
-    if (!isUuid(userId)) return null;
-    const state = await this.loop.loadForDisplay(user, userId.toLowerCase());
-    if (state.account_state === 'unknown' || state.account_state === 'erased') return null;
-    return state.merchant_id === merchantId ? state : null;
-  }
-
-  async ofWallet(merchantId: string, address: string): Promise<ExistingUser | null> {
-    const userId = await this.ids.ofWallet(merchantId, address);
-    return userId === null ? null : this.find(merchantId, userId);
-  }
-}
-
-/** A user without personal data, as operators get it (admin-api.md 3). */
-export interface UserRow {
-  readonly id: string;
-  readonly merchant_id: string;
-  readonly external_id: string | null;
-  readonly created_at: Date | string;
-  readonly account_state: UserState;
-  /** EIP-55 checksummed. */
-  readonly issuer_wallet_address: string | null;
-}
-
-const COLUMNS = `user_id as id, merchant_id, external_id, created_at,
-  (array['${USER_STATES.join("','")}'])[state + 1] as account_state, wallet as issuer_wallet_address`;
-
-/** An absent filter does not restrict the list. */
-export interface UserFilter extends KeysetPage {
-  readonly user_ids?: readonly string[] | undefined;
-  readonly external_id?: string | undefined;
-  /** The wallet in either letter case. */
-  readonly wallet?: string | undefined;
-  readonly state?: UserState | undefined;
-}
-
-/** The users of all merchants. */
-@Injectable()
-export class UserRows {
-  constructor(private readonly database: Database) {}
-
-  /** Newest first. Null merchants: of all. */
+  /** Returns a page, newest first. Null `merchants` means all. */
   page(merchants: readonly string[] | null, filter: UserFilter) {
     const { user_ids, external_id, wallet, state } = filter;
-    const list = {
-      columns: COLUMNS,
-      from: 'users.users',
-      id: 'user_id',
-      lanes: { column: 'merchant_id', type: 'uuid', values: merchants },
-      where: {
-        'user_id = any(?)': user_ids,
-        'external_id = ?': external_id,
-        'lower(wallet) = ?': wallet?.trim().toLowerCase(),
-        'state = ?': state && USER_STATES.indexOf(state),
-      },
-    } as const;
+    const lanes = { column: 'merchant_id', type: 'uuid', values: merchants } as const;
+    const where = {
+      'user_id = any(?)': user_ids,
+      'external_id = ?': external_id,
+      'lower(wallet) = ?': wallet?.trim().toLowerCase(),
+      'state = ?': state && USER_STATES.indexOf(state),
+    };
+    const list = { columns: COLUMNS, from: 'users.users', id: 'user_id', lanes, where };
     return listPage<UserRow>(this.database, list, filter);
   }
 
-  /** Ids of the merchants that have users, by leaps through the index. */
+  /** Returns the ids of merchants with users, by skipping through the index. */
   async merchants(): Promise<readonly string[]> {
     const rows = await this.database.query<{ id: string }>(
       `with recursive owners as (
@@ -166,5 +130,27 @@ export class UserRows {
        ) select id from owners where id is not null`,
     );
     return rows.map(({ id }) => id);
+  }
+}
+
+/** Users folded from their streams: a read includes every earlier write, and no table has personal data. */
+@Injectable()
+export class UsersView {
+  constructor(
+    private readonly loop: CommandLoop,
+    private readonly rows: UserRows,
+  ) {}
+
+  /** Returns null for an unknown or erased user. */
+  async find(merchantId: string, userId: string): Promise<ExistingUser | null> {
+    if (!isUuid(userId)) return null;
+    const state = await this.loop.loadForDisplay(user, userId.toLowerCase());
+    if (state.account_state === 'unknown' || state.account_state === 'erased') return null;
+    return state.merchant_id === merchantId ? state : null;
+  }
+
+  async ofWallet(merchantId: string, address: string): Promise<ExistingUser | null> {
+    const userId = await this.rows.ofWallet(merchantId, address);
+    return userId === null ? null : this.find(merchantId, userId);
   }
 }

@@ -4,36 +4,33 @@ import type { Callback, CallbackHeaders, CallbackReader, CallbackRefusal } from 
 import type { ImageKind } from '../../domain/image-kind.js';
 import en from '../../words/en.json' with { type: 'json' };
 
-/** Options of one request; the package names the type of its HTTP client nowhere. */
+/** The options of one request; the package does not export this type. */
 type RequestOptions = NonNullable<Parameters<DefaultApi['findCheck']>[1]>;
 type Send = (api: DefaultApi, options: RequestOptions) => Promise<{ readonly data: unknown }>;
 
 export type OnfidoAccount = Readonly<Record<'onfidoUrl' | 'onfidoApiToken', string>>;
 
 const MAX_RESPONSE_BYTES = 1 << 20;
-/** An image of 8 MiB and its form. */
+/** An image of 8 MiB with its form encoding. */
 const MAX_REQUEST_BYTES = 12 << 20;
 
-/** Onfido refuses the request for good. */
 export class OnfidoRefused extends Error {
   override readonly name = 'OnfidoRefused';
   constructor(
     readonly status: number,
-    /** Onfido's own name of the error, such as `validation_error`. */
     readonly type: string,
-    /** The refused part of the request, in lower case; never displayed. */
+    /** The lower-case description of the invalid part; never displayed. */
     readonly about: string,
   ) {
     super(`Onfido refuses the request with ${status}`);
   }
 }
 
-/** Unchecked JSON. */
 export type OnfidoObject = Readonly<Record<string, unknown>>;
 
 /**
- * Onfido's API 3.6 through its own package, bounded in time and size, without redirects and proxies. No error holds
- * personal data.
+ * The client of Onfido's API 3.6 through its package: bounded in time and size, without redirects or proxies. Errors contain
+ * no personal data.
  */
 export class OnfidoApi {
   private api: DefaultApi | null = null;
@@ -43,7 +40,7 @@ export class OnfidoApi {
     private readonly timeoutMs: number,
   ) {}
 
-  /** A refusal is the person's with a `reason`; without one it is an error of ours, and is retried. */
+  /** A refusal with `reason` is due to the person's data; otherwise it is our error, and is retried. */
   async call(send: Send, reason?: (refused: OnfidoRefused) => string): Promise<OnfidoObject> {
     try {
       return await this.request(send);
@@ -62,7 +59,7 @@ export class OnfidoApi {
     return list as readonly OnfidoObject[];
   }
 
-  /** Throws {@link OnfidoRefused} for what is never accepted, otherwise ProviderUnavailable. */
+  /** Throws {@link OnfidoRefused} for a permanent refusal, otherwise ProviderUnavailable. */
   async request(send: Send): Promise<OnfidoObject> {
     const api = (this.api ??= await this.open());
     try {
@@ -74,7 +71,7 @@ export class OnfidoApi {
     }
   }
 
-  /** Loads 400 kB of code: at the first call. */
+  /** Loads the package (400 kB) at the first call. */
   private async open(): Promise<DefaultApi> {
     const { Configuration, DefaultApi } = await import('@onfido/api');
     const { onfidoApiToken: apiToken, onfidoUrl } = this.account;
@@ -92,7 +89,7 @@ export class OnfidoApi {
   }
 }
 
-/** An error of the package; the body of the response is unchecked. */
+/** An error of the package. Its body is not validated. */
 interface Thrown {
   readonly code?: string;
   readonly response?: {
@@ -101,7 +98,7 @@ interface Thrown {
   };
 }
 
-/** Errors of the package hold the request with names, images and token: only status and type are passed on. */
+/** Passes on status and type only: the package's errors contain names, images and the token. */
 function toError(error: unknown): Error {
   const { response, code = 'no response' } = error as Thrown;
   if (response === undefined) return new ProviderUnavailable(`Onfido cannot be reached (${code})`);
@@ -117,7 +114,7 @@ function toError(error: unknown): Error {
 
 const SIGNATURE = /^[0-9a-f]{64}$/i;
 
-/** Webhooks of Onfido: signed with HMAC-SHA-256 (`X-SHA2-Signature`). */
+/** Reads Onfido's webhooks, signed with HMAC-SHA-256 (`X-SHA2-Signature`). */
 export class OnfidoCallbacks implements CallbackReader {
   readonly provider = 'onfido';
 
@@ -126,7 +123,7 @@ export class OnfidoCallbacks implements CallbackReader {
   async read(headers: CallbackHeaders, body: Buffer): Promise<Callback | CallbackRefusal> {
     const { OnfidoInvalidSignatureError, WebhookEventVerifier } = await import('@onfido/api');
     const signature = headers['x-sha2-signature'];
-    // The package's comparison throws a different error for another length.
+    // The package throws another error for a signature of another length.
     if (typeof signature !== 'string' || !SIGNATURE.test(signature)) return 'forged';
     try {
       return readCallback(new WebhookEventVerifier(this.token).readPayload(body, signature));
@@ -152,7 +149,7 @@ export function imageReason(kind: ImageKind, { about }: OnfidoRefused): string {
   return kind === 'selfie' ? en.reasonSelfie : en.reasonUnreadable;
 }
 
-/** The first that failed is reported: most actionable for the person first. */
+/** The reasons by failed breakdown. The first match is reported: most actionable first. */
 const BREAKDOWNS: readonly (readonly [report: RegExp, path: readonly string[], reason: string])[] = [
   [/^document/, ['data_validation', 'document_expiration'], en.reasonExpired],
   [/^document/, ['data_validation', 'expiry_date'], en.reasonExpired],
@@ -166,7 +163,7 @@ const BREAKDOWNS: readonly (readonly [report: RegExp, path: readonly string[], r
   [/^facial/, ['face_comparison'], en.reasonFace],
 ];
 
-/** Returns the reason by the reports of a failed check. A suspicion is not explained to the person. */
+/** Returns the reason of a failed check. A suspected fraud is not explained to the person. */
 export function checkReason(reports: readonly unknown[]): string {
   const suspected = reports.some((report) => field(report, 'sub_result') === 'suspected');
   if (suspected) return en.reasonVerification;

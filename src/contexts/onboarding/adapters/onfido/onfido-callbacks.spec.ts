@@ -18,7 +18,7 @@ async function signed(text: string) {
 }
 
 describe('a webhook of Onfido', () => {
-  it('names the check that it is about, and when that was completed', async () => {
+  it('has the id of the check and the time of its completion', async () => {
     const { headers, body } = onfido.webhook('check-123', AT);
     const callback = await read(headers, body);
     expect(callback).toMatchObject({ check: 'check-123', at: AT });

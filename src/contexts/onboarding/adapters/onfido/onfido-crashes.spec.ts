@@ -38,7 +38,7 @@ describe('a process that dies in the middle', () => {
 
   const CALLS = 11;
   it.each(Array.from({ length: CALLS }, (_, nth) => nth))(
-    'leaves one check when it dies at request %i, which Onfido never got, or did',
+    'leaves one check after a crash at request %i, received by Onfido or not',
     async (nth) => {
       for (const fault of ['reset', 'done, then reset'] as const) {
         const ada = harness.person();
@@ -49,7 +49,7 @@ describe('a process that dies in the middle', () => {
     },
   );
 
-  it('leaves one check when it dies at any statement, before or after it', async () => {
+  it('leaves one check after a crash before or after any statement', async () => {
     const methods = ['open', 'keepApplicant', 'claimCheck', 'checked'] as const;
     for (const method of methods)
       for (const after of [false, true]) {

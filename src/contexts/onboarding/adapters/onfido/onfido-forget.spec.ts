@@ -33,7 +33,7 @@ describe('a person who is forgotten', () => {
     expect(harness.onfido.records.applicants.has(applicant!.id)).toBe(false);
   });
 
-  it('is not described to Onfido by a process that was making the applicant meanwhile', async () => {
+  it('is not described to Onfido by a process that concurrently creates the applicant', async () => {
     class Meanwhile extends Verifications {
       override async keepApplicant(id: string, provider: string, userId: string, applicant: string) {
         await this.forget(id, provider);
@@ -64,7 +64,7 @@ describe('the row of a verification that SQL leads to the applicant of another p
   const requestsAbout = (applicant: string): readonly string[] =>
     harness.onfido.requests.filter((request) => request.includes(applicant));
 
-  it('hands nothing to that applicant and reads nothing of it, and continues once the row is right', async () => {
+  it('sends and reads no data of that applicant, and continues once the row is restored', async () => {
     const { applicant } = await reviewed();
     const eve = harness.person();
     await harness.verifications().open(eve.verificationId, 'onfido', eve.userId);

@@ -112,7 +112,7 @@ describe('identities checked by Onfido', () => {
     ],
     ['no selfie', { pictures: IMAGES.slice(0, 2) }, en.reasonGone],
     ['a name that it does not take', { details: { ...DETAILS, first_name: 'A;da' } }, en.reasonName],
-  ])('are refused for good with %s, and no check is opened', async (_, over, reason) => {
+  ])('are refused permanently with %s, without a check', async (_, over, reason) => {
     const ada = harness.person(over);
     expect(await failure(harness.verifier().decide(ada))).toMatchObject({
       name: 'ProviderRefused',
@@ -129,7 +129,7 @@ describe('identities checked by Onfido', () => {
     ['responds with 500', { status: 500, body: '<html>Lovelace</html>' }],
     ['responds with no JSON', { status: 200, body: 'Lovelace' }],
     ['responds with null', { status: 201, body: 'null' }],
-  ])('wait while Onfido %s, and no error holds what was sent or received', async (_, fault) => {
+  ])('wait while Onfido %s, without personal data in the error', async (_, fault) => {
     const ada = harness.person();
     for (const nth of [0, 1, 4, 7]) {
       harness.onfido.faults = [...Array<Fault>(nth).fill(null), fault];

@@ -20,16 +20,16 @@ import {
 
 const TIMES = {
   timeoutMs: 15_000,
-  /** The time in which only one process may open the check. After it that process counts as dead. */
+  /** The lease of the process that opens the check. */
   claimSeconds: 120,
 };
 const ID = /^[A-Za-z0-9-]{8,64}$/;
 const OPEN = ['in_progress', 'awaiting_applicant', 'paused', 'reopened'];
 
 /**
- * Onfido (ADR 124). An applicant is created under our id and gets the person's details only once its id is stored, so
- * that an orphaned one holds no personal data. Existing objects are listed before new ones are sent; only a check costs
- * money, and of two the older one counts.
+ * Verifies identities through Onfido (ADR 124). An applicant gets personal data only after its id is stored, so that an
+ * orphaned one has none. Existing objects are listed before new ones are created. Only a check costs money; of two checks the
+ * older one counts.
  */
 @Injectable()
 export class OnfidoVerifier implements IdentityVerifier {
@@ -50,7 +50,7 @@ export class OnfidoVerifier implements IdentityVerifier {
     return this.toOutcome(await this.findCheck(verification, request));
   }
 
-  /** Onfido deletes no applicant during a check: the erasure retries. */
+  /** Onfido deletes no applicant during a check: the erasure is retried. */
   async forget(userId: string): Promise<void> {
     for (const { verification_id, applicant } of await this.verifications.ofUser(userId, this.provider)) {
       if (applicant !== null) await this.deleteApplicant(applicant);
@@ -87,14 +87,13 @@ export class OnfidoVerifier implements IdentityVerifier {
     return kept;
   }
 
-  /** The oldest one. */
   private async listedCheck(applicant: string): Promise<OnfidoObject | null> {
     const checks = await this.api.list('checks', (api, options) => api.listChecks(applicant, options));
     const time = (check: OnfidoObject): string => String(check['created_at']);
     return [...checks].sort((a, b) => (time(a) < time(b) ? -1 : 1))[0] ?? null;
   }
 
-  /** Uploads everything and opens the check. A failure before the check is requested lets other attempts start at once. */
+  /** Uploads the data and opens the check. A failure before the check is requested releases the lease. */
   private async openCheck(applicant: string, request: IdentityRequest): Promise<OnfidoObject> {
     const { verificationId } = request;
     const { claimSeconds } = this.times;
@@ -109,7 +108,7 @@ export class OnfidoVerifier implements IdentityVerifier {
       await this.verifications.releaseCheck(verificationId, this.provider);
       throw error;
     }
-    // Opened by a process that counts as dead.
+    // A process whose lease ended may have opened it.
     const listed = await this.listedCheck(applicant);
     if (listed !== null) return listed;
     if (performance.now() - claimed > (claimSeconds * 1000) / 2)
@@ -161,21 +160,12 @@ export class OnfidoVerifier implements IdentityVerifier {
     const extension = type === 'image/png' ? 'png' : 'jpg';
     const file: FileTransfer = new FileTransfer(bytes, `${kind}.${extension}`);
     const side = kind === 'document_back' ? 'back' : 'front';
+    const unused = [undefined, undefined, undefined] as const;
     const uploaded = await this.api.call(
       (api, options) =>
         kind === 'selfie'
           ? api.uploadLivePhoto(applicant, file, true, options)
-          : api.uploadDocument(
-              'unknown',
-              applicant,
-              file,
-              extension,
-              side,
-              undefined,
-              undefined,
-              undefined,
-              options,
-            ),
+          : api.uploadDocument('unknown', applicant, file, extension, side, ...unused, options),
       (refused) => imageReason(kind, refused),
     );
     idIn(uploaded);
@@ -209,7 +199,7 @@ export class OnfidoVerifier implements IdentityVerifier {
   }
 }
 
-/** A stored id does not prove that the check is of this person: its tag does, which we set. */
+/** Verifies by tag that the check belongs to the person: a stored id is no proof. */
 function requireOwn(
   { applicant_id, tags }: OnfidoObject,
   verificationId: string,

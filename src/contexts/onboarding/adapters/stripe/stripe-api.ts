@@ -1,21 +1,16 @@
 import type Stripe from 'stripe';
 import { Injectable } from '@nestjs/common';
-import type { OutboundClient } from '../../../../platform/outbound/outbound-client.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../../platform/outbound/provider-errors.js';
 import { Database } from '../../../../platform/postgres/database.js';
 import type { CardRequest } from '../../application/ports.js';
 import type { BillingAddress } from '../../settings.js';
 import en from '../../words/en.json' with { type: 'json' };
-import { plainHeaders, requiredNames, unavailable } from '../provider-client.js';
+import { requiredNames, unavailable, type ProviderClient } from '../provider-client.js';
 
-/** `fetch` for Stripe's package. Sends every request to `base`. */
-export function stripeFetch(client: Pick<OutboundClient, 'get' | 'post'>, base: string): typeof fetch {
-  return async (given, { method, headers, body } = {}) => {
-    const { pathname, search } = new URL(String(given));
-    const url = base.replace(/\/+$/, '') + pathname + search;
-    const sent = plainHeaders(Object.fromEntries(new Headers(headers)));
-    const result =
-      method === 'GET' ? await client.get(url, sent) : await client.post(url, sent, String(body));
+export function stripeFetch(client: ProviderClient): typeof fetch {
+  return async (given, { method = 'GET', headers, body } = {}) => {
+    const sent = Object.fromEntries(new Headers(headers));
+    const result = await client.relay(method, String(given), sent, String(body));
     if (result.kind === 'failed') throw new Error(result.error);
     return new Response(result.body, { status: result.status });
   };
@@ -23,7 +18,7 @@ export function stripeFetch(client: Pick<OutboundClient, 'get' | 'post'>, base: 
 
 const MAX_ON_CARD = 24;
 
-/** The parameters of a cardholder, which is found by `user_id`. */
+/** Returns the parameters of a cardholder, which is found by `user_id`. */
 export function toCardholder(request: CardRequest, address: BillingAddress) {
   const { userId, details, phoneNumber, email } = request;
   const [year, month, day] = details.date_of_birth.split('-').map(Number) as [number, number, number];
@@ -39,7 +34,7 @@ export function toCardholder(request: CardRequest, address: BillingAddress) {
   };
 }
 
-/** The whole name, or initials and as much of the last name as fits. */
+/** Returns the full name, or initials and the truncated last name. */
 export function nameOnCard(first: string, last: string | null): string {
   const whole = last === null ? first : `${first} ${last}`;
   if (last === null || whole.length <= MAX_ON_CARD) return whole.slice(0, MAX_ON_CARD).trim();
@@ -50,7 +45,7 @@ export function nameOnCard(first: string, last: string | null): string {
   return `${initials.slice(0, 7)} ${last}`.slice(0, MAX_ON_CARD).trim();
 }
 
-/** Data of a person that Stripe may refuse, by parameter. */
+/** The reasons by parameter, for personal data that Stripe rejects. */
 const OF_THE_PERSON: readonly (readonly [RegExp, string])[] = [
   [/^(name|individual\[(first|last)_name\])/, en.reasonCardName],
   [/^individual\[dob\]/, en.reasonCardBirth],
@@ -58,21 +53,21 @@ const OF_THE_PERSON: readonly (readonly [RegExp, string])[] = [
   [/^email/, en.reasonCardEmail],
 ];
 
-/** An error of the package, whose message may quote the request. */
+/** An error of the package. Its message may quote the request. */
 type Thrown = Partial<Stripe.errors.StripeError>;
 
-/** The same key was used with other parameters. */
+/** Checks whether the idempotency key was used with other parameters. */
 export function isOtherRequest(error: unknown): boolean {
   return (error as Thrown | null)?.type === 'StripeIdempotencyError';
 }
 
-/** Stripe stores the failure with the idempotency key and repeats it for a day. */
+/** Checks whether Stripe stores the failure under the idempotency key, for a day. */
 export function isKept(error: unknown): boolean {
   const { statusCode } = (error ?? {}) as Thrown;
   return typeof statusCode === 'number' && (statusCode >= 500 || statusCode === 402 || statusCode === 400);
 }
 
-/** {@link ProviderRefused} for data of the person, otherwise ProviderUnavailable. */
+/** Returns {@link ProviderRefused} for rejected personal data, otherwise ProviderUnavailable. */
 export function providerError(error: unknown): Error {
   if (error instanceof ProviderRefused || error instanceof ProviderUnavailable) return error;
   const { type, code, param, statusCode } = (error ?? {}) as Thrown;
@@ -103,27 +98,26 @@ export function isOf(object: unknown, userId: string): boolean {
   return (object as Partial<Card> | null)?.metadata?.['user_id'] === userId;
 }
 
-/** Checks that the response is a cardholder of that user. */
-export function cardholderIn(userId: string) {
-  return (object: unknown): Cardholder => {
-    const { id, created, status } = object as Partial<Cardholder>;
-    if (!CARDHOLDER_ID.test(String(id)) || typeof created !== 'number' || typeof status !== 'string')
-      throw unavailable('Stripe', 'the response is no cardholder');
-    if (!isOf(object, userId)) throw unavailable('Stripe', 'the cardholder is of another person');
-    return object as Cardholder;
-  };
+function requireObject(object: unknown, form: RegExp, what: string): void {
+  const { id, created, status } = object as Partial<Card | Cardholder>;
+  if (!form.test(String(id)) || typeof created !== 'number' || typeof status !== 'string')
+    throw unavailable('Stripe', `the response is no ${what}`);
 }
 
-export function cardIn(userId: string, cardholder: string) {
-  return (object: unknown): Card => {
-    const { id, created, status, type, cardholder: holder } = object as Partial<Card>;
-    if (!CARD_ID.test(String(id)) || typeof created !== 'number' || typeof status !== 'string')
-      throw unavailable('Stripe', 'the response is no card');
-    if (!isOf(object, userId) || holder?.id !== cardholder || type !== 'virtual')
-      throw unavailable('Stripe', 'the card is of another person, or not virtual');
-    return object as Card;
-  };
-}
+/** Validates that the response is the user's cardholder. */
+export const cardholderIn = (userId: string) => (object: unknown) => {
+  requireObject(object, CARDHOLDER_ID, 'cardholder');
+  if (!isOf(object, userId)) throw unavailable('Stripe', 'the cardholder is of another person');
+  return object as Cardholder;
+};
+
+export const cardIn = (userId: string, cardholder: string) => (object: unknown) => {
+  requireObject(object, CARD_ID, 'card');
+  const { type, cardholder: holder } = object as Partial<Card>;
+  if (!isOf(object, userId) || holder?.id !== cardholder || type !== 'virtual')
+    throw unavailable('Stripe', 'the card is of another person, or not virtual');
+  return object as Card;
+};
 
 export interface StripeCardRow {
   readonly generation: number;
@@ -136,12 +130,13 @@ export interface StripeCardRow {
 
 const COLUMNS = 'generation, first_requested_at, last_requested_at, cardholder_id, card_id, forgotten_at';
 
-/** Written before a request to Stripe and after its response, so that every object can be found again. */
+/**
+ * The table of Stripe objects, written before each request and after its response, so that every object can be found again.
+ */
 @Injectable()
 export class StripeCards {
   constructor(private readonly database: Database) {}
 
-  /** Stores the row before a request to Stripe. */
   async begin(userId: string): Promise<StripeCardRow> {
     const [row] = await this.database.query<StripeCardRow & Record<string, unknown>>(
       `insert into onboarding.stripe_cards (user_id) values ($1)
@@ -151,7 +146,7 @@ export class StripeCards {
     return row!;
   }
 
-  /** Returns the first id that was stored; null once the person is erased. */
+  /** Stores the id unless one is stored. Returns the stored one, or null once the person is erased. */
   async keep(column: 'cardholder_id' | 'card_id', userId: string, id: string): Promise<string | null> {
     const [row] = await this.database.query<{ id: string }>(
       `update onboarding.stripe_cards set ${column} = coalesce(${column}, $2)
@@ -169,7 +164,7 @@ export class StripeCards {
     return forgotten.length > 0;
   }
 
-  /** The idempotency keys of `generation` only return a failure. A repeat changes nothing. */
+  /** Replaces the idempotency keys, which only return a failure. Idempotent. */
   async nextGeneration(userId: string, generation: number): Promise<void> {
     await this.database.query(
       `update onboarding.stripe_cards set generation = generation + 1 where user_id = $1 and generation = $2`,
@@ -177,7 +172,7 @@ export class StripeCards {
     );
   }
 
-  /** No card is requested from now on. Null for a user without earlier requests. */
+  /** Blocks further cards. Returns null for a user without earlier requests. */
   async forgotten(userId: string): Promise<StripeCardRow | null> {
     const [row] = await this.database.query<StripeCardRow & { is_new: boolean } & Record<string, unknown>>(
       `insert into onboarding.stripe_cards (user_id, forgotten_at) values ($1, now())

@@ -127,7 +127,7 @@ describe('cards of Stripe Issuing', () => {
     expectOneCard(changed.userId, cardId);
   });
 
-  it('are the first that was stored of two where a stalled process created another', async () => {
+  it('keep the first stored card where a stalled process created another', async () => {
     const request = person();
     const slow = issuer();
     let cardId = '';
@@ -214,7 +214,7 @@ describe('cards of Stripe Issuing', () => {
     expect(error.message).toContain('401');
   });
 
-  it('are cancelled when the person is erased: what can be blanked is, and none is issued any more', async () => {
+  it('are cancelled at the erasure of the person, with personal data overwritten and further cards blocked', async () => {
     const request = person({ phoneNumber: '+15550007777' });
     await issuer().issue(request);
     await issuer().forget(request.userId);

@@ -6,7 +6,7 @@ import { ProviderRefused } from '../../../../platform/outbound/provider-errors.j
 import type { CardIssuer, CardRequest } from '../../application/ports.js';
 import { onboardingConfig, type BillingAddress } from '../../settings.js';
 import en from '../../words/en.json' with { type: 'json' };
-import { providerClient, unavailable } from '../provider-client.js';
+import { ProviderClient, unavailable } from '../provider-client.js';
 import {
   toCardholder,
   isKept,
@@ -28,14 +28,12 @@ type StripeAccount = Readonly<
     Record<'stripeIssuingBillingAddress', BillingAddress>
 >;
 
-/** Overrides the version of the account. */
 const STRIPE_VERSION = '2026-10-28.endive';
-/** The largest list of one person's objects, against an endless list. */
 const MAX_LISTED = 500;
-/** The largest list of all persons' objects in the period in which one person's were created. */
+/** Bounds the list of all objects created in one period. */
 const MAX_LISTED_OF_ALL = 100_000;
 const CLOCK_TOLERANCE_SECONDS = 3600;
-/** Replaces the data of a person: a reserved domain and a fictitious number. */
+/** Replaces a person's data: a reserved domain and a fictitious number. */
 const ERASED_PERSON = {
   email: 'erased@example.com',
   phone_number: '+12025550100',
@@ -43,8 +41,8 @@ const ERASED_PERSON = {
 };
 
 /**
- * Virtual cards of Stripe Issuing (ADR 124): one cardholder and one card per user. Stripe's idempotency keys expire after
- * a day, so objects are listed before and after a card is created: of two, the first that was stored stays.
+ * Issues virtual cards through Stripe Issuing (ADR 124): one cardholder and one card per user. Stripe's idempotency keys
+ * expire after a day, so objects are listed before and after a card is created. Of two cards the first stored one remains.
  */
 @Injectable()
 export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
@@ -56,7 +54,7 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
     private readonly cards: StripeCards,
     @Optional() timeoutMs?: number,
   ) {
-    this.client = providerClient(timeoutMs);
+    this.client = new ProviderClient(account.stripeUrl, timeoutMs);
   }
 
   async issue(request: CardRequest): Promise<{ readonly cardId: string }> {
@@ -67,12 +65,12 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
     try {
       return { cardId: await this.issueOnce(request, row) };
     } finally {
-      // Erases what was created after the erasure of the person.
+      // The erasure may have preceded the creation.
       if (await this.cards.isForgotten(userId)) await this.forget(userId);
     }
   }
 
-  /** The row is no proof that the card is of this person: Stripe's metadata is. */
+  /** Verifies the card by Stripe's metadata: the row is no proof that it belongs to the person. */
   private async ownCard(userId: string, id: string, row: StripeCardRow): Promise<string> {
     const card = await this.call(({ cards }) => cards.retrieve(id));
     return cardIn(userId, String(row.cardholder_id))(card).id;
@@ -90,14 +88,12 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
     if (oldest === undefined) throw unavailable('Stripe', 'it does not list the card that it created');
     const cardId = await this.cards.keep('card_id', userId, oldest.id);
     if (cardId === null) throw unavailable('Stripe', 'the person is erased');
-    // Created by a stalled process.
+    // A stalled process may have created another card.
     for (const { id } of live) if (id !== cardId) await this.cancel(id);
     return cardId;
   }
 
-  /**
-   * Cancels the cards and overwrites personal data. Stripe deletes no cardholder, and the name on a card cannot be changed.
-   */
+  /** Stripe deletes no cardholder, and the name on a card cannot be changed. */
   async forget(userId: string): Promise<void> {
     const row = await this.cards.forgotten(userId);
     if (row === null) return;
@@ -113,7 +109,7 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
     return this.client.close();
   }
 
-  /** Including orphaned ones of a process that died. */
+  /** Includes orphans of a crashed process. */
   private async findCardholders(userId: string, row: StripeCardRow): Promise<readonly string[]> {
     const gte = Math.floor(row.first_requested_at.getTime() / 1000) - CLOCK_TOLERANCE_SECONDS;
     const lte = Math.ceil(row.last_requested_at.getTime() / 1000) + CLOCK_TOLERANCE_SECONDS;
@@ -162,7 +158,7 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
     cardIn(userId, cardholder)(created);
   }
 
-  /** The key is the same until Stripe stores a failure under it. */
+  /** Reuses one idempotency key until Stripe stores a failure under it. */
   private async create<T>(
     userId: string,
     { generation }: StripeCardRow,
@@ -174,13 +170,12 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
     try {
       return await create(issuing, { idempotencyKey });
     } catch (error) {
-      // An object that was created nevertheless is listed before the next attempt.
+      // The next attempt lists an object that was created nevertheless.
       if (isOtherRequest(error) || isKept(error)) await this.cards.nextGeneration(userId, generation);
       throw providerError(error);
     }
   }
 
-  /** The oldest first. */
   private async liveCards(userId: string, cardholder: string): Promise<readonly Card[]> {
     const listed = await this.call(({ cards }) =>
       cards.list({ cardholder, limit: 100 }).autoPagingToArray({ limit: MAX_LISTED }),
@@ -200,7 +195,7 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
     await this.call(async ({ cardholders }) => {
       let seen = 0;
       for await (const each of cardholders.list({ ...filter, limit: 100 })) {
-        // The number may belong to another person by now, or to the same one at another merchant.
+        // The number may belong to another person by now, or to the same person at another merchant.
         if (isOf(each, userId)) found.push(cardholderIn(userId)(each));
         seen += 1;
         if (seen >= max) break;
@@ -225,18 +220,17 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
   private async open(): Promise<Stripe> {
     if (this.stripe !== null) return this.stripe;
     const { default: Package } = await import('stripe');
-    const { stripeSecretKey, stripeUrl } = this.account;
-    return (this.stripe = new Package(stripeSecretKey, {
+    return (this.stripe = new Package(this.account.stripeSecretKey, {
       apiVersion: STRIPE_VERSION,
-      httpClient: Package.createFetchHttpClient(stripeFetch(this.client, stripeUrl)),
-      // The step is retried later, with the same keys.
+      httpClient: Package.createFetchHttpClient(stripeFetch(this.client)),
+      // The worker retries the step with the same keys.
       maxNetworkRetries: 0,
       telemetry: false,
     }));
   }
 }
 
-/** Stripe compares people with sanctions lists, usually within a day. */
+/** Throws unless Stripe accepts the cardholder. Its sanctions screening usually takes less than a day. */
 function requireUsable({ status, requirements }: Cardholder): void {
   const reason = requirements?.disabled_reason ?? null;
   if (status === 'blocked' || reason === 'rejected.listed') throw new ProviderRefused(en.reasonCardRefused);

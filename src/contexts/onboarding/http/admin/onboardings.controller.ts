@@ -16,19 +16,17 @@ import {
 } from '../../application/operator-commands.js';
 
 const TAG = 'Admin: users';
-const NO_USER = 'There is no such user, or the key is confined to other merchants.';
 const REFUSED = {
+  404: 'There is no such user, or the key is confined to other merchants.',
   412: 'If-Match is another revision.',
   422: 'A member of the body is invalid.',
   428: 'If-Match is missing.',
 } as const;
 
-/** Body of POST /admin/v1/users/{id}/review. */
 class ReviewBody extends WriteBody implements ReviewDecision {
   @Field(oneOf(REVIEW_DECISIONS)) decision!: ReviewDecision['decision'];
 }
 
-/** The actions of operators on the onboarding of a user (admin-api.md 3). */
 @AdminController('users')
 export class AdminOnboardingsController {
   constructor(private readonly users: AdminUsers) {}
@@ -42,7 +40,6 @@ export class AdminOnboardingsController {
     scopes: ['users:write'],
     responses: {
       200: [AdminUserWritten, 'The step is due now. Personal data is left out.'],
-      404: NO_USER,
       409: 'The next step is the person’s, or the onboarding is over.',
       ...REFUSED,
     },
@@ -60,7 +57,6 @@ export class AdminOnboardingsController {
     scopes: ['users:write'],
     responses: {
       200: [AdminUserWritten, 'It is decided; a worker continues. Personal data is left out.'],
-      404: NO_USER,
       409: 'No identity of this user is under review.',
       ...REFUSED,
     },

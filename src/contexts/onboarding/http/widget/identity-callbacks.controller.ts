@@ -5,16 +5,15 @@ import { DomainError } from '../../../../kernel/domain-error.js';
 import { PageCall, PageController } from '../../../../platform/http/pages/page.js';
 import { Refusal } from '../../../../platform/http/problem.js';
 import { BytesBelow } from '../../../../platform/http/request-body.js';
-import { CALLBACK_READER, type CallbackReader } from '../../application/ports.js';
+import { CallbackReader } from '../../application/ports.js';
 import { identityCallbacks } from '../../metrics.js';
 import { onboardingConfig, type OnboardingConfig } from '../../settings.js';
 import { Verifications } from '../../store/verifications.js';
 import { ONBOARDING_PAGE } from './onboarding-page.js';
 
-/** The time by which the provider's clock may be ahead. */
+/** The tolerance for a provider's clock that is ahead. */
 const AHEAD_MS = 300_000;
 
-/** `expired`: signed too long ago, or in the future. */
 const REFUSALS = {
   unknown_provider: DomainError.notFound('Identity provider'),
   malformed: new DomainError('bad_request', 'The body is no callback of this provider'),
@@ -23,21 +22,21 @@ const REFUSALS = {
 };
 
 /**
- * Where identity providers report decisions. A callback causes a poll of the provider, and its content is not trusted
- * (contract.md 18.22): late, repeated or contradictory callbacks change nothing.
+ * The endpoint for webhooks of identity providers. A callback only triggers a poll, because its content is not trusted
+ * (contract.md 18.22). Late, repeated and contradictory callbacks change nothing.
  */
 @PageController(ONBOARDING_PAGE, 'callbacks/identity')
 export class IdentityCallbacksController {
   private readonly logger = new Logger(IdentityCallbacksController.name);
 
   constructor(
-    @Inject(CALLBACK_READER) private readonly reader: CallbackReader | null,
+    @Inject(CallbackReader) private readonly reader: CallbackReader | null,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(onboardingConfig.KEY) private readonly config: OnboardingConfig,
     private readonly verifications: Verifications,
   ) {}
 
-  /** Receives a callback of any type. Its bytes are signed and not parsed before the signature is verified. */
+  /** Verifies the signature of the raw bytes before it parses them. */
   @PageCall(':provider')
   @BytesBelow(16_384)
   async receive(

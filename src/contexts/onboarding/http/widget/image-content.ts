@@ -5,30 +5,28 @@ interface ImageContent {
   readonly type: 'image/jpeg' | 'image/png';
   readonly width: number;
   readonly height: number;
-  /** The image without bytes that cameras or attackers append. */
   readonly bytes: Buffer;
 }
 
-/** A smaller document is unreadable; a larger image takes memory that no camera needs. */
+/** Smaller documents are unreadable; larger images waste memory. */
 const MIN_SIDE = 200;
 const MAX_SIDE = 12_000;
 const MAX_PIXELS = 64_000_000;
 
-/** 415; other faults are 422. */
+/** The fault of a body that is no image (415). Other faults are 422. */
 export const NO_IMAGE = new Fault('The body must be a JPEG or PNG image');
 
-/** Reads every segment of an image without decoding it. */
+/** Validates every segment of an image without decoding it. */
 export function readImage(bytes: Buffer): ImageContent | Fault {
   const found = isPng(bytes) ? readPng(bytes) : isJpeg(bytes) ? readJpeg(bytes) : NO_IMAGE;
   if (found instanceof Fault) return found;
   const { width, height } = found;
   if (Math.min(width, height) < MIN_SIDE)
     return new Fault(`must be at least ${MIN_SIDE} pixels wide and high`);
-  if (Math.max(width, height) > MAX_SIDE || width * height > MAX_PIXELS)
-    return new Fault(
-      `must be at most ${MAX_SIDE} pixels wide and high, and ${MAX_PIXELS / 1e6} million in all`,
-    );
-  return found;
+  if (Math.max(width, height) <= MAX_SIDE && width * height <= MAX_PIXELS) return found;
+  return new Fault(
+    `must be at most ${MAX_SIDE} pixels wide and high, and ${MAX_PIXELS / 1e6} million in all`,
+  );
 }
 
 const DAMAGED = new Fault('is damaged or not complete');
@@ -69,7 +67,6 @@ function isJpeg(bytes: Buffer): boolean {
 }
 
 const [EOI, SOS] = [0xd9, 0xda];
-/** Baseline, extended and progressive: those of browsers and cameras. */
 const FRAMES = [0xc0, 0xc1, 0xc2];
 const OTHER_FRAMES = [0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf];
 
@@ -108,7 +105,7 @@ function readJpeg(bytes: Buffer): ImageContent | Fault {
   return DAMAGED;
 }
 
-/** Returns the place of the next marker, or the end. `FF 00` is data; restart markers belong to the scan. */
+/** Returns the offset of the next marker, or the end. `FF 00` is data; restart markers belong to the scan. */
 function endOfScan(bytes: Buffer, from: number): number {
   for (let at = from; at + 1 < bytes.length; at += 1) {
     if (bytes[at] !== 0xff) continue;

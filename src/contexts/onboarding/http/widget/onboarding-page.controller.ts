@@ -1,4 +1,15 @@
-import { Get, Inject, Logger, Param, Query, Req, Res, type OnApplicationBootstrap } from '@nestjs/common';
+import {
+  Get,
+  Headers,
+  Inject,
+  Logger,
+  Param,
+  Query,
+  Req,
+  Res,
+  UseGuards,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CLOCK, timestamp, type Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
@@ -9,7 +20,7 @@ import {
   type Framers,
 } from '../../../../platform/http/pages/document.js';
 import { readLocale } from '../../../../platform/http/pages/locale.js';
-import { PageController } from '../../../../platform/http/pages/page.js';
+import { PageController, Visit } from '../../../../platform/http/pages/page.js';
 import { HealthRegistry } from '../../../../platform/telemetry/health.js';
 import { leadsToApp } from '../../../access/contract.js';
 import { chooseProvider, onboardingConfig, type OnboardingConfig } from '../../settings.js';
@@ -22,29 +33,28 @@ import { ONBOARDING_PAGE, VisitorGuard, type OnboardingVisitor } from './onboard
 import type { OnboardingFacts } from './onboarding-types.js';
 
 /**
- * The redirect target in canonical form (contract.md 18.2): https, or the deep link of an app, among those of the merchant
- * if it has any; in the sandbox also `http://localhost`. Null when it is refused.
+ * Returns the redirect target in canonical form, or null for one that is not allowed (contract.md 18.2). Allowed are https
+ * URLs and deep links of apps, restricted to the merchant's list if it has one; in the sandbox also `http://localhost`.
  */
 export function acceptCallbackUrl(
   text: string,
   allowed: readonly string[] = [],
   isSandbox = false,
 ): string | null {
-  // The URL class drops tabs and line ends that hide a scheme, as browsers do.
+  // Like browsers, URL drops tabs and line breaks that hide a scheme.
   if (!URL.canParse(text)) return null;
   const { protocol, hostname, origin, username, password, href } = new URL(text);
   const isLocal = isSandbox && protocol === 'http:' && hostname === 'localhost';
   const isWeb = protocol === 'https:' || isLocal;
   if (!isWeb && !leadsToApp(protocol)) return null;
-  // A user name before an @ imitates a host.
+  // A user name before an @ can imitate a host.
   if (isWeb && (username !== '' || password !== '')) return null;
   return allowed.length === 0 || allowed.includes(isWeb ? origin : protocol) ? href : null;
 }
 
-/** The page requests the camera itself, also where a merchant's frame delegates it; the contract has it delegate both. */
+/** The page uses the camera, also within a merchant's frame, which delegates both. */
 const PERMISSIONS = 'camera=(self), microphone=(self), geolocation=(), payment=()';
 
-/** Displayed names of identity providers. */
 const NAMES: Readonly<Record<string, string>> = { onfido: 'Onfido', sandbox: 'sandbox' };
 
 @PageController(ONBOARDING_PAGE, 'onboarding')
@@ -55,7 +65,6 @@ export class OnboardingPageController implements OnApplicationBootstrap {
   constructor(
     @Inject(onboardingConfig.KEY) private readonly config: OnboardingConfig,
     @Inject(CLOCK) private readonly clock: Clock,
-    private readonly visitors: VisitorGuard,
     private readonly onboardings: Onboardings,
     private readonly terms: PresentTerms,
     private readonly health: HealthRegistry,
@@ -70,23 +79,23 @@ export class OnboardingPageController implements OnApplicationBootstrap {
   }
 
   @Get()
+  @UseGuards(VisitorGuard)
   async open(
-    @Req() request: FastifyRequest,
+    @Visit() visit: Visit<OnboardingVisitor>,
     @Res() reply: FastifyReply,
-    @Query() query: Readonly<Record<string, unknown>>,
+    @Query('callback_url') callback: unknown,
+    @Headers('sec-fetch-dest') destination: string | undefined,
   ): Promise<void> {
-    const locale = readLocale(request);
-    const visitor = await this.visitors.admit(query['merchant_id'], query['user_id'], request);
-    const callbackUrl = this.readCallback(query['callback_url'], visitor);
+    const { locale } = visit;
+    const callbackUrl = this.readCallback(callback, visit);
     const messages = MESSAGES[locale];
-    const facts = { ...(await this.toFacts(visitor)), callbackUrl, locale, messages };
-    if (facts.framers?.length === 0 && request.headers['sec-fetch-dest'] === 'iframe') this.warn(visitor);
+    const facts = { ...(await this.toFacts(visit)), callbackUrl, locale, messages };
+    if (facts.framers?.length === 0 && destination === 'iframe') this.warn(visit);
     reply.header('permissions-policy', PERMISSIONS);
     const { title } = messages;
     sendPage(reply, ONBOARDING_PAGE, { locale, framedBy: facts.framers, facts, title, heading: title });
   }
 
-  /** Terms and privacy notice of the sandbox. */
   @Get(':document')
   sandboxTerms(
     @Req() request: FastifyRequest,
@@ -131,13 +140,13 @@ export class OnboardingPageController implements OnApplicationBootstrap {
     };
   }
 
-  /** The merchant's origins; in the sandbox any site for a merchant without origins. */
+  /** Returns the merchant's origins. In the sandbox a merchant without origins allows any site. */
   private toFramers(origins: readonly string[]): Framers {
     if (this.config.mode === 'sandbox') return origins.length === 0 ? null : origins;
     return origins.filter((origin) => origin.startsWith('https:'));
   }
 
-  /** Once per merchant: frames are blank, and nothing else explains it. */
+  /** Logs once per merchant, because a blank frame explains nothing. */
   private warn({ merchant: { merchantId } }: OnboardingVisitor): void {
     if (this.warned.has(merchantId)) return;
     this.warned.add(merchantId);

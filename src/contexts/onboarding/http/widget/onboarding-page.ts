@@ -1,5 +1,4 @@
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
 import type { Page } from '../../../../platform/http/listeners.js';
 import { CLOCK, type Clock, HOUR_MS } from '../../../../kernel/clock.js';
 import { readBearer, PageSessions, VisitorLimits } from '../../../../platform/http/pages/visitors.js';
@@ -15,22 +14,22 @@ import { Refusal, SUSPENDED } from '../../../../platform/http/problem.js';
 import { MESSAGES } from '../../words/messages.js';
 import { getRequest } from '../../../../platform/http/request-state.js';
 
-/** The onboarding widget, `{widget_url}/onboarding` (contract.md 18). */
+/** The listener of the onboarding widget, `{widget_url}/onboarding` (contract.md 18). */
 export const ONBOARDING_PAGE: Page = {
   name: 'onboarding',
   path: '/onboarding',
   role: 'widget',
   port: ({ widgetPort }) => widgetPort,
   messages: MESSAGES,
-  // The camera and images to upload are blobs.
+  // Camera previews and selected images are blobs.
   media: "img-src 'self' data: blob:; media-src blob:",
-  // The timeout allows photos over a slow connection.
+  // Photos may arrive over a slow connection.
   requestTimeoutMs: 60_000,
 };
 
 const VALID_MS = HOUR_MS;
 
-/** Sessions of users who entered the code from their phone, by user id. */
+/** The sessions of users who have entered a code, by user id. */
 @Injectable()
 export class OnboardingSessions extends PageSessions<string> {
   constructor(@Inject(CLOCK) clock: Clock, keyedHash: KeyedHash) {
@@ -38,13 +37,13 @@ export class OnboardingSessions extends PageSessions<string> {
   }
 }
 
-/** The user a request is about. Only a session proves who sent it. */
+/** The user in the URL of a request. Only a session authenticates the user. */
 export interface OnboardingVisitor {
   readonly merchant: MerchantProfile;
   readonly userId: string;
 }
 
-/** Admits requests about users of active merchants, within the limits of visitors. */
+/** Admits requests for users of active merchants, within the rate limits of visitors. */
 @Injectable()
 export class VisitorGuard implements CanActivate {
   constructor(
@@ -52,28 +51,19 @@ export class VisitorGuard implements CanActivate {
     private readonly limits: VisitorLimits,
   ) {}
 
+  /** Counts the request. Throws `not_found`, also for ids that are not UUIDs, and {@link Refusal} (403, 429). */
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const request = getRequest(context);
-    const { merchantId, userId } = request.params as Readonly<Record<string, string>>;
-    await this.admit(merchantId, userId, request);
-    return true;
-  }
-
-  /** Counts a request. Throws `not_found`, also for ids that are no uuid, and {@link Refusal} (403, 429). */
-  async admit(
-    merchant_id: unknown,
-    user_id: unknown,
-    { edge, ip }: FastifyRequest,
-  ): Promise<OnboardingVisitor> {
-    const [merchantId, userId] = [readUuid(merchant_id), readUuid(user_id)];
-    const merchant = merchantId === null ? null : await this.directory.find(merchantId);
-    if (merchant === null || userId === null) throw DomainError.notFound('User');
+    const { params, query, edge, ip } = getRequest(context);
+    const { merchant_id, user_id } = query as Readonly<Record<string, unknown>>;
+    const { merchantId = merchant_id, userId = user_id } = params as Readonly<Record<string, unknown>>;
+    const ids = { merchant: readUuid(merchantId), user: readUuid(userId) };
+    const merchant = ids.merchant === null ? null : await this.directory.find(ids.merchant);
+    if (merchant === null || ids.user === null) throw DomainError.notFound('User');
     if (merchant.status === 'suspended') throw new Refusal(SUSPENDED);
-    const visitor = { merchant, userId };
-    this.limits.take(ip, merchant.merchantId, visitor.userId);
+    this.limits.take(ip, merchant.merchantId, ids.user);
     edge.merchant = merchant;
-    edge.visitor = visitor;
-    return visitor;
+    edge.visitor = { merchant, userId: ids.user } satisfies OnboardingVisitor;
+    return true;
   }
 }
 

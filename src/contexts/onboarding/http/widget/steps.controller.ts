@@ -16,22 +16,15 @@ import { PageCall, PageController, Visit } from '../../../../platform/http/pages
 import { toClient, LocalRateLimiter, refuseUntil } from '../../../../platform/http/rate-limit.guard.js';
 import { BytesBelow } from '../../../../platform/http/request-body.js';
 import { Refusal, toProblem } from '../../../../platform/http/problem.js';
-import {
-  ConfirmDetails,
-  Onboardings,
-  RetryCard,
-  StartOnboarding,
-  StoreImage,
-  SubmitKyc,
-} from '../../application/person-commands.js';
+import { Onboardings, TakeStep, WrongCode, type Step } from '../../application/person-commands.js';
 import { PresentTerms } from '../../application/present-terms.js';
-import { SMS_INBOX, type SmsInbox } from '../../application/ports.js';
-import { SendPhoneCode, VerifyPhone, WrongCode } from '../../application/phone-verification.js';
-import { IMAGE_KINDS, type IdentityImage, type ImageKind } from '../../domain/image-kind.js';
+import { SmsInbox } from '../../application/ports.js';
+import { SendPhoneCode } from '../../application/phone-verification.js';
+import { IMAGE_KINDS, type ImageKind } from '../../domain/image-kind.js';
 import type { Onboarding } from '../../domain/onboarding.js';
 import { isSameSubscriber, type ExistingUser, parsePhoneNumber } from '../../../users/contract.js';
 import { Images } from '../../store/images.js';
-import { reasonIn, type Locale } from '../../words/messages.js';
+import { reasonIn } from '../../words/messages.js';
 import { NO_IMAGE, readImage } from './image-content.js';
 import {
   ONBOARDING_PAGE,
@@ -47,12 +40,12 @@ import { Field } from '../../../../platform/dto/field.js';
 import { text } from '../../../../platform/dto/rules.js';
 
 const MAX_NAME_LENGTH = 100;
-/** A name without a letter would fail a check that costs money. */
+/** A name without a letter would fail an identity check, which costs money. */
 const READABLE = /\p{L}/u;
 /** Control characters, lone surrogates and bidirectional controls. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u;
 
-/** A value of at least 128 bits, so that no two pages share one by chance. */
+/** A random value of at least 128 bits, unique per page. */
 const nonce = text({}, (given) =>
   /^[0-9a-f]{32,64}$/.test(given) ? given : new Fault('must be 32 to 64 hex digits'),
 );
@@ -64,7 +57,7 @@ const name = text({}, (given) => {
   return UNPRINTABLE.test(trimmed) ? new Fault('must not hold control characters') : trimmed;
 });
 
-/** A day of the calendar since 1900; the minimum age excludes those in the future. */
+/** A date since 1900. The minimum age excludes future dates. */
 const dayOfBirth = text({}, (sent) => {
   const given = asciiDigits(tidy(sent));
   const day = new Date(/^(19|20)[0-9]{2}-[0-9]{2}-[0-9]{2}$/.test(given) ? given : NaN);
@@ -73,7 +66,7 @@ const dayOfBirth = text({}, (sent) => {
   return exists ? given : new Fault('must be a day in the past');
 });
 
-/** A text that can be no number is not the number of the account. */
+/** An unparsable text is kept: it does not match the number of the account. */
 const phoneNumber = text({}, (given) => {
   const number = parsePhoneNumber(given);
   return number instanceof Fault ? given : number;
@@ -96,29 +89,28 @@ export class DetailsEntry implements Required<StepBodies['details']> {
   @Field(text()) privacy_version!: string;
 }
 
-/** 413 for images of so many bytes. */
+/** The size at which an image gets 413. */
 const IMAGE_LIMIT = 8 * 1_048_576;
 
-/** The uploads a minute of one user in a process. */
 const IMAGES_PER_MINUTE = 20;
 
 type StepVisit = Visit<OnboardingVisitor>;
 
-/** Refuses unknown kinds of images, and too many of them, before a byte of the image is read. After {@link SessionGuard}. */
+/** Rejects unknown kinds and excess uploads before the body is read. It runs after {@link SessionGuard}. */
 @Injectable()
 class UploadGuard implements CanActivate {
-  /** The limiter by user, across addresses. */
   private readonly uploads = new LocalRateLimiter(IMAGES_PER_MINUTE);
 
   canActivate(context: ExecutionContext): boolean {
     const { params, edge } = getRequest(context);
-    kindOf((params as { readonly kind: string }).kind);
+    if (!IMAGE_KINDS.some((kind) => kind === (params as { readonly kind: string }).kind))
+      throw DomainError.notFound('Page');
     refuseUntil(this.uploads.take((edge.visitor as OnboardingVisitor).userId));
     return true;
   }
 }
 
-/** The steps of the widget. Those after the phone need a session. */
+/** The steps of the widget. Steps after `phone` require a session. */
 @PageController(ONBOARDING_PAGE, 'onboarding/:merchantId/:userId')
 @UseGuards(VisitorGuard)
 export class StepsController {
@@ -128,19 +120,19 @@ export class StepsController {
     private readonly sessions: OnboardingSessions,
     private readonly images: Images,
     private readonly terms: PresentTerms,
-    @Optional() @Inject(SMS_INBOX) private readonly inbox: SmsInbox | null = null,
+    @Optional() @Inject(SmsInbox) private readonly inbox: SmsInbox | null = null,
   ) {}
 
   @PageCall('code')
   async sendCode(@Visit() visit: StepVisit, @ValidBody() body: CodeRequest): Promise<SentCode> {
-    const { merchant, userId, ip, locale, cause } = visit;
-    // This throws without terms, so that no message is sent.
+    const { merchant, userId, ip, locale } = visit;
+    // This throws without terms, before a message is sent.
     this.terms.present();
     const applicant = await this.findApplicant(visit);
     if (!isSameSubscriber(body.phone_number, applicant.phone_number))
       throw DomainError.invalid({ phone_number: ['is not the phone number of this account'] });
-    // The first step of a person: opening the page starts nothing (contract.md 18.3).
-    await this.commandBus.execute(new StartOnboarding(merchant.merchantId, userId, cause));
+    // Opening the page starts nothing: requesting a code does (contract.md 18.3).
+    await this.execute(visit, { name: 'start' });
     const request = { browser: body.browser, address: toClient(ip) };
     const parameters = { locale, merchant: merchant.displayName };
     const send = new SendPhoneCode(merchant.merchantId, userId, request, parameters);
@@ -149,12 +141,10 @@ export class StepsController {
 
   @PageCall('phone')
   async verifyPhone(@Visit() visit: StepVisit, @ValidBody() body: CodeEntry): Promise<StepState> {
-    const { merchant, userId, locale, cause } = visit;
-    const entry = [body.phone_number, body.code, body.browser] as const;
-    const verify = new VerifyPhone(merchant.merchantId, userId, ...entry, cause);
+    const { phone_number: phoneNumber, code, browser } = body;
     try {
-      const state = await this.commandBus.execute(verify);
-      return { ...(await this.toState(state, locale)), session: this.sessions.open(userId) };
+      const state = await this.take(visit, { name: 'verify_phone', phoneNumber, code, browser });
+      return { ...state, session: this.sessions.open(visit.userId) };
     } catch (error) {
       if (!(error instanceof WrongCode) || error.attemptsLeft === null) throw error;
       throw new Refusal({ ...toProblem(error), members: { attempts_left: error.attemptsLeft } });
@@ -163,10 +153,8 @@ export class StepsController {
 
   @PageCall('details')
   @UseGuards(SessionGuard)
-  async confirmDetails(@Visit() visit: StepVisit, @ValidBody() body: DetailsEntry): Promise<StepState> {
-    const { merchant, userId, cause, locale } = visit;
-    const confirm = new ConfirmDetails(merchant.merchantId, userId, body, body, cause);
-    return this.toState(await this.commandBus.execute(confirm), locale);
+  confirmDetails(@Visit() visit: StepVisit, @ValidBody() body: DetailsEntry): Promise<StepState> {
+    return this.take(visit, { name: 'confirm_details', details: body, consent: body });
   }
 
   @PageCall('images/:kind')
@@ -174,30 +162,32 @@ export class StepsController {
   @UseGuards(SessionGuard, UploadGuard)
   async storeImage(
     @Visit() visit: StepVisit,
-    @Param('kind') kind: string,
+    @Param('kind') kind: ImageKind,
     @Body() body: Buffer,
   ): Promise<StepState> {
-    const { merchant, userId } = visit;
-    await this.commandBus.execute(new StoreImage(merchant.merchantId, userId, toIdentityImage(kind, body)));
-    return this.state(visit);
+    const content = readImage(body);
+    if (content === NO_IMAGE) throw new Refusal({ status: 415, detail: NO_IMAGE.message });
+    if (content instanceof Fault) throw DomainError.invalid({ image: [content.message] });
+    const { type, bytes } = content;
+    return this.take(visit, { name: 'store_image', image: { kind, type, bytes } });
   }
 
   @PageCall('identity')
   @UseGuards(SessionGuard)
   submitIdentity(@Visit() visit: StepVisit): Promise<StepState> {
-    return this.step(SubmitKyc, visit);
+    return this.take(visit, { name: 'submit_identity' });
   }
 
   @PageCall('card/retry')
   @UseGuards(SessionGuard)
   retryCard(@Visit() visit: StepVisit): Promise<StepState> {
-    return this.step(RetryCard, visit);
+    return this.take(visit, { name: 'retry_card' });
   }
 
   @PageCall('state')
   @UseGuards(SessionGuard)
   state(@Visit() visit: StepVisit): Promise<StepState> {
-    return this.step(StartOnboarding, visit);
+    return this.take(visit, { name: 'start' });
   }
 
   @PageCall('inbox')
@@ -210,35 +200,17 @@ export class StepsController {
     return this.onboardings.applicant(merchant.merchantId, userId);
   }
 
-  private async step(
-    Step: typeof StartOnboarding | typeof SubmitKyc | typeof RetryCard,
-    { merchant, userId, cause, locale }: StepVisit,
-  ): Promise<StepState> {
-    return this.toState(await this.commandBus.execute(new Step(merchant.merchantId, userId, cause)), locale);
+  private execute({ merchant, userId, cause }: StepVisit, step: Step): Promise<Onboarding> {
+    return this.commandBus.execute(new TakeStep(merchant.merchantId, userId, step, cause));
   }
 
-  private async toState(state: Onboarding, locale: Locale): Promise<StepState> {
+  private async take(visit: StepVisit, step: Step): Promise<StepState> {
+    const state = await this.execute(visit, step);
     const { stage } = state;
     if (stage === 'kyc_submitted') return { stage, submitted_at: state.submitted_at };
     if (stage === 'kyc_failed' || stage === 'card_failed')
-      return { stage, reason: reasonIn(locale, stage, state.reason) };
+      return { stage, reason: reasonIn(visit.locale, stage, state.reason) };
     if (stage !== 'details_confirmed') return { stage };
     return { stage, images: await this.images.kinds(state.user_id) };
   }
-}
-
-/** Throws `not_found`. */
-function kindOf(name: string): ImageKind {
-  const known = IMAGE_KINDS.find((each) => each === name);
-  if (known === undefined) throw DomainError.notFound('Page');
-  return known;
-}
-
-/** The type follows from the bytes. Throws `not_found`, 415, `validation_failed`. */
-function toIdentityImage(kind: string, body: Buffer): IdentityImage {
-  const known = kindOf(kind);
-  const content = readImage(body);
-  if (content === NO_IMAGE) throw new Refusal({ status: 415, detail: NO_IMAGE.message });
-  if (content instanceof Fault) throw DomainError.invalid({ image: [content.message] });
-  return { kind: known, type: content.type, bytes: content.bytes };
 }

@@ -21,28 +21,27 @@ import {
 } from '../../metrics.js';
 import { trackingConfig, type TrackingConfig } from '../../settings.js';
 import { FORWARDING, ForwardingTable, type DueBatch } from '../../store/forwarding-table.js';
-import { ANALYTICS, type Analytics, type SendResult } from '../ports.js';
+import { Analytics, type SendResult } from '../ports.js';
 import { ForwardingRound, PendingBatch, ThrottledIdentities, type RoundEnd } from './forwarding-round.js';
 
 const POLL_MS = 500;
 const MAX_BATCHES = 512;
-/** A lease outlives the longest request and a slow database. */
+/** The lease exceeds the request timeout by this, for a slow database. */
 const LEASE_MARGIN_MS = 15_000;
-/** Causes that need an operator. */
 const FOR_OPERATORS: readonly string[] = ['unauthorized', 'misconfigured', 'forbidden'];
 
-export interface ForwardingTimes {
-  /** The time after which another process replaces a dead one; longer than a request. */
-  readonly leaseMs: number;
-  /** Results are recorded and the lease is extended at least this often. */
-  readonly recordMs: number;
-  readonly unavailable: Backoff;
-  readonly blamed: Backoff;
-}
+const TIMES = {
+  /** The interval at which results are recorded and the lease is extended. */
+  recordMs: 5000,
+  unavailable: { firstMs: 1000, maxMs: 300_000 } as Backoff,
+  blamed: { firstMs: 2000, maxMs: HOUR_MS } as Backoff,
+};
+/** `leaseMs`: the time after which another process replaces a dead one. */
+export type ForwardingTimes = typeof TIMES & { readonly leaseMs: number };
 
 /**
- * Sends new events of processed batches to the analytics provider, at least once, from one process at a time (ADR 84). Its
- * metrics and logs hold no names, ids of users or payloads.
+ * Forwards new events to the analytics provider at least once, from one process at a time (ADR 84). Its metrics and logs
+ * contain no names, user ids or payloads.
  */
 @Injectable()
 export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -54,27 +53,21 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
   });
   private readonly logger = new Logger(Forwarder.name);
   private readonly times: ForwardingTimes;
-  /** The time of the next request at this rate, on the clock of `performance.now()`. */
+  /** The earliest time of the next request under the rate limit, on the clock of `performance.now()`. */
   private freeAt = 0;
   private readonly identities = new ThrottledIdentities();
-  /** Kept between runs, so that one process limits the rate of all requests. */
+  /** The lease, kept between runs, so that one process limits the rate of all requests. */
   private claimed: WorkItem | null = null;
 
   constructor(
     private readonly items: WorkItems,
     private readonly table: ForwardingTable,
     private readonly log: Log,
-    @Inject(ANALYTICS) private readonly analytics: Analytics | null,
+    @Inject(Analytics) private readonly analytics: Analytics | null,
     @Inject(trackingConfig.KEY) private readonly config: TrackingConfig,
     @Optional() times: Partial<ForwardingTimes> = {},
   ) {
-    this.times = {
-      leaseMs: config.analyticsTimeoutMs + LEASE_MARGIN_MS,
-      recordMs: 5000,
-      unavailable: { firstMs: 1000, maxMs: 300_000 },
-      blamed: { firstMs: 2000, maxMs: HOUR_MS },
-      ...times,
-    };
+    this.times = { leaseMs: config.analyticsTimeoutMs + LEASE_MARGIN_MS, ...TIMES, ...times };
   }
 
   onApplicationBootstrap(): void {
@@ -109,7 +102,7 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
         await this.table.skip();
         continue;
       }
-      // The batches are sent one by one after a failure, so that the cause is found.
+      // Single batches after a failure identify its cause.
       const limit = state.failures > 0 ? 1 : MAX_BATCHES;
       const batches = await this.readable(await this.table.due(limit));
       const end = await this.send(analytics, batches, signal);
@@ -117,7 +110,7 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
     }
   }
 
-  /** Takes the lease; null while another process forwards or the provider is in backoff. */
+  /** Takes the lease. Returns null while another process has it or the provider is in backoff. */
   private async hold(): Promise<WorkItem | null> {
     const { leaseMs } = this.times;
     if (this.claimed !== null && (await this.items.extend(this.claimed, leaseMs))) return this.claimed;
@@ -125,19 +118,18 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
     return (this.claimed = items[0] ?? null);
   }
 
-  /** A batch that cannot be read is retried later, after the others. */
+  /** Reads the batches. An unreadable one is retried later. */
   private async readable(rows: readonly DueBatch[]): Promise<PendingBatch[]> {
     const batches: PendingBatch[] = [];
     for (const row of rows) {
       try {
         batches.push(new PendingBatch(row));
       } catch {
-        const { batch_id, merchant_id, forward_done, forward_attempts } = row;
+        const { batch_id, merchant_id, forward_done: done, forward_attempts } = row;
         const error = 'the body cannot be read for forwarding';
         this.log.wideLog(`event batch not forwarded: ${error}`, { batch_id, merchant_id }, 'error');
         const delay_ms = backoffMs(this.times.blamed, forward_attempts);
-        const result = { batch_id, done: forward_done, state: 'processed', delay_ms, error } as const;
-        await this.table.record([{ ...result, is_failed: true }]);
+        await this.table.record([{ batch_id, done, state: 'processed', delay_ms, error, is_failed: true }]);
       }
     }
     return batches;
@@ -173,7 +165,7 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
     if (result.outcome === 'parted') analyticsEvents.inc({ outcome: 'throttled' }, result.throttled.length);
     if (isAccepted) {
       analyticsEvents.inc({ outcome: 'forwarded' }, events);
-      // The next request waits as long as the events of this one take at the rate.
+      // The rate limit: the next request waits for the duration of these events.
       const takesMs = (events * 1000) / this.config.analyticsEventsPerSecond;
       this.freeAt = Math.max(performance.now(), this.freeAt) + takesMs;
     }
@@ -207,21 +199,14 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
 
   private async record(all: readonly PendingBatch[]): Promise<void> {
     const batches = all.filter(({ settled }) => !settled);
-    const results = batches.map(({ row, done, finished, blamed, waitMs }) => {
-      const delayMs = Math.max(waitMs ?? 0, blamed ? backoffMs(this.times.blamed, row.forward_attempts) : 0);
-      return {
-        batch_id: row.batch_id,
-        done: done.bytes,
-        state: finished ? ('forwarded' as const) : ('processed' as const),
-        delay_ms: delayMs === 0 ? null : delayMs,
-        is_failed: blamed,
-        error: null,
-      };
+    const refusals = batches.flatMap((batch) => batch.refusals);
+    const results = batches.map(({ row, done, finished, blamed: is_failed, waitMs }) => {
+      const pauseMs = is_failed ? backoffMs(this.times.blamed, row.forward_attempts) : 0;
+      const delay_ms = Math.max(waitMs ?? 0, pauseMs);
+      const state = finished ? 'forwarded' : 'processed';
+      return { batch_id: row.batch_id, done: done.bytes, state, delay_ms, is_failed, error: null } as const;
     });
-    await this.table.record(
-      results,
-      batches.flatMap(({ refusals }) => refusals),
-    );
+    await this.table.record(results, refusals);
     for (const batch of batches) {
       this.reportRefusals(batch);
       batch.refusals = [];

@@ -21,7 +21,7 @@ const event = fc.record({
   payload: fc.json().map((json) => `{"a":${json}}`),
 });
 
-it('requests hold all events in order, within the limits unless an event alone is over them', () => {
+it('requests contain all events in order and exceed the limits only for a single oversized event', () => {
   fc.assert(
     fc.property(
       fc.array(event, { maxLength: 40 }),

@@ -3,12 +3,11 @@ import { upTo } from '../../../../platform/cache-size.js';
 import type { TrackedItem } from '../../domain/event-batch.js';
 import { ItemsBitmap } from '../../store/accepted-batches.js';
 import type { DueBatch, ForwardingRefusal } from '../../store/forwarding-table.js';
-import { storedItems } from '../batch-items.js';
+import { storedItems } from '../../store/batch-items.js';
 import type { Analytics, AnalyticsEvent, SendResult, Unavailable } from '../ports.js';
 
-/** The number of consecutive rejections without a reason after which the provider counts as unavailable. */
+/** The consecutive unexplained rejections after which the provider counts as unavailable. */
 const MAX_REJECTED_IN_ROW = 20;
-/** The bytes of an event's names, quotes, commas and merchant id. */
 const OVERHEAD_BYTES = 300;
 const MAX_BYTES_PER_CHARACTER = 3;
 const MAX_IDENTITIES = 10_000;
@@ -18,22 +17,17 @@ interface PendingEvent extends AnalyticsEvent {
   readonly item: number;
 }
 
-/** A batch while it is forwarded. */
 export class PendingBatch {
   readonly done: ItemsBitmap;
-  /** Not recorded yet. */
   refusals: ForwardingRefusal[] = [];
-  /** Milliseconds until a throttled event may be sent; null when there is none. */
+  /** Milliseconds until a throttled event may be sent, or null. */
   waitMs: number | null = null;
-  /** The batch may be why a request failed. */
+  /** True where the batch may have caused a rejection. */
   blamed = false;
-  /** The provider throttled an event of it in this round, and it was not only deferred. */
   isThrottled = false;
   settled = false;
   readonly events: readonly PendingEvent[];
-  private left: number;
 
-  /** Throws when the body cannot be read. */
   constructor(readonly row: DueBatch) {
     const { new_items, item_count, merchant_id } = row;
     const isNew = ItemsBitmap.read(new_items, item_count);
@@ -43,27 +37,16 @@ export class PendingBatch {
         ? [Object.assign(read, { batch: this, item, merchant_id })]
         : [],
     );
-    this.left = this.events.length;
   }
 
   get finished(): boolean {
-    return this.left === 0;
-  }
-
-  /** Nothing of the batch was accepted or refused. */
-  get untouched(): boolean {
-    return this.left === this.events.length;
-  }
-
-  accepted(item: number): void {
-    this.done.add(item);
-    this.left -= 1;
+    return this.events.every(({ item }) => this.done.has(item));
   }
 
   refused({ item, event_id }: PendingEvent, reason: string): void {
     const { merchant_id, batch_id } = this.row;
     this.refusals.push({ merchant_id, event_id, batch_id, reason });
-    this.accepted(item);
+    this.done.add(item);
   }
 
   defer(waitMs: number): void {
@@ -72,13 +55,12 @@ export class PendingBatch {
 }
 
 export interface RoundEnd {
-  /** The reason why the provider accepts no more for now, or null. */
   readonly unavailable: Unavailable | null;
-  /** True where it accepted an event or named one that it refuses. */
+  /** True where the provider accepted an event or refused one by name. */
   readonly responded: boolean;
 }
 
-/** The throttled users and devices, each with the end of its wait on the clock of `performance.now()`. */
+/** The throttled users and devices with the ends of their waits, on the clock of `performance.now()`. */
 export class ThrottledIdentities {
   private readonly waits = new LRUCache<string, number>(upTo(MAX_IDENTITIES));
 
@@ -87,7 +69,7 @@ export class ThrottledIdentities {
       this.waits.set(identity, performance.now() + waitMs, { ttl: Math.ceil(waitMs) || 1 });
   }
 
-  /** Milliseconds until the event may be sent; 0 or less: now. */
+  /** Returns the milliseconds until the event may be sent; 0 or less means now. */
   waitMs(event: PendingEvent): number {
     return Math.max(...toIdentities(event).map((each) => this.waits.get(each) ?? 0)) - performance.now();
   }
@@ -103,22 +85,24 @@ interface RoundOptions {
 }
 
 /**
- * Sends the pending events of some batches, one request after the other, and marks the results in the batches. Events that
- * the provider refuses by name leave their request, and the others are sent again. Batches of a request that it rejects
- * without a reason, or of which it throttles all that was sent, are retried later: each alone and with half as many events in a
- * request.
+ * Sends the pending events of batches, one request at a time, and marks the results. Events refused by name leave their
+ * request, and the others are sent again. Batches whose request is rejected without a reason, or throttled entirely, are
+ * retried later: each alone, with half the events per request.
  */
 export class ForwardingRound {
   private rejectedInRow = 0;
   private responded = false;
-  /** The reason why a batch was rejected that had never failed. */
+  /** The reason of a rejected batch that had never failed before. */
   private reason: string | null = null;
 
   constructor(private readonly options: RoundOptions) {}
 
   async run(batches: readonly PendingBatch[]): Promise<RoundEnd> {
     const unavailable = await this.sendAll(batches);
-    for (const batch of batches) if (batch.isThrottled && batch.untouched) batch.blamed = true;
+    for (const batch of batches) {
+      const isUntouched = !batch.events.some(({ item }) => batch.done.has(item));
+      if (batch.isThrottled && isUntouched) batch.blamed = true;
+    }
     return { unavailable, responded: this.responded };
   }
 
@@ -141,11 +125,10 @@ export class ForwardingRound {
     return this.reason === null || this.responded ? null : forbidden(this.reason);
   }
 
-  /** The requests to send again. */
   private toOutcome(request: PendingEvent[], result: Exclude<SendResult, Unavailable>): PendingEvent[][] {
     switch (result.outcome) {
       case 'accepted':
-        for (const { batch, item } of request) batch.accepted(item);
+        for (const { batch, item } of request) batch.done.add(item);
         this.hasResponded();
         return [];
       case 'parted': {
@@ -172,7 +155,7 @@ export class ForwardingRound {
       const middle = Math.ceil(request.length / 2);
       return [request.slice(0, middle), request.slice(middle)];
     }
-    // An event of less than half the limit is rejected for another reason.
+    // An event below half the limit is rejected for another reason.
     if (maxBytes(first!) * 2 <= this.options.analytics.limits.bytes)
       return this.rejected(request, 'too large');
     first!.batch.refused(first!, 'too large');
@@ -191,7 +174,7 @@ export class ForwardingRound {
     this.responded = true;
   }
 
-  /** The events of users and devices that are not throttled; the batches of the others wait. */
+  /** Returns the events that are not throttled; the batches of the others wait. */
   private admitted(request: PendingEvent[]): PendingEvent[] {
     return request.filter((event) => {
       const waitMs = this.options.identities.waitMs(event);
@@ -210,7 +193,10 @@ function forbidden(detail: string): Unavailable {
   return { outcome: 'unavailable', cause: 'forbidden', detail, retryAfterMs: null };
 }
 
-/** Batches that never failed share requests and come first. The others follow, each alone and halved by each failure. */
+/**
+ * Groups events into requests. Batches without failures share requests and come first. The others follow, each alone and
+ * halved by each failure.
+ */
 function groupEvents(batches: readonly PendingBatch[], limits: Analytics['limits']): PendingEvent[][] {
   const fresh = batches.filter(({ row }) => row.forward_attempts === 0);
   const failed = batches.filter(({ row }) => row.forward_attempts > 0);
@@ -226,7 +212,7 @@ function groupEvents(batches: readonly PendingBatch[], limits: Analytics['limits
   ];
 }
 
-/** Splits events into requests within the limits; an event that is too large gets its own. */
+/** Splits events into requests within the limits. An oversized event gets its own request. */
 export function toRequests<Event extends TrackedItem>(
   events: readonly Event[],
   limits: Analytics['limits'],

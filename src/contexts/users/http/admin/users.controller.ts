@@ -30,20 +30,21 @@ import { USER_STATES, USERS_VIEW, type UserState } from '../../views/users.js';
 const TAG = 'Admin: users';
 const USER = 'User';
 const NO_USER = 'There is no such user, or the key is confined to other merchants.';
-const PRECONDITIONS = {
+const REFUSED_WRITES = {
+  404: NO_USER,
   412: 'If-Match is another revision.',
+  422: 'reason or ticket is invalid.',
   428: 'If-Match is missing.',
 } as const;
 
 const WALLET = /^0x[0-9a-f]{40}$/i;
 
-/** A plus arrives as a blank where it is not escaped. */
+/** An unescaped plus arrives as a space. */
 const phoneRule = text({ examples: ['+15550001111'] }, (value) => parsePhoneNumber(value.replace(/^ /, '+')));
 const walletRule = text({ pattern: WALLET.source }, (value) =>
   WALLET.test(tidy(value)) ? tidy(value) : new Fault('must be an address: 0x and 40 hexadecimal digits'),
 );
 
-/** Query of GET /admin/v1/users. */
 class UsersQuery extends ListParameters {
   @Filter(uuid, 'Only users of this merchant.') merchant_id?: string;
 
@@ -59,7 +60,7 @@ class UsersQuery extends ListParameters {
   @Filter(oneOf(USER_STATES), 'Only users in this state.') state?: UserState;
 }
 
-/** Users of all merchants (admin-api.md 3). Each read is recorded for the merchant's portal. */
+/** The users of all merchants (admin-api.md 3). Each read is recorded for the merchant's portal. */
 @AdminController('users')
 export class AdminUsersController {
   constructor(private readonly users: AdminUsers) {}
@@ -110,10 +111,8 @@ export class AdminUsersController {
     scopes: ['users:write'],
     responses: {
       200: [AdminUserWritten, 'The user is deactivating. Personal data is left out.'],
-      404: NO_USER,
       409: 'The user is deactivating or deactivated already.',
-      ...PRECONDITIONS,
-      422: 'reason or ticket is invalid.',
+      ...REFUSED_WRITES,
     },
   })
   async deactivate(@WriteTo(USER) write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {
@@ -131,10 +130,8 @@ export class AdminUsersController {
     responses: {
       200: [AdminUserWritten, 'The user is erased: approvals are off, in the sandbox.'],
       202: [OperationResponse, 'It waits for a second person.'],
-      404: NO_USER,
       409: 'The user is not deactivated.',
-      ...PRECONDITIONS,
-      422: 'reason or ticket is invalid.',
+      ...REFUSED_WRITES,
     },
   })
   async erase(@WriteTo(USER) write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {

@@ -1,11 +1,6 @@
 import { eachElement, eachMember, endOfValue, readString } from '../../../platform/json-text/json-text.js';
 import { toItem, type BatchEvent, type TrackedItem, type ValidItem } from '../domain/event-batch.js';
-import { Injectable } from '@nestjs/common';
-import { Forgets, type ErasedPerson } from '../../../platform/operations/erasure.js';
-import { failpoint } from '../../../platform/failpoints.js';
-import { ErasedEvents } from '../store/erased-events.js';
 
-/** A stored body that no acceptance could have written. */
 export class UnreadableBatch extends Error {
   override readonly name = 'UnreadableBatch';
 }
@@ -15,12 +10,12 @@ interface StoredBody {
   readonly item_count: number;
 }
 
-/** The members of an item; `payload` is JSON text, other values that are no strings are null. */
+/** The members of an item. `payload` is JSON text; other members are null unless they are strings. */
 type RawItem = { -readonly [Name in keyof TrackedItem]?: string | null };
 
 const QUOTE = 0x22;
 
-/** The events of the batches in order; of repeated event_ids the first. Throws {@link UnreadableBatch}. */
+/** Returns the events of the batches in order, the first of each event_id. Throws {@link UnreadableBatch}. */
 export function distinctEvents(batches: readonly StoredBody[]): BatchEvent[] {
   const events = new Map<string, BatchEvent>();
   batches.forEach((stored, batch) =>
@@ -32,20 +27,16 @@ export function distinctEvents(batches: readonly StoredBody[]): BatchEvent[] {
 }
 
 export function storedItems({ body, item_count }: StoredBody): TrackedItem[] {
-  let items: TrackedItem[];
   try {
-    items = readItems(body);
+    const items = readItems(body);
+    if (items.length === item_count) return items;
+    throw new Error(`${items.length} items instead of ${item_count}`);
   } catch (error) {
     throw new UnreadableBatch((error as Error).message);
   }
-  if (items.length === item_count) return items;
-  throw new UnreadableBatch(`${items.length} items instead of ${item_count}`);
 }
 
-/**
- * The items of an accepted body. Payloads are not parsed. Of repeated keys the last one counts, as for JSON.parse. For
- * bodies that were not accepted the result is undefined.
- */
+/** Returns the items of a valid body without parsing payloads. Of repeated keys the last counts, as in JSON.parse. */
 export function readItems(body: Buffer): TrackedItem[] {
   return readElements(body.toString(), readItem).map((item) =>
     toItem(item as Omit<ValidItem, 'payload'>, item.payload!),
@@ -53,8 +44,8 @@ export function readItems(body: Buffer): TrackedItem[] {
 }
 
 /**
- * A stored body in which the events of one person are blank but for their ids, so that they are not counted again.
- * `items` are the indexes of these events. Null when the body has none.
+ * Blanks the events of one person except their ids, so that they are not counted again. `items` are their indexes. Returns
+ * null for a body without events of the person.
  */
 export function bodyWithout(
   body: Buffer,
@@ -72,12 +63,12 @@ export function bodyWithout(
   return { body: Buffer.from(`{"events":[${texts.join()}]}`), items };
 }
 
-/** No external_id and no event_name of a merchant is empty. */
+/** Merchants' external_ids and event_names are never empty. */
 function blank({ event_id, event_datetime }: TrackedItem): string {
   return JSON.stringify({ event_id, event_name: '', event_datetime, user_external_id: '', payload: {} });
 }
 
-/** Calls `read` for each element of the last `events`; it returns the end of the element. */
+/** Calls `read` for each element of the last `events`. It returns the end of the element. */
 export function readElements<T>(json: string, read: (json: string, at: number, items: T[]) => number): T[] {
   let items: T[] = [];
   eachMember(json, 0, (key, start) => {
@@ -106,34 +97,4 @@ function readItem(json: string, at: number, items: RawItem[]): number {
     }
     return end;
   });
-}
-
-/**
- * Blanks the events of an erased person, by external_id, in the table of events and in stored bodies; only their ids
- * remain. Pending ones are not forwarded. Returns false until every batch from before the erasure is processed.
- */
-@Injectable()
-export class EventErasure {
-  constructor(private readonly events: ErasedEvents) {}
-
-  @Forgets('tracking')
-  async forget({ merchantId, externalId, erasedAt }: ErasedPerson, signal: AbortSignal): Promise<boolean> {
-    if (externalId === null) return true;
-    if (await this.events.isBehind(merchantId, erasedAt)) return false;
-    while (await this.events.blankSome(merchantId, externalId)) if (signal.aborted) return false;
-    failpoint('erasure.events_blanked');
-    for (const batchId of await this.events.batches(merchantId)) {
-      if (signal.aborted) return false;
-      const isRewritten = await this.events.rewrite(batchId, (body) => {
-        try {
-          return bodyWithout(body, externalId);
-        } catch {
-          // The error of a parser quotes the text, so it is not logged.
-          throw new Error(`the body of batch ${batchId} cannot be read`);
-        }
-      });
-      if (isRewritten) failpoint('erasure.batch_rewritten');
-    }
-    return true;
-  }
 }
