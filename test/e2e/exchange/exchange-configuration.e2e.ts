@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { iconUrl } from '../../../src/contexts/exchange/http/tokens.controller.js';
-import { openSignedQuery } from '../../../src/contexts/exchange/application/signed-links.js';
+import { openSignedQuery } from '../../../src/contexts/exchange/http/signature.js';
 import { TOKENS as ALL_TOKENS } from '../../../src/contexts/exchange/domain/catalog.js';
 import { onTestApp } from '../../support/app.js';
 import {

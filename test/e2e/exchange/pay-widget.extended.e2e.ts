@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import type { BrowserContextOptions, Route } from 'playwright-core';
-import { SIGNED_URL_LASTS_MS } from '../../../src/contexts/exchange/application/signed-links.js';
+import { SIGNED_URL_LASTS_MS } from '../../../src/contexts/exchange/http/signature.js';
 import type { PayOrder } from '../../../src/contexts/exchange/http/pay/pay-types.js';
 import { CLOCK, type Clock } from '../../../src/kernel/clock.js';
 import { onTestApp } from '../../support/app.js';

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { PayFacts, PayOrder } from '../../../src/contexts/exchange/http/pay/pay-types.js';
 import { PAY_PAGE } from '../../../src/contexts/exchange/http/pay/pay-page.controller.js';
-import { signedQuery } from '../../../src/contexts/exchange/application/signed-links.js';
+import { signedQuery } from '../../../src/contexts/exchange/http/signature.js';
 import type { TestApp } from '../app.js';
 import { exchangeSignature, type ExchangeClient } from './exchange-client.js';
 import { factsIn, pageUrl } from '../onboarding/people.js';

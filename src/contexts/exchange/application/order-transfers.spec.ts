@@ -81,7 +81,7 @@ describe('the transfer of a refund', () => {
   const order = stateAfter(created, received({ ...deposit('a', '100'), transaction_hash: 'a'.repeat(64) }));
 
   const check = (
-    transactionHash: string,
+    transaction_hash: string,
     {
       amount = '40',
       recipient = null as string | null,
@@ -93,7 +93,7 @@ describe('the transfer of a refund', () => {
     const settings = { ...nodeSettings, chainQuorum: Math.min(2, nodes.length), ...config };
     return new OrderTransfers(settings, chainOf(nodes, finals)).checkRefund(order, {
       amount,
-      transactionHash,
+      transaction_hash,
       recipient,
     });
   };
@@ -186,7 +186,7 @@ describe('the transfer of a refund', () => {
   it('is unavailable where too few nodes respond', async () => {
     const chain = { confirm: () => Promise.reject(new ChainUnavailable('no node is configured')) };
     const settings = nodeSettings;
-    const refund = { amount: '40', transactionHash: hash('1'), recipient: null };
+    const refund = { amount: '40', transaction_hash: hash('1'), recipient: null };
     await expect(new OrderTransfers(settings, chain).checkRefund(order, refund)).rejects.toMatchObject({
       code: 'unavailable',
     });

@@ -43,12 +43,12 @@ describe('the watch of orders', () => {
   it('ends an order at the deadline of the provider where that is earlier than its own', async () => {
     harness.provider.set({ holdsMs: 60_000 });
     const before = Date.now();
-    const { facts } = await harness.state(await harness.order(process));
-    const expiresMs = Date.parse(facts.expires_at);
+    const { expires_at } = await harness.state(await harness.order(process));
+    const expiresMs = Date.parse(expires_at);
     expect(expiresMs).toBeGreaterThanOrEqual(before + 60_000);
     expect(expiresMs).toBeLessThanOrEqual(Date.now() + 60_000);
     harness.provider.set({ holdsMs: 7_200_000 });
-    const ours = (await harness.state(await harness.order(process))).facts;
+    const ours = await harness.state(await harness.order(process));
     expect(Date.parse(ours.expires_at) - Date.parse(ours.created_at)).toBe(3_600_000);
   });
 
@@ -77,7 +77,7 @@ describe('the watch of orders', () => {
     expect(await harness.state(other)).toMatchObject({
       reason: 'deposit_of_another_order',
       deposits: [],
-      lateDeposits: [],
+      late_deposits: [],
       refundable: '0',
     });
     harness.provider.order(other).outcome = { kind: 'completed', transactionHash: '0xout', amountTo: null };
@@ -85,14 +85,14 @@ describe('the watch of orders', () => {
       await harness.follow();
       await harness.makeDue();
       await process.work();
-      return (await harness.state(other)).lateOutcomes.length === 1;
+      return (await harness.state(other)).late_outcomes.length === 1;
     });
     expect(await harness.types(one)).toEqual(COMPLETED);
     batch(later);
-    await expect(process.cancel.execute(harness.cancellation(later))).rejects.toMatchObject({
+    await expect(process.act.execute(harness.cancellation(later))).rejects.toMatchObject({
       code: 'invalid_transition',
     });
-    expect((await process.refresh.execute(harness.refreshment(later))).status).toBe('failed');
+    expect((await process.act.execute(harness.refreshment(later))).status).toBe('failed');
   });
 
   it('is the same however many processes poll, and however often events are delivered', async () => {
@@ -116,7 +116,7 @@ describe('the watch of orders', () => {
 
   it('notifies the provider of an end until it has accepted it', async () => {
     const orderId = await harness.order(process);
-    await process.cancel.execute(harness.cancellation(orderId));
+    await process.act.execute(harness.cancellation(orderId));
     harness.provider.set({ isUnavailable: true });
     await harness.follow();
     await process.work();
@@ -139,7 +139,7 @@ describe('the watch of orders', () => {
     harness.provider.pay(orderId, '5');
     await harness.makeDue();
     await process.work();
-    expect(await harness.state(orderId)).toMatchObject({ lateDeposits: [{ amount: '5' }] });
+    expect(await harness.state(orderId)).toMatchObject({ late_deposits: [{ amount: '5' }] });
     expect(await harness.row(orderId)).toMatchObject({ notified: null });
     harness.provider.set({ acceptsNothing: false });
     await harness.makeDue();

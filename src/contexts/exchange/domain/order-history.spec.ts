@@ -136,16 +136,16 @@ class World {
         return void (this.now += next.n ** 2 / 10);
       case 'marks':
         return this.decide((state) =>
-          markAsPaid({ at: this.at, waitsUntil: minute(this.now + 24 * 60) }, state),
+          markAsPaid({ at: this.at, waits_until: minute(this.now + 24 * 60) }, state),
         );
       case 'cancels':
         return this.decide((state) =>
           cancelOrder({ at: this.at, isDepositPending: next.n % 3 === 0 }, state),
         );
       case 'refunds': {
-        const transactionHash = `0xr${(this.refunds += 1) % 4}`;
+        const transaction_hash = `0xr${(this.refunds += 1) % 4}`;
         return this.decide((state) =>
-          recordRefund({ amount: next.amount, transactionHash, actor: 'ops', at: this.at }, state),
+          recordRefund({ amount: next.amount, transaction_hash, actor: 'ops', at: this.at }, state),
         );
       }
       case 'polls':
@@ -230,11 +230,11 @@ class World {
       expect(webhooksOf(event)?.map(({ type }) => type)).toContain('order.refundable');
     if (before !== null) expect(FOLLOWS[before.status]).toContain(after.status);
     expect(after.reason !== null).toBe(after.status === 'failed');
-    const { amountFrom, refundable, lost } = after;
+    const { amount_from, refundable, lost } = after;
     const counted = amountReceived(after);
     if (event.type === 'order.deposit_received.v1') return;
     if (after.status === 'processing' || after.status === 'completed')
-      expect(sum([amountFrom, refundable])).toBe(sum([counted, lost]));
+      expect(sum([amount_from, refundable])).toBe(sum([counted, lost]));
     else if (after.status === 'refunded') expect(refundable).toBe('0');
     else if (after.status !== 'pending' && after.status !== 'paid')
       expect(refundable).toBe(sum([counted, lost]));
@@ -259,11 +259,11 @@ describe('the history of an order', () => {
         world.settle();
         const { state } = world;
         reached.add(state.status);
-        const ids = [...state.deposits, ...state.lateDeposits].map(({ deposit_id }) => deposit_id);
+        const ids = [...state.deposits, ...state.late_deposits].map(({ deposit_id }) => deposit_id);
         expect(new Set(ids).size).toBe(ids.length);
         expect(ENDED).toContain(state.status);
         const counted = amountReceived(state);
-        const late = sum([state.dust.amount, ...state.lateDeposits.map(({ amount: each }) => each)]);
+        const late = sum([state.dust.amount, ...state.late_deposits.map(({ amount: each }) => each)]);
         expect(sum([counted, late])).toBe(world.allConfirmed);
         const refunded = sum(state.refunds.map(({ amount: each }) => each));
         const due = sum([state.refundable, late]);

@@ -44,7 +44,7 @@ it('the record of an order has what was agreed and what came, the newest deposit
     refunds: [],
     refund_transaction_hash: null,
     created_at: facts.created_at,
-    updated_at: state.updatedAt,
+    updated_at: state.updated_at,
     expires_at: facts.expires_at,
   });
   expect(orderRecord(stateAfter(created, received(first))).deposit_transaction_hash).toBe('0xa');

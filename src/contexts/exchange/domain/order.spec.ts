@@ -50,7 +50,7 @@ describe('creating an order', () => {
 
 describe('marking an order as paid', () => {
   const marking = (when: string) => (state: OrderState) =>
-    markAsPaid({ at: when, waitsUntil: minute(10 + DAY) }, state);
+    markAsPaid({ at: when, waits_until: minute(10 + DAY) }, state);
 
   it('takes a pending order to paid', () => given(created).when(marking(at)).then(paid));
   it('changes nothing the second time', () =>
@@ -107,9 +107,9 @@ describe('cancelling an order', () => {
 
 describe('refunds of an operator', () => {
   const refunding =
-    (amount: string, transactionHash = '0xr') =>
+    (amount: string, transaction_hash = '0xr') =>
     (state: OrderState) =>
-      recordRefund({ amount, transactionHash, actor: 'ops', at }, state);
+      recordRefund({ amount, transaction_hash, actor: 'ops', at }, state);
   const refund = (amount: string, transaction_hash = '0xr'): LaterOrderEvent => ({
     type: 'order.refund_recorded.v1',
     data: { ...base, amount, transaction_hash, actor: 'ops' },

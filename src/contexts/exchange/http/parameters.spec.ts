@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { Fault } from '../../../kernel/fault.js';
 import { datePoint, type DatePoint } from '../../../platform/dto/date-point.js';
-import { code, fiatAmount, fiatCurrency, roundedFiat } from './parameters.js';
+import { fiatAmount, fiatCurrency, roundedFiat } from './configuration.controller.js';
+import { code } from './order-dto.js';
 
 const read = (rule: typeof fiatAmount, value: string): unknown => rule.read(value);
 const faultOf = (rule: typeof fiatAmount, value: string): string | null => {

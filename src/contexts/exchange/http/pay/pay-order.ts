@@ -1,5 +1,5 @@
 import { isAtLeast, minus } from '../../../../kernel/decimal.js';
-import { amountReceived, hasEnded, type ExistingOrder, isOpen } from '../../domain/order.js';
+import { amountReceived, hasEnded, isOpen, refused, type ExistingOrder } from '../../domain/order.js';
 import { orderRecord } from '../../domain/order-record.js';
 import type { PayOrder, Transfer } from './pay-types.js';
 import { Inject, Injectable, Optional } from '@nestjs/common';
@@ -17,17 +17,16 @@ export function payOrder(state: ExistingOrder, now: number): PayOrder {
   return { order, missing, transfers: toTransfers(state), is_final: hasEnded(state), now };
 }
 
-/** Every transaction that is known, in the order in which they are read. */
 function toTransfers(state: ExistingOrder): readonly Transfer[] {
-  const { withdrawTransactionHash: payout, refundTransactionHash: refund } = state;
+  const { withdraw_transaction_hash: payout, refund_transaction_hash: refund } = state;
   const transfers = (
     kind: Transfer['kind'],
     all: readonly { amount: string; transaction_hash: string | null }[],
   ) => all.flatMap(({ amount, transaction_hash: hash }) => (hash === null ? [] : [{ kind, amount, hash }]));
   return [
     ...transfers('deposit', state.deposits),
-    ...transfers('late', state.lateDeposits),
-    ...transfers('payout', [{ amount: state.amountTo, transaction_hash: payout }]),
+    ...transfers('late', state.late_deposits),
+    ...transfers('payout', [{ amount: state.amount_to, transaction_hash: payout }]),
     ...transfers('refund', [{ amount: amountReceived(state), transaction_hash: refund }, ...state.refunds]),
   ];
 }
@@ -40,7 +39,7 @@ export class TestPayments {
     @Optional() @Inject(TEST_MONEY) private readonly money?: TestMoney,
   ) {}
 
-  /** The key of the test money is known to everybody: on another chain it has none. */
+  /** The key of the test money is public, so it has money on the dev chain alone. */
   get areOffered(): boolean {
     const { mode, chainId } = this.config;
     return this.money !== undefined && mode === 'sandbox' && chainId === DEV_CHAIN_ID;
@@ -48,12 +47,11 @@ export class TestPayments {
 
   /** Pays the missing part of the order. Throws `not_found` outside the sandbox, and `invalid_transition`. */
   async pay(state: ExistingOrder): Promise<void> {
-    const { provider, deposit_address: address } = state.facts;
+    const { provider, deposit_address: address } = state;
     if (!this.areOffered || this.money === undefined || provider !== 'sandbox')
       throw DomainError.notFound('Page');
     const { missing } = payOrder(state, 0);
-    if (!isOpen(state) || missing === '0')
-      throw new DomainError('invalid_transition', `The order is ${state.status}`);
+    if (!isOpen(state) || missing === '0') throw refused(`The order is ${state.status}`);
     await this.money.transfer(address, toMinorUnits(missing));
   }
 }

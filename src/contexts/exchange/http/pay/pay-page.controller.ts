@@ -11,24 +11,16 @@ import { iconPath, sendIcon } from '../tokens.controller.js';
 import { ComplianceNotices } from '../../application/compliance-notices.js';
 import { Onramps } from '../../application/onramps.js';
 import { ExchangeProviders } from '../../application/exchange-providers.js';
-import {
-  chainOf,
-  countDecimals,
-  pairsTo,
-  tokenOf,
-  paymentUri,
-  PAID_OUT as TO,
-} from '../../domain/catalog.js';
+import { chainOf, countDecimals, tokenOf, paymentUri, PAID_OUT as TO, PAIRS } from '../../domain/catalog.js';
 import { isOnCurve } from '../../domain/addresses.js';
 import de from '../../words/de.json' with { type: 'json' };
 import en from '../../words/en.json' with { type: 'json' };
 import es from '../../words/es.json' with { type: 'json' };
-import { PayLinks, type PayLink, PaySessions, PayerGuard } from './payer.guard.js';
+import { type PayLink, PaySessions, PayerGuard } from './payer.guard.js';
 import type { Messages, PayFacts } from './pay-types.js';
 import { TestPayments } from './pay-order.js';
 import { exchangeConfig, type ExchangeConfig } from '../../settings.js';
 
-/** The words of the pay page in each language. */
 export const MESSAGES: Readonly<Record<Locale, Messages>> = { en, es, de };
 
 /** The pay widget, `{pay_url}/widget` (contract.md 26). */
@@ -49,7 +41,6 @@ export class PayPageController {
     @Inject(exchangeConfig.KEY) private readonly config: ExchangeConfig,
     @Inject(chainConfig.KEY) private readonly chain: ChainConfig,
     private readonly providers: ExchangeProviders,
-    private readonly links: PayLinks,
     private readonly payers: PayerGuard,
     private readonly sessions: PaySessions,
     private readonly testPayments: TestPayments,
@@ -59,7 +50,7 @@ export class PayPageController {
 
   @Get('widget')
   async open(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const link = await this.links.open(request);
+    const link = await this.payers.open(request);
     const { merchant } = await this.payers.admit(link.payer, request);
     if (link.payer.has_expired) {
       if (!acceptsHtml(request))
@@ -84,7 +75,7 @@ export class PayPageController {
     sendIcon(name, reply);
   }
 
-  /** `ip`: that of the visitor. */
+  /** `ip`: the visitor's address. */
   private toFacts(link: PayLink, name: string, ip: string, locale: Locale): PayFacts {
     const { payer, key } = link;
     const { logo, help_url, terms_url } = key.page;
@@ -116,10 +107,10 @@ export class PayPageController {
 
   private offers(): PayFacts['offers'] {
     const { mode, chainId, usdcAddress } = this.chain;
-    // The sandbox pays on its own chain; in production every chain is the one of its name.
+    // The sandbox replaces Ethereum by its own chain.
     const testChain = mode === 'sandbox' ? { chainId, usdc: usdcAddress ?? '' } : null;
     const open = this.providers.isConfigured ? this.providers.current.pairIds : [];
-    return pairsTo(TO).map(({ id, from }) => {
+    return PAIRS.map(({ id, from }) => {
       const { name: chain, explorer, tag } = chainOf(from.chain)!;
       const { id: tokenId, name, symbol } = tokenOf(from.token)!;
       return {

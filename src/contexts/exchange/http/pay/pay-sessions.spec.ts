@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Clock } from '../../../../kernel/clock.js';
 import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';
-import type { Payer } from '../../application/order-actions.js';
+import type { Payer } from '../../application/order-commands.js';
 import { type PayerSession, PaySessions } from './payer.guard.js';
 import { exchangeConfig } from '../../settings.js';
 

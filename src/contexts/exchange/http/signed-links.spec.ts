@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { readConfig } from '../../../composition.js';
 import type { ExchangeCaller } from '../../access/contract.js';
-import { isSignedQuery, openSignedQuery, LinkSignatures, signedQuery } from './signed-links.js';
+import { isSignedQuery, openSignedQuery, LinkSignatures, signedQuery } from './signature.js';
 
 const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 const KEY_ID = '7b0b2a6e-5a0e-4a62-9a7b-5c1f0d6c3b11';
