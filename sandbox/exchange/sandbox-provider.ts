@@ -82,8 +82,8 @@ export class SandboxProvider implements ExchangeProvider, OnApplicationShutdown 
     });
   }
 
-  /** `reference`, which comes from the event of the order, is its deposit address: rows only remember what was listed. */
-  status({ orderId, reference }: ProviderReference): Promise<ProviderStatus> {
+  /** The reference, which comes from the event of the order, is its deposit address. Rows only remember listed deposits. */
+  status({ order_id: orderId, provider_reference: reference }: ProviderReference): Promise<ProviderStatus> {
     return orUnavailable(async () => {
       const order = await this.orders.find(orderId, this.config.exchangeSettleMs);
       if (order === null) throw new ProviderUnavailable('the sandbox has no such order');
@@ -117,7 +117,7 @@ export class SandboxProvider implements ExchangeProvider, OnApplicationShutdown 
     });
   }
 
-  settle({ orderId }: ProviderReference, { amountTo }: Settlement): Promise<void> {
+  settle({ order_id: orderId, amount_to: amountTo }: Settlement): Promise<void> {
     return orUnavailable(async () => {
       const mac = this.sealer.mac(SETTLEMENT, `${orderId} ${amountTo}`);
       if (!(await this.orders.settle(orderId, amountTo, mac)))
@@ -125,7 +125,7 @@ export class SandboxProvider implements ExchangeProvider, OnApplicationShutdown 
     });
   }
 
-  cancel({ orderId }: ProviderReference): Promise<void> {
+  cancel({ order_id: orderId }: ProviderReference): Promise<void> {
     return orUnavailable(() => this.orders.cancel(orderId));
   }
 

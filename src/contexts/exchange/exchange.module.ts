@@ -46,8 +46,7 @@ import {
 } from './http/orders.controller.js';
 import { PayCallsController } from './http/pay/pay-calls.controller.js';
 import { PayerGuard, PaySessions } from './http/pay/payer.guard.js';
-import { PayPageController } from './http/pay/pay-page.controller.js';
-import { TestPayments } from './http/pay/pay-order.js';
+import { PayPageController, TestPayments } from './http/pay/pay-page.controller.js';
 import { IconsController, TokensController } from './http/tokens.controller.js';
 import { Exchange1795000000901 } from './migrations/1795000000901-exchange.js';
 import { ORDER_PUBLISHES } from './published.js';

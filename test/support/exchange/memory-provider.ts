@@ -1,8 +1,7 @@
 import { ProviderUnavailable } from '../../../src/platform/outbound/provider-errors.js';
 import type { ProviderOrder, Quote } from '../../../src/contexts/exchange/domain/order-events.js';
-import type { OrderOutcome } from '../../../src/contexts/exchange/domain/observation.js';
+import type { OrderOutcome, ProviderDeposit } from '../../../src/contexts/exchange/domain/observation.js';
 import type {
-  ProviderDeposit,
   ExchangeProvider,
   NewProviderOrder,
   ProviderReference,
@@ -48,7 +47,7 @@ export class MemoryProvider implements ExchangeProvider {
     return order;
   }
 
-  async status({ orderId }: ProviderReference): Promise<ProviderStatus> {
+  async status({ order_id: orderId }: ProviderReference): Promise<ProviderStatus> {
     this.record('status');
     await this.beforeStatus(orderId);
     const { deposits, isDepositPending, outcome } = this.order(orderId);
@@ -56,7 +55,7 @@ export class MemoryProvider implements ExchangeProvider {
     return { deposits: [...deposits], isDepositPending, outcome, completeUntil };
   }
 
-  async settle({ orderId }: ProviderReference, { amountTo }: Settlement): Promise<void> {
+  async settle({ order_id: orderId, amount_to: amountTo }: Settlement): Promise<void> {
     this.record('settle');
     if (this.acceptsNothing) throw new ProviderUnavailable('not yet', 'later');
     this.order(orderId).outcome = { kind: 'completed', transactionHash: '0xout', amountTo };

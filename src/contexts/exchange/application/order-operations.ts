@@ -63,18 +63,17 @@ export class EraseOrderUserHandler implements OperationHandler<EraseOrderUser> {
   }
 
   async execute({ subjectId, operation, parameters }: EraseOrderUser): Promise<ErasedOrders> {
-    const { actor } = operation!;
-    if (isUuid(subjectId))
-      return { erased: [subjectId], not_ended: [], position: await this.erase(subjectId, actor) };
+    const isOne = isUuid(subjectId);
+    const ids = isOne ? [subjectId] : await this.orders.ofUserHash(parameters.api_key!, subjectId);
     const erased: string[] = [];
     const not_ended: string[] = [];
     let position: string | null = null;
-    for (const id of await this.orders.ofUserHash(parameters.api_key!, subjectId))
+    for (const id of ids)
       try {
-        position = (await this.erase(id, actor)) ?? position;
+        position = (await this.erase(id, operation!.actor)) ?? position;
         erased.push(id);
       } catch (error) {
-        if (!(error instanceof DomainError && error.code === 'invalid_transition')) throw error;
+        if (isOne || !(error instanceof DomainError && error.code === 'invalid_transition')) throw error;
         not_ended.push(id);
       }
     return { erased, not_ended, position };

@@ -15,7 +15,6 @@ import {
   ORDER_EVENTS,
 } from '../domain/order.js';
 import type { OrderEvent, OrderStatus } from '../domain/order-events.js';
-import type { ProviderDeposit } from './ports.js';
 import { ExchangeProviders, rejectCaller, kindOf } from './exchange-providers.js';
 import { Background, Periodic } from '../../../platform/jobs/background-work.js';
 import { DueWork, type WorkOutcome } from '../../../platform/jobs/due-work.js';
@@ -43,10 +42,6 @@ import { Log } from '../../../platform/telemetry/logger.js';
 interface PolledOrder {
   readonly state: ExistingOrder;
   readonly isDepositPending: boolean;
-}
-
-interface ProviderObservation extends Observation {
-  readonly deposits: readonly ProviderDeposit[];
 }
 
 /** Polls the provider of an order and records the resulting events. Concurrent polls of one order share one call. */
@@ -77,11 +72,11 @@ export class OrderPoller {
 
   private async start(orderId: string, cause?: EventMetadata): Promise<PolledOrder> {
     const loaded = existingOrder((await this.loop.load(order, orderId)).state);
-    const { provider: name, provider_reference: reference, key_id, expires_at } = loaded;
+    const { provider: name, key_id, expires_at } = loaded;
     // A poll of the watch has no cause.
     const call = { operation: 'status', orderId, keyId: cause === undefined ? null : key_id } as const;
     const status = await this.providers.call(name, call, (provider) =>
-      provider.status({ orderId, reference }, [...loaded.deposits, ...loaded.late_deposits]),
+      provider.status(loaded, [...loaded.deposits, ...loaded.late_deposits]),
     );
     failpoint('order.polled');
     const at = timestamp(this.clock);
@@ -92,7 +87,7 @@ export class OrderPoller {
   }
 
   private async record(
-    observation: ProviderObservation,
+    observation: Observation,
     loaded: ExistingOrder,
     cause: EventMetadata | undefined,
   ): Promise<PolledOrder> {
@@ -127,7 +122,7 @@ export class OrderPoller {
 }
 
 /** The claims of the deposits in the events. */
-function toClaims({ deposits }: ProviderObservation, events: readonly OrderEvent[]): Claim[] {
+function toClaims({ deposits }: Observation, events: readonly OrderEvent[]): Claim[] {
   const recorded = new Set(events.flatMap(({ data }) => ('deposit_id' in data ? [data.deposit_id] : [])));
   const keys = deposits.flatMap(({ deposit_id: id, claim }) =>
     claim === undefined || !recorded.has(id) ? [] : [claim],
@@ -182,7 +177,7 @@ export class WatchWorker {
     const line = WATCH_LINES.polled;
     try {
       const { state } = await this.poller.poll(orderId);
-      const notified = await this.notify(orderId, state, before.notified);
+      const notified = await this.notify(state, before.notified);
       const nowMs = this.clock.now().getTime();
       const inMs = nextPoll(state, { nowMs, intervalMs, random: Math.random() });
       return inMs === null ? 'done' : { inMs, line, state: { notified } };
@@ -198,15 +193,12 @@ export class WatchWorker {
   }
 
   /** Repeats until the provider has accepted the order's result; returns the last notification. */
-  private async notify(orderId: string, state: ExistingOrder, last: Watched['notified']) {
-    const { status, amount_from: amountFrom, amount_to: amountTo } = state;
-    const due = NOTIFICATIONS[status];
+  private async notify(state: ExistingOrder, last: Watched['notified']) {
+    const due = NOTIFICATIONS[state.status];
     if (due === undefined || due === last) return last;
-    const reference = { orderId, reference: state.provider_reference };
+    const call = { operation: due, orderId: state.order_id, keyId: null };
     try {
-      await this.providers.call(state.provider, { operation: due, orderId, keyId: null }, (provider) =>
-        due === 'settle' ? provider.settle(reference, { amountFrom, amountTo }) : provider.cancel(reference),
-      );
+      await this.providers.call(state.provider, call, (provider) => provider[due](state));
     } catch (error) {
       // A provider may refuse to cancel an order that has ended; a settlement is retried.
       if (due === 'settle' || !(error instanceof ProviderRefused)) throw error;

@@ -1,5 +1,5 @@
 import type { Observation } from '../domain/observation.js';
-import type { DepositFacts, ProviderOrder, Quote, OrderRequest } from '../domain/order-events.js';
+import type { DepositFacts, OrderFacts, OrderRequest, ProviderOrder, Quote } from '../domain/order-events.js';
 
 /** Rates, liquidity and settlement of exchanges. Amounts are decimal strings in whole units of a token. */
 export interface ExchangeProvider {
@@ -31,7 +31,7 @@ export interface ExchangeProvider {
    * Requests the payout after an accepted deposit; no effect where the provider processes deposits automatically. May be
    * repeated; `status` returns the outcome. Throws {@link ProviderUnavailable}.
    */
-  readonly settle: (order: ProviderReference, settlement: Settlement) => Promise<void>;
+  readonly settle: (order: Settlement) => Promise<void>;
 
   /** Stops the processing of later deposits. May be repeated. Throws {@link ProviderUnavailable}. */
   readonly cancel: (order: ProviderReference) => Promise<void>;
@@ -41,10 +41,10 @@ export interface ExchangeProvider {
 }
 
 /** The id of an order here and at its provider. */
-export interface ProviderReference {
-  readonly orderId: string;
-  readonly reference: string;
-}
+export type ProviderReference = Pick<OrderFacts, 'order_id' | 'provider_reference'>;
+
+/** An order with the amounts to exchange and to pay out. The rest of its deposits is refundable. */
+export type Settlement = Pick<OrderFacts, keyof ProviderReference | 'amount_from' | 'amount_to'>;
 
 export interface NewProviderOrder extends Omit<OrderRequest, 'key_id' | 'merchant_id' | 'user_id'> {
   readonly order_id: string;
@@ -54,21 +54,7 @@ export interface NewProviderOrder extends Omit<OrderRequest, 'key_id' | 'merchan
   readonly caller_address?: string;
 }
 
-/** A transfer to the deposit address in a final block. */
-export interface ProviderDeposit extends DepositFacts {
-  /** The key that at most one order may claim, even if the provider lists the transfer for several. */
-  readonly claim?: string;
-}
-
-export interface ProviderStatus extends Omit<Observation, 'at' | 'hasForeignDeposit'> {
-  readonly deposits: readonly ProviderDeposit[];
-}
-
-export interface Settlement {
-  /** The amount to exchange. The rest of the deposit is refundable. */
-  readonly amountFrom: string;
-  readonly amountTo: string;
-}
+export type ProviderStatus = Omit<Observation, 'at' | 'hasForeignDeposit'>;
 
 /** Nest injection token of the sandbox's {@link ExchangeProvider}; there is none in production. */
 export const SANDBOX_PROVIDER = Symbol('SANDBOX_PROVIDER');

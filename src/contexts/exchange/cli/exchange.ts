@@ -40,10 +40,9 @@ export function eraseCommand(program: Command, cli: CliContext): void {
     .option('--yes', 'do it: nothing restores the data, short of a backup');
   writes(command, cli, async function (context, write) {
     const options = this.opts<Options>();
-    const plan = toPlan(options);
     if (options.yes !== true)
       throw new DomainError('bad_request', 'Nothing restores the data once it is erased: give --yes');
-    const { subject, one, api_key } = await plan(context);
+    const { subject, one, api_key } = await findSubject(context, options);
     const { merchant_id } = await loadOrder(context, one);
     return describe(context, await write(new EraseOrderUser(subject, { api_key }), merchant_id));
   });
@@ -53,26 +52,24 @@ function loadOrder(context: INestApplicationContext, id: string): Promise<Existi
   return context.get(CommandLoop, { strict: false }).loadForDisplay(order, id).then(existingOrder);
 }
 
-/** Returns a function that finds the subject of the operation; `one` of the orders names their merchant. */
-function toPlan({ order: id, key, userId: given }: Options) {
+/** Finds the subject of the operation; `one` of its orders names the merchant. */
+async function findSubject(context: INestApplicationContext, { order: id, key, userId: given }: Options) {
   const userId = given?.trim();
   if (id !== undefined && key === undefined && userId === undefined) {
     if (!isUuid(id)) throw DomainError.notFound('Order');
-    return () => ({ subject: id.toLowerCase(), one: id.toLowerCase(), api_key: null });
+    return { subject: id.toLowerCase(), one: id.toLowerCase(), api_key: null };
   }
   if (id !== undefined || !isUuid(key) || userId === undefined || userId === '')
     throw new DomainError('bad_request', 'Give --order, or --key and --user-id');
-  return async (context: INestApplicationContext) => {
-    if (!(await context.get(SubscriptionProgress).waitUntilCurrent(ORDER_VIEWS)))
-      throw new DomainError('unavailable', 'The list of orders is behind: start a worker, or try again');
-    const orders = context.get(OrdersView, { strict: false });
-    const api_key = key.toLowerCase();
-    const subject = orders.userHash(api_key, userId);
-    const [one] = await orders.ofUserHash(api_key, subject);
-    if (one === undefined)
-      throw new DomainError('not_found', 'No order of this key has this user_id, or all of them are erased');
-    return { subject, one, api_key };
-  };
+  if (!(await context.get(SubscriptionProgress).waitUntilCurrent(ORDER_VIEWS)))
+    throw new DomainError('unavailable', 'The list of orders is behind: start a worker, or try again');
+  const orders = context.get(OrdersView, { strict: false });
+  const api_key = key.toLowerCase();
+  const subject = orders.userHash(api_key, userId);
+  const [one] = await orders.ofUserHash(api_key, subject);
+  if (one === undefined)
+    throw new DomainError('not_found', 'No order of this key has this user_id, or all of them are erased');
+  return { subject, one, api_key };
 }
 
 async function describe(

@@ -134,10 +134,7 @@ export function isOnCurve(address: string): boolean {
   return square === 0n || power(square, (P - 1n) / 2n) === 1n;
 }
 
-function mod(value: bigint): bigint {
-  const rest = value % P;
-  return rest < 0n ? rest + P : rest;
-}
+const mod = (value: bigint): bigint => ((value % P) + P) % P;
 
 function power(base: bigint, exponent: bigint): bigint {
   let result = 1n;

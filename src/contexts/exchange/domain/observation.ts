@@ -12,10 +12,16 @@ import {
 } from './order.js';
 import type { LaterOrderEvent, DepositFacts, OrderEvent } from './order-events.js';
 
+/** A transfer to the deposit address in a final block. */
+export interface ProviderDeposit extends DepositFacts {
+  /** The key that at most one order may claim, even if the provider lists the transfer for several. */
+  readonly claim?: string;
+}
+
 /** The status of an order at its provider; `at`: when it was read. */
 export interface Observation {
   /** All deposits of the order, in the order of the chain. */
-  readonly deposits: readonly DepositFacts[];
+  readonly deposits: readonly ProviderDeposit[];
   /** Ids of listed deposits that a reorganisation has removed from the chain. Absent: none. */
   readonly missing?: readonly string[];
   /** The provider lists another deposit, whose transaction is a deposit of another order. */

@@ -1,9 +1,9 @@
 import { HOUR_MS } from '../../../../kernel/clock.js';
 import { isDecimal, isZero, sum } from '../../../../kernel/decimal.js';
-import type { ProviderDeposit, ProviderStatus } from '../../application/ports.js';
+import type { ProviderStatus } from '../../application/ports.js';
 import { type Asset, type Pair, countDecimals } from '../../domain/catalog.js';
 import { plainHash } from '../../domain/addresses.js';
-import type { OrderOutcome } from '../../domain/observation.js';
+import type { OrderOutcome, ProviderDeposit } from '../../domain/observation.js';
 import type { DepositFacts, ProviderOrder } from '../../domain/order-events.js';
 import { contradiction, type SideShiftObject } from './sideshift-api.js';
 import { Injectable } from '@nestjs/common';

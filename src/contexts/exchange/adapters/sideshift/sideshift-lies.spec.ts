@@ -118,8 +118,8 @@ describe('a SideShift that lies', () => {
   it('is not called for shifts that were never agreed', async () => {
     const { reference } = await newOrder();
     for (const wrong of [
-      { ...reference, orderId: newId() },
-      { ...reference, reference: '../account' },
+      { ...reference, order_id: newId() },
+      { ...reference, provider_reference: '../account' },
     ])
       for (const call of [() => provider.status(wrong), () => provider.cancel(wrong)])
         await expect(call()).rejects.toMatchObject(CONTRADICTION);
@@ -179,10 +179,13 @@ describe('a shift that somebody wrote into the database', () => {
           [orderId],
         ),
     ],
-    ['with the row of another order', async (orderId) => swap(orderId, (await newOrder()).reference.orderId)],
+    [
+      'with the row of another order',
+      async (orderId) => swap(orderId, (await newOrder()).reference.order_id),
+    ],
   ])('%s pays no order', async (_, forge) => {
     const { reference } = await newOrder();
-    await forge(reference.orderId);
+    await forge(reference.order_id);
     sideshift.requests.length = 0;
     await expect(provider.status(reference)).rejects.toThrow('changed outside the service');
     expect(sideshift.requests).toEqual([]);

@@ -90,13 +90,10 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     return terms;
   }
 
-  async status(
-    { orderId, reference }: ProviderReference,
-    recorded: readonly DepositFacts[] = [],
-  ): Promise<ProviderStatus> {
-    const agreed = await this.known(orderId, reference);
+  async status(order: ProviderReference, recorded: readonly DepositFacts[] = []): Promise<ProviderStatus> {
+    const agreed = await this.known(order);
     const requestedAt = this.clock.now().getTime();
-    const shift = await this.api.get(`/shifts/${encodeURIComponent(reference)}`);
+    const shift = await this.api.get(`/shifts/${encodeURIComponent(order.provider_reference)}`);
     return {
       ...readShift(shift, agreed, knownPair(agreed.pair_id), recorded, requestedAt),
       completeUntil: new Date(requestedAt - this.times.listedAfterMs).toISOString(),
@@ -107,10 +104,10 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     return Promise.resolve();
   }
 
-  async cancel({ orderId, reference }: ProviderReference): Promise<void> {
-    await this.known(orderId, reference);
+  async cancel(order: ProviderReference): Promise<void> {
+    await this.known(order);
     // An expired shift and one with a deposit cannot be cancelled: their status reports the outcome.
-    await this.api.cancel(reference);
+    await this.api.cancel(order.provider_reference);
   }
 
   ping(): Promise<void> {
@@ -121,9 +118,9 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     return this.api.close();
   }
 
-  private async known(orderId: string, reference: string): Promise<AgreedShift> {
-    const stored = await this.shifts.find(orderId);
-    if (stored?.provider_reference === reference) return stored;
+  private async known({ order_id, provider_reference }: ProviderReference): Promise<AgreedShift> {
+    const stored = await this.shifts.find(order_id);
+    if (stored?.provider_reference === provider_reference) return stored;
     return contradiction('the order is of a shift that was never agreed');
   }
 

@@ -14,8 +14,7 @@ import { ActOnOrder, CreateOrder, ofPayer, OwnOrders } from '../../application/o
 import type { ExistingOrder } from '../../domain/order.js';
 import { countDecimals, pairOf } from '../../domain/catalog.js';
 import { ProviderBudget } from '../exchange-key.guard.js';
-import { payOrder, TestPayments } from './pay-order.js';
-import { PAY_PAGE } from './pay-page.controller.js';
+import { PAY_PAGE, payOrder, TestPayments } from './pay-page.controller.js';
 import { PaySessions, PayerGuard, SESSION_ENDED, type PayVisitor } from './payer.guard.js';
 import type { PageCalls, PayOrder, PayQuote } from './pay-types.js';
 

@@ -9,7 +9,7 @@ import {
   stateAfter,
 } from '../../../../../test/support/exchange/order-fixtures.js';
 import type { LaterOrderEvent } from '../../domain/order-events.js';
-import { payOrder } from './pay-order.js';
+import { payOrder } from './pay-page.controller.js';
 
 it('the pay page lists every transaction of an order: deposits, late ones, the payout, and refunds by operators', () => {
   const state = stateAfter(

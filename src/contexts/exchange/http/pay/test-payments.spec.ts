@@ -8,7 +8,7 @@ import {
 } from '../../../../../test/support/exchange/order-fixtures.js';
 import type { OrderFacts } from '../../domain/order-events.js';
 import type { ExistingOrder } from '../../domain/order.js';
-import { TestPayments } from './pay-order.js';
+import { TestPayments } from './pay-page.controller.js';
 import { chainConfig } from '../../../../platform/config/config.js';
 
 const stateOf = (more: Partial<OrderFacts> = {}): ExistingOrder =>
