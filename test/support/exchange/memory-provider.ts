@@ -16,18 +16,18 @@ interface Kept {
   outcome: OrderOutcome | null;
 }
 
-/** A provider whose responses a spec sets, and that counts what it is requested. */
+/** A provider with settable responses that records its calls. */
 export class MemoryProvider implements ExchangeProvider {
   readonly name = 'memory';
   readonly pairIds = ['USDCSOL'];
   readonly orders = new Map<string, Kept>();
   readonly calls: string[] = [];
   isUnavailable = false;
-  /** By its own rules it settles and cancels nothing yet. */
+  /** Refuses settlements and cancellations for now (`later`). */
   acceptsNothing = false;
-  /** How long a quote holds, in ms. */
+  /** The validity of a quote in ms. */
   holdsMs = 3_600_000;
-  /** How far ahead of the time it says that it knows everything, in ms. */
+  /** The lead of `completeUntil` over the clock in ms. */
   aheadMs = 0;
   /** Called before each response of `status`. */
   beforeStatus: (orderId: string) => Promise<void> | void = () => undefined;
@@ -78,7 +78,7 @@ export class MemoryProvider implements ExchangeProvider {
     Object.assign(this, change);
   }
 
-  /** Somebody pays. */
+  /** Adds a deposit. */
   pay(orderId: string, amount: string): void {
     const { deposits } = this.order(orderId);
     deposits.push({

@@ -31,7 +31,7 @@ import { InMemoryEventStore } from '../in-memory-event-store.js';
 import { MemoryProvider } from './memory-provider.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
 
-/** What one process has of orders. */
+/** The parts of one process that handle orders. */
 export interface OrderProcess {
   readonly act: ActOnOrderHandler;
   readonly create: CreateOrderHandler;
@@ -39,7 +39,7 @@ export interface OrderProcess {
   work(): Promise<void>;
 }
 
-/** Orders at a provider of memory, watched by rows of a database: as many processes as one likes. */
+/** Orders at an in-memory provider, watched by any number of processes on one database. */
 export class OrderHarness {
   readonly provider = new MemoryProvider();
   readonly store = new InMemoryEventStore();
@@ -70,7 +70,7 @@ export class OrderHarness {
     };
   }
 
-  /** A new order, that the watch knows of. */
+  /** Creates an order that the watch has scheduled. */
   async order(process: OrderProcess): Promise<string> {
     const { order_id } = await process.create.execute(this.creation(randomUUID()));
     await this.follow();
@@ -110,14 +110,14 @@ export class OrderHarness {
     return { orderId, keyId: this.keyId, complianceNotice: null, cause: {} };
   }
 
-  /** The saga applies what is new; `from` null: all of it again. */
+  /** Applies new events to the saga; `from` null: all events again. */
   async follow(from: string | null = this.applied): Promise<void> {
     const events = await this.store.readAll(from, 10_000);
     await this.db.database.transaction((tx) => recordWatches(events, tx));
     this.applied = events.at(-1)?.position ?? from;
   }
 
-  /** Lets time pass for the table: everything that anybody will poll is due, and no lease holds. */
+  /** Makes all work items due, and ends their leases. */
   async makeDue(): Promise<void> {
     await this.db.database.query('update work.items set due_at = now()');
   }

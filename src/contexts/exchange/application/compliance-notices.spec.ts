@@ -11,7 +11,7 @@ const notices = new Map([['IR', 'Not offered in Iran.']]);
 const noticesWith = (exchangeCountriesFile: string | null) =>
   new ComplianceNotices({ ...exchangeConfig({}), exchangeNoticesFile: notices, exchangeCountriesFile });
 const shipped = noticesWith(null);
-/** Of a network in Iran. */
+/** An address of a network in Iran. */
 const THERE = '185.143.234.1';
 
 let folder: string;
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 describe('the notice for an address', () => {
-  it.each([THERE, `::ffff:${THERE}`])('%s is that of its country', (address) =>
+  it.each([THERE, `::ffff:${THERE}`])('%s is the notice of its country', (address) =>
     expect(shipped.of(address)).toBe('Not offered in Iran.'),
   );
 
@@ -77,7 +77,7 @@ describe('a file of notices', () => {
     expect(read(content)).rejects.toThrow(message),
   );
 
-  it('that is missing stops it too', () =>
+  it('that is missing stops the boot', () =>
     expect(() => readConfig({ EXCHANGE_NOTICES_FILE: join(folder, 'gone.json') })).toThrow(
       /EXCHANGE_NOTICES_FILE must be .*ENOENT/,
     ));

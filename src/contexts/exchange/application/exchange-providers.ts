@@ -89,7 +89,11 @@ export class ExchangeProviders {
     memoMethod: () => new Circuit(),
   });
   private readonly logged = new Map<string, number>();
-  private lastPing: { readonly at: number; readonly detail: Promise<string | void> } | null = null;
+  private readonly pings = new LRUCache<string, Promise<string | void>>({
+    max: 1,
+    ttl: PING_FRESH_MS,
+    memoMethod: () => this.ping(this.current),
+  });
 
   constructor(
     providers: readonly ExchangeProvider[],
@@ -163,9 +167,7 @@ export class ExchangeProviders {
    */
   async check(): Promise<string | void> {
     if (!this.isConfigured) return 'no exchange provider is configured: no order can be created';
-    if (this.lastPing === null || Date.now() - this.lastPing.at >= PING_FRESH_MS)
-      this.lastPing = { at: Date.now(), detail: this.ping(this.current) };
-    return this.lastPing.detail;
+    return this.pings.memo('');
   }
 
   private ping(provider: ExchangeProvider): Promise<string | void> {

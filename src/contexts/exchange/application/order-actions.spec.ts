@@ -19,7 +19,7 @@ describe('use cases of orders', () => {
 
   const refusal = (code: DomainError['code']) => expect.objectContaining({ name: 'DomainError', code });
 
-  it('make one order of a request that is repeated, with one address', async () => {
+  it('create one order with one address for a repeated request', async () => {
     const key = randomUUID();
     const first = await process.create.execute(harness.creation(key));
     const again = await harness.process().create.execute(harness.creation(key));
@@ -31,7 +31,7 @@ describe('use cases of orders', () => {
     expect(harness.provider.orders.size).toBe(known + 1);
   });
 
-  it('ask the provider once for all who refresh at the same time', async () => {
+  it('send one call to the provider for concurrent refreshes', async () => {
     const orderId = await harness.order(process);
     harness.provider.pay(orderId, '100');
     harness.provider.calls.length = 0;
@@ -42,7 +42,7 @@ describe('use cases of orders', () => {
     expect(harness.provider.count('status')).toBe(1);
   });
 
-  it('cancel no order with a deposit that is there, pending or possible', async () => {
+  it('refuse to cancel an order with a received, pending or possible deposit', async () => {
     const [paid, awaited, unknown] = [
       await harness.order(process),
       await harness.order(process),
@@ -64,7 +64,7 @@ describe('use cases of orders', () => {
     expect((await process.act.execute(harness.cancellation(unknown))).status).toBe('cancelled');
   });
 
-  it('refresh to 503 while the provider is unavailable, and show what has ended all the same', async () => {
+  it('refuse a refresh with 503 while the provider is unavailable, except for ended orders', async () => {
     const orderId = await harness.order(process);
     harness.provider.set({ isUnavailable: true });
     await expect(process.act.execute(harness.refreshment(orderId))).rejects.toEqual(refusal('unavailable'));

@@ -31,7 +31,7 @@ describe('the watch of orders', () => {
   });
   afterAll(() => harness.db.drop());
 
-  /** Works and follows until the order is so. */
+  /** Polls and follows until the order has the status. */
   const until = (orderId: string, status: string): Promise<unknown> =>
     eventually(async () => {
       await harness.follow();
@@ -40,7 +40,7 @@ describe('the watch of orders', () => {
       return (await harness.state(orderId)).status === status;
     });
 
-  it('ends an order at the deadline of the provider where that is earlier than its own', async () => {
+  it("ends an order at the provider's deadline when it is earlier", async () => {
     harness.provider.set({ holdsMs: 60_000 });
     const before = Date.now();
     const { expires_at } = await harness.state(await harness.order(process));
@@ -95,7 +95,7 @@ describe('the watch of orders', () => {
     expect((await process.act.execute(harness.refreshment(later))).status).toBe('failed');
   });
 
-  it('is the same however many processes poll, and however often events are delivered', async () => {
+  it('records the same events with any number of polling processes and repeated deliveries', async () => {
     const others = [harness.process(), harness.process(), harness.process()];
     const ids = await Promise.all(Array.from({ length: 30 }, () => harness.order(process)));
     for (const id of ids) harness.provider.pay(id, '60');
@@ -103,7 +103,7 @@ describe('the watch of orders', () => {
       if (round === 1) for (const id of ids) harness.provider.pay(id, '40');
       await harness.follow(null);
       await harness.makeDue();
-      // Without leases they poll the same orders.
+      // Without leases all processes poll the same orders.
       await Promise.all(others.map((other) => other.work().then(() => harness.makeDue())));
     }
     for (const id of ids)
@@ -131,7 +131,7 @@ describe('the watch of orders', () => {
     expect(harness.provider.count('cancel')).toBe(cancels);
   });
 
-  it('keeps what it found when the provider does not take what follows from it', async () => {
+  it('records a poll whose result the provider does not accept yet', async () => {
     harness.provider.set({ holdsMs: 1 });
     const orderId = await harness.order(process);
     harness.provider.set({ acceptsNothing: true });
@@ -147,7 +147,7 @@ describe('the watch of orders', () => {
     expect(await harness.row(orderId)).toMatchObject({ notified: 'cancel', failures: 0 });
   });
 
-  it('ends none by a clock that is off', async () => {
+  it('ends no order while the clock of the process is off', async () => {
     const fast = harness.process({ now: () => new Date(Date.now() + 7 * 24 * 3_600_000) });
     const orderId = await harness.order(process);
     harness.provider.set({ aheadMs: 7 * 24 * 3_600_000 });
@@ -156,7 +156,7 @@ describe('the watch of orders', () => {
     expect(await harness.types(orderId)).toEqual(['order.created.v1', 'order.deposit_received.v1']);
   });
 
-  it('makes no call during an outage of the provider, and loses nothing', async () => {
+  it('pauses its calls during an outage of the provider and resumes afterwards', async () => {
     const ids = await Promise.all(Array.from({ length: 50 }, () => harness.order(process)));
     for (const id of ids) harness.provider.pay(id, '100');
     harness.provider.set({ isUnavailable: true });
@@ -164,7 +164,7 @@ describe('the watch of orders', () => {
       await harness.makeDue();
       await process.work();
     }
-    // A thousand times an order was due.
+    // The order was due a thousand times.
     expect(harness.provider.count('status')).toBeLessThan(100);
     harness.provider.set({ isUnavailable: false });
     for (const id of ids) await until(id, 'completed');

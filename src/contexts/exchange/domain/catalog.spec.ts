@@ -13,7 +13,7 @@ import {
 
 const asset = ({ token, chain }: Asset): string => `${token} on ${chain}`;
 
-it('the catalog keeps the pairs that orders name', () => {
+it('the catalog keeps the pairs of existing orders', () => {
   expect(
     PAIRS.map(({ id, from, to, defaultAmount }) => `${id}: ${defaultAmount} ${asset(from)} to ${asset(to)}`),
   ).toEqual([
@@ -31,7 +31,7 @@ it('the catalog keeps the pairs that orders name', () => {
   ]);
 });
 
-it('the catalog has the decimals of each token on each of its chains: amounts are read by them', () => {
+it('the catalog has the decimals of each token on each of its chains', () => {
   expect(TOKENS.map(({ id, name, symbol, decimals }) => [id, name, symbol, decimals])).toEqual([
     ['usdc', 'USD Coin', 'USDC', { ethereum: 6, base: 6, polygon: 6 }],
     ['usdt', 'Tether USD', 'USDT', { ethereum: 6, tron: 6 }],

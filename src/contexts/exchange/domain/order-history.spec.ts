@@ -21,7 +21,7 @@ import type { OrderEvent } from './order-events.js';
 import { orderRecord } from './order-record.js';
 import { acrossOrders, orderHistory } from './history.js';
 
-/** What may happen, to the chain and to the order, in any order. */
+/** The possible steps of the chain and of the order. */
 type Step =
   | { readonly does: 'sends'; readonly amount: string }
   | {
@@ -36,7 +36,7 @@ type Step =
       readonly knowsTime: boolean;
       readonly hasForeignDeposit: boolean;
       readonly outcome: 'none' | 'true' | 'completed' | 'refunded' | 'failed';
-      /** Uses what was seen so many polls ago: a process that stalled meanwhile. */
+      /** Uses the observation of so many polls ago, as a stalled process does. */
       readonly stale: number;
     };
 
@@ -79,7 +79,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ does: fc.constant('refunds' as const), amount }) },
 );
 
-/** An order, the chain, and a provider that may forget, lie about its outcome and report it all twice. */
+/** An order, the chain, and a provider that may forget deposits, report a wrong outcome and repeat its reports. */
 class World {
   readonly events: OrderEvent[] = [];
   state = order.initial as ExistingOrder;
@@ -88,7 +88,7 @@ class World {
   private refunds = 0;
   private pending: Seen[] = [];
   private confirmed: Seen[] = [];
-  /** Deposits of blocks that are off the chain. */
+  /** Deposits whose blocks a reorganisation removed. */
   private missing: Seen[] = [];
   private readonly seen: Observation[] = [];
   private verified = orderHistory.initial;
@@ -154,7 +154,7 @@ class World {
     }
   }
 
-  /** All is over, and the provider names every deposit and its true outcome. */
+  /** Ends the order: the provider lists every deposit and its true outcome. */
   settle(): void {
     this.now += 40 * 24 * 60;
     this.confirmed.push(...this.pending.splice(0));
@@ -212,7 +212,7 @@ class World {
     }
   }
 
-  /** Holds of every event. */
+  /** Checks the invariants after an event. */
   private append(event: OrderEvent): void {
     const before = this.events.length === 0 ? null : this.state;
     if (event.type === 'order.failed.v1' && event.data.reason === 'deposit_of_another_order')

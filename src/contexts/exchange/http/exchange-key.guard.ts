@@ -46,7 +46,7 @@ export type ExchangeVisit = Visit<ExchangeVisitor>;
 
 /**
  * The authentication of the exchange API (contract.md 21): a key in the query, and where the key demands it a signature
- * over the withdrawal address. No body is signed, so that it is verified before a body is read.
+ * over the withdrawal address. No body is signed, so a request is verified before its body is read.
  */
 @Injectable()
 export class ExchangeKeyGuard extends ApiGuard {
