@@ -219,7 +219,7 @@ describe('the edge of the exchange', () => {
             done,
           );
         }
-        // Without a memo, the signature of the address suffices; an empty memo is none.
+        // The signature of the address suffices without a memo; an empty memo is none.
         const none = { ...REQUEST, withdraw_address_memo: '', ...ofAddress(full) };
         expect(await call(full, path, none)).toBe(done);
       },

@@ -24,7 +24,7 @@ import {
   isAfter,
   isOpen,
   markAsPaid,
-  refused,
+  transitionError,
 } from '../domain/order.js';
 import {
   PAYER_FIELDS,
@@ -128,7 +128,7 @@ interface OwnOrder {
 export interface OrderAction extends OwnOrder {
   /** A part of the stored response: {@link orderResponse}. */
   readonly complianceNotice: string | null;
-  /** Absent where the response is not stored. */
+  /** The ticket, where the response is stored. */
   readonly ticket?: IdempotencyTicket;
   readonly cause: EventMetadata;
 }
@@ -251,11 +251,12 @@ export class EndSandboxOrderHandler implements ICommandHandler<EndSandboxOrder> 
       const found = existingOrder(current);
       if (found.merchant_id !== merchantId) throw DomainError.notFound('Order');
       if (found.status === kind) return [];
-      if (found.provider !== 'sandbox') throw refused('The order is not at the provider of the sandbox');
+      if (found.provider !== 'sandbox')
+        throw transitionError('The order is not at the provider of the sandbox');
       // An order that is processing may be paid out already.
-      if (!isOpen(found)) throw refused(`The order is ${found.status}`);
+      if (!isOpen(found)) throw transitionError(`The order is ${found.status}`);
       if (kind === 'refunded' && isZero(amountReceived(found)))
-        throw refused('The order has received nothing to refund');
+        throw transitionError('The order has received nothing to refund');
       return observe(ended, found);
     };
     return existingOrder((await this.loop.execute(order, orderId, decide, { metadata: cause })).state);

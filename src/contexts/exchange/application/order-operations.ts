@@ -20,7 +20,7 @@ import {
 import { PersonalKeys } from '../../../platform/sealing/personal-keys.js';
 import { readTransactionId } from '../domain/addresses.js';
 import { pairOf } from '../domain/catalog.js';
-import { eraseOrder, existingOrder, order, recordRefund, refused } from '../domain/order.js';
+import { eraseOrder, existingOrder, order, recordRefund, transitionError } from '../domain/order.js';
 import type { OrderEventOf } from '../domain/order-events.js';
 import { OrdersView } from '../views/orders.js';
 import { OrderTransfers } from './order-transfers.js';
@@ -202,5 +202,5 @@ export class RecordRefundHandler implements OperationHandler<RecordRefund> {
 }
 
 function alreadyRecorded(owner: string): DomainError {
-  return refused(`That transaction is recorded as a refund of ${owner}`);
+  return transitionError(`That transaction is recorded as a refund of ${owner}`);
 }

@@ -153,7 +153,7 @@ describe('the transfer of a refund', () => {
         code: 'unavailable',
         message: expect.stringContaining('do not agree') as unknown,
       });
-    // With CHAIN_QUORUM 2, two of three nodes agree; two and two are two quorums.
+    // Two of three nodes are a quorum of CHAIN_QUORUM 2; two and two are two quorums.
     for (const nodes of [
       [honest, other, honest],
       [other, honest, honest],

@@ -5,7 +5,7 @@ import { isAmount, toMinorUnits } from '../../../kernel/money.js';
 import { ChainUnavailable } from '../../../platform/chain/values.js';
 import { agreeing, CHAIN_READER, type ChainObservation, type ChainReader } from '../../payouts/contract.js';
 import { plainHash, readEvmAddress } from '../domain/addresses.js';
-import { refused, type ExistingOrder } from '../domain/order.js';
+import { transitionError, type ExistingOrder } from '../domain/order.js';
 import type { DepositFacts } from '../domain/order-events.js';
 import { CHAIN_IDS, toCurrency, pairOf } from '../domain/catalog.js';
 import { DEV_CHAIN_ID } from '../settings.js';
@@ -52,7 +52,7 @@ export class OrderTransfers {
       const unchecked = `no node knows ${toCurrency(pair_id)}: the transfer was not checked`;
       return { unchecked, logIndexes: [] };
     }
-    if (!isAmount(amount)) throw refused('USDC has at most 6 decimals');
+    if (!isAmount(amount)) throw transitionError('USDC has at most 6 decimals');
     const recipients = recipient === null ? await this.payers(order) : [recipient.toLowerCase()];
     const observations = await this.confirm([hash], recipients);
     const responses = this.agreed(observations, hash);
@@ -60,9 +60,9 @@ export class OrderTransfers {
       throw new DomainError('unavailable', 'The nodes do not agree on the transaction: try again');
     const { receipt } = responses[0]!;
     if (receipt === null || !receipt.succeeded)
-      throw refused('The chain has no such transaction, or it failed');
+      throw transitionError('The chain has no such transaction, or it failed');
     // A receipt without the places of its logs could record one transfer twice.
-    if (receipt.partial) throw refused('The receipt of the transaction is too large for the node');
+    if (receipt.partial) throw transitionError('The receipt of the transaction is too large for the node');
     if (!this.isQuorum(responses, ({ final }) => receipt.blockNumber <= final.number))
       throw new DomainError(
         'unavailable',
@@ -73,7 +73,7 @@ export class OrderTransfers {
       .filter(({ to, amountMinor }) => amountMinor === minor && recipients.includes(to))
       .map(({ logIndex }) => logIndex);
     if (logIndexes.length === 0)
-      throw refused(
+      throw transitionError(
         `The transaction holds no transfer of ${amount} ${toCurrency(pair_id)} to ${recipient ?? 'an address that paid the order (name another one with --to)'}`,
       );
     return { unchecked: null, logIndexes };

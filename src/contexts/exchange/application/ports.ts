@@ -48,7 +48,7 @@ export type Settlement = Pick<OrderFacts, keyof ProviderReference | 'amount_from
 
 export interface NewProviderOrder extends Omit<OrderRequest, 'key_id' | 'merchant_id' | 'user_id'> {
   readonly order_id: string;
-  /** Null for the pair's default. */
+  /** The amount; null for the pair's default. */
   readonly amount_from: string | null;
   /** The network address of the caller, for providers that require it; never stored. */
   readonly caller_address?: string;

@@ -89,7 +89,7 @@ describe.each([
     ]);
     for (const result of results)
       if (result.status === 'rejected') expect(String(result.reason)).toMatch(REFUSED);
-    // With separate commits of claims each may find the claim of the other, and neither is recorded.
+    // Claims in separate commits may find each other, and then neither is recorded.
     const recorded = await refundsIn(store);
     expect(atomic ? [1] : [0, 1]).toContain(recorded);
   });

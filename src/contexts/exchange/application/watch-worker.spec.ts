@@ -103,7 +103,7 @@ describe('the watch of orders', () => {
       if (round === 1) for (const id of ids) harness.provider.pay(id, '40');
       await harness.follow(null);
       await harness.makeDue();
-      // Without leases all processes poll the same orders.
+      // All processes poll the same orders without leases.
       await Promise.all(others.map((other) => other.work().then(() => harness.makeDue())));
     }
     for (const id of ids)

@@ -157,7 +157,7 @@ async function recheck(
   return sum;
 }
 
-/** Null where no node has their chain; all are unknown while too few nodes respond. */
+/** Checks the deposits; null without a node of their chain. All are unknown while too few nodes respond. */
 async function findDeposits(
   state: ExistingOrder,
   transfers: OrderTransfers,

@@ -76,7 +76,7 @@ interface Occurrence {
 /** The data of each event, by its stored name; {@link PublishedState} comes with those of {@link PUBLISHED_EVENTS}. */
 interface OrderEventData {
   'order.created.v1': OrderFacts;
-  /** Without a deposit until `waits_until` the order fails. */
+  /** The order fails without a deposit until `waits_until`. */
   'order.marked_as_paid.v1': Occurrence & { readonly waits_until: string };
   /** `refundable`: the amount received so far. */
   'order.cancelled.v1': Occurrence & { readonly refundable: string };

@@ -145,7 +145,7 @@ export function isOpen({ status }: Pick<ExistingOrder, 'status'>): boolean {
   return status === 'pending' || status === 'paid';
 }
 
-/** After its end an order records late deposits only (contract.md 23.1). */
+/** An order that has ended records late deposits only (contract.md 23.1). */
 export function hasEnded(order: Pick<ExistingOrder, 'status'>): boolean {
   return !isOpen(order) && order.status !== 'processing';
 }
@@ -226,7 +226,7 @@ export function markAsPaid(
   if (status === 'paid') return [];
   const isOver = status === 'pending' && !isAfter(expires_at, at);
   if (status !== 'pending' || isOver)
-    throw refused(`The order is ${isOver ? 'expired' : status} and cannot be marked as paid`);
+    throw transitionError(`The order is ${isOver ? 'expired' : status} and cannot be marked as paid`);
   return [{ type: 'order.marked_as_paid.v1', data: { order_id, waits_until, at } }];
 }
 
@@ -239,9 +239,10 @@ export function cancelOrder(
   state: OrderState,
 ): OrderEvent[] {
   const known = existingOrder(state);
-  if (known.status !== 'pending') throw refused(`The order is ${known.status} and cannot be cancelled`);
+  if (known.status !== 'pending')
+    throw transitionError(`The order is ${known.status} and cannot be cancelled`);
   if (command.isDepositPending)
-    throw refused('A deposit to the order is in progress: it cannot be cancelled');
+    throw transitionError('A deposit to the order is in progress: it cannot be cancelled');
   const data = { order_id: known.order_id, refundable: amountReceived(known), at: command.at };
   return [withPublishedState({ type: 'order.cancelled.v1', data }, known)];
 }
@@ -257,10 +258,10 @@ export function recordRefund(
   const hash = plainHash(transaction_hash);
   const earlier = known.refunds.find((refund) => plainHash(refund.transaction_hash) === hash);
   if (earlier?.amount === amount) return [];
-  if (earlier !== undefined) throw refused(`That transaction refunded ${earlier.amount} already`);
-  if (isZero(amount)) throw refused('A refund is of more than 0');
+  if (earlier !== undefined) throw transitionError(`That transaction refunded ${earlier.amount} already`);
+  if (isZero(amount)) throw transitionError('A refund is of more than 0');
   if (!isAtLeast(amountRefundable(known), amount))
-    throw refused(`At most ${amountRefundable(known)} is refundable`);
+    throw transitionError(`At most ${amountRefundable(known)} is refundable`);
   const data = { order_id: known.order_id, amount, transaction_hash, actor, at };
   return [withPublishedState({ type: 'order.refund_recorded.v1', data }, known)];
 }
@@ -270,7 +271,7 @@ export function existingOrder(state: OrderState): ExistingOrder {
   return state;
 }
 
-export function refused(message: string): DomainError {
+export function transitionError(message: string): DomainError {
   return new DomainError('invalid_transition', message);
 }
 
@@ -281,7 +282,7 @@ export function eraseOrder(
 ): OrderEvent[] {
   if (state.is_erased) return [];
   if (!hasEnded(state))
-    throw refused(`The order is ${state.status}: its personal data can be erased once it has ended`);
+    throw transitionError(`The order is ${state.status}: its personal data can be erased once it has ended`);
   const { order_id, key_id } = state;
   return [{ type: 'order.personal_data_erased.v1', data: { order_id, key_id, actor, at } }];
 }

@@ -24,7 +24,7 @@ const KEY: KnownExchangeKey = {
 };
 
 interface Call {
-  /** Null for an unknown path. */
+  /** The registered route; null for an unknown path. */
   readonly route: string | null;
   readonly query?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;

@@ -141,7 +141,7 @@ export class ProviderBudget {
     @Inject(exchangeConfig.KEY) { exchangeProviderCallsPerMinute }: ExchangeConfig,
     @Inject(httpConfig.KEY) { rateLimitPerMinute }: HttpConfig,
   ) {
-    // By default a single client, such as a merchant's server, may use its whole rate limit.
+    // A single client, such as a merchant's server, may use its whole rate limit by default.
     const limit = exchangeProviderCallsPerMinute ?? SHARES * rateLimitPerMinute;
     this.clients = new LocalRateLimiter(Math.ceil(limit / SHARES));
     this.keys = new LocalRateLimiter(limit);

@@ -156,7 +156,7 @@ interface OpenedLink {
   readonly hasExpired: boolean;
 }
 
-/** Null for a link with an added, changed, removed or repeated parameter, and for one that no valid secret signed. */
+/** Verifies a link; null for an added, changed, removed or repeated parameter, or without the signature of a valid secret. */
 export function openSignedQuery(query: string, secrets: readonly string[], now: Date): OpenedLink | null {
   if (query.length > MAX_CHARACTERS) return null;
   const pairs: readonly Pair[] = [...new URLSearchParams(query)];
@@ -179,7 +179,7 @@ export function openSignedQuery(query: string, secrets: readonly string[], now: 
 }
 
 /** All `name=value`, percent-encoded by RFC 3986, sorted, and joined by `&`. */
-export function canonicalQuery(pairs: readonly Pair[]): string {
+function canonicalQuery(pairs: readonly Pair[]): string {
   return pairs.map(encoded).toSorted().join('&');
 }
 

@@ -32,7 +32,7 @@ const REFUND_WAITS = 'refund_address_needed';
 
 interface ReportedDeposit {
   readonly status: DepositStatus;
-  /** Null as long as it has no hash. */
+  /** The deposit; null as long as it has no hash. */
   readonly deposit: ProviderDeposit | null;
   /** The transaction of the payout or the refund. */
   readonly hash: string | null;

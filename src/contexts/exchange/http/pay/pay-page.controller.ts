@@ -16,7 +16,7 @@ import { ExchangeProviders } from '../../application/exchange-providers.js';
 import { TEST_MONEY, type TestMoney } from '../../application/ports.js';
 import { chainOf, countDecimals, tokenOf, paymentUri, PAID_OUT as TO, PAIRS } from '../../domain/catalog.js';
 import { isOnCurve } from '../../domain/addresses.js';
-import { amountReceived, hasEnded, isOpen, refused, type ExistingOrder } from '../../domain/order.js';
+import { amountReceived, hasEnded, isOpen, transitionError, type ExistingOrder } from '../../domain/order.js';
 import { orderRecord } from '../../domain/order-record.js';
 import de from '../../words/de.json' with { type: 'json' };
 import en from '../../words/en.json' with { type: 'json' };
@@ -80,7 +80,7 @@ export class TestPayments {
     if (!this.areOffered || this.money === undefined || provider !== 'sandbox')
       throw DomainError.notFound('Page');
     const { missing } = payOrder(state, 0);
-    if (!isOpen(state) || missing === '0') throw refused(`The order is ${state.status}`);
+    if (!isOpen(state) || missing === '0') throw transitionError(`The order is ${state.status}`);
     await this.money.transfer(address, toMinorUnits(missing));
   }
 }
