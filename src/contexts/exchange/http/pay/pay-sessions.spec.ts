@@ -21,8 +21,7 @@ const sessionsWith = (key: string) =>
 const sessions = sessionsWith('key');
 
 describe('the session of a pay page', () => {
-  it('returns the payer that it was opened for', () =>
-    expect(sessions.read(sessions.open(payer))).toEqual(payer));
+  it('returns its payer', () => expect(sessions.read(sessions.open(payer))).toEqual(payer));
 
   it('is valid until an order can no longer wait', () => {
     const token = sessions.open(payer);
