@@ -67,13 +67,13 @@ describe('deposits on the dev chain', () => {
       eventually(async () => {
         const rows = await harness.db.database.query(
           `update work.items set due_at = ${later} where key = $1 and due_at <= now() returning key`,
-          [order.orderId],
+          [order.order_id],
         );
         return rows.length === 1;
       });
     await harness.db.database.query(
       `insert into work.items (kind, key, share, line, due_at) values ($1, $2, 'sandbox', 1, ${later})`,
-      [WATCH, order.orderId],
+      [WATCH, order.order_id],
     );
     await harness.chain.transfer(order.address, '1');
     await polled();
@@ -139,7 +139,7 @@ describe('deposits on the dev chain', () => {
     await harness.db.database.query(
       `update exchange.sandbox_orders set settled_at = now() - interval '1 hour', settled_amount_to = '1000',
          settled_mac = 'forged' where order_id = $1`,
-      [order.orderId],
+      [order.order_id],
     );
     expect((await harness.provider.status(order)).outcome).toBeNull();
   });

@@ -86,7 +86,7 @@ export class SandboxProvider implements ExchangeProvider, OnApplicationShutdown 
    * Returns the order's state. The deposit address is `reference`, from the order's event; rows only record earlier
    * deposits.
    */
-  status({ orderId, reference }: ProviderReference): Promise<ProviderStatus> {
+  status({ order_id: orderId, provider_reference: reference }: ProviderReference): Promise<ProviderStatus> {
     return orUnavailable(async () => {
       const order = await this.orders.find(orderId, this.config.exchangeSettleMs);
       if (order === null) throw new ProviderUnavailable('the sandbox has no such order');
@@ -120,7 +120,7 @@ export class SandboxProvider implements ExchangeProvider, OnApplicationShutdown 
     });
   }
 
-  settle({ orderId }: ProviderReference, { amountTo }: Settlement): Promise<void> {
+  settle({ order_id: orderId, amount_to: amountTo }: Settlement): Promise<void> {
     return orUnavailable(async () => {
       const mac = this.sealer.mac(SETTLEMENT, `${orderId} ${amountTo}`);
       if (!(await this.orders.settle(orderId, amountTo, mac)))
@@ -128,7 +128,7 @@ export class SandboxProvider implements ExchangeProvider, OnApplicationShutdown 
     });
   }
 
-  cancel({ orderId }: ProviderReference): Promise<void> {
+  cancel({ order_id: orderId }: ProviderReference): Promise<void> {
     return orUnavailable(() => this.orders.cancel(orderId));
   }
 

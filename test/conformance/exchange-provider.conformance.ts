@@ -54,7 +54,10 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
     const newOrder = async (): Promise<{ order: ProviderOrder; reference: ProviderReference }> => {
       const given = requested();
       const order = await provider.create(given);
-      return { order, reference: { orderId: given.order_id, reference: order.provider_reference } };
+      return {
+        order,
+        reference: { order_id: given.order_id, provider_reference: order.provider_reference },
+      };
     };
     const until = (
       reference: ProviderReference,
@@ -146,11 +149,11 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
       await under.pay(order, order.amount_from);
       const { deposits } = await until(reference, (status) => status.deposits.length > 0);
       const received = sum(deposits.map(({ amount }) => amount));
-      const settlement = { amountFrom: received, amountTo: order.amount_to };
-      await Promise.all([provider.settle(reference, settlement), provider.settle(reference, settlement)]);
+      const settlement = { ...reference, amount_from: received, amount_to: order.amount_to };
+      await Promise.all([provider.settle(settlement), provider.settle(settlement)]);
       const { outcome } = await until(reference, (status) => status.outcome !== null);
       expect(outcome).toMatchObject({ kind: 'completed', transactionHash: expect.any(String) });
-      await provider.settle(reference, { ...settlement, amountTo: '999' });
+      await provider.settle({ ...settlement, amount_to: '999' });
       expect((await provider.status(reference)).outcome).toEqual(outcome);
     });
 
@@ -162,16 +165,14 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
       await under.pay(order, order.amount_from);
       const { outcome } = await until(reference, ({ deposits }) => deposits.length > 0);
       expect(outcome).toBeNull();
-      const { amount_from: amountFrom, amount_to: amountTo } = order;
-      await expect(provider.settle(reference, { amountFrom, amountTo })).rejects.toThrow();
+      await expect(provider.settle({ ...order, ...reference })).rejects.toThrow();
       expect((await provider.status(reference)).outcome).toBeNull();
     });
 
     it('keeps what it paid out when it is cancelled afterwards', async () => {
       if (!under.isSettledByUs) return;
       const { order, reference } = await newOrder();
-      const { amount_from: amountFrom, amount_to: amountTo } = order;
-      await provider.settle(reference, { amountFrom, amountTo });
+      await provider.settle({ ...order, ...reference });
       await provider.cancel(reference);
       await until(reference, ({ outcome }) => outcome?.kind === 'completed');
     });
@@ -189,9 +190,8 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
         );
         await expect(provider.status(reference)).rejects.toBeInstanceOf(ProviderUnavailable);
         await expect(provider.create(fresh)).rejects.toBeInstanceOf(ProviderUnavailable);
-        const { amount_from: amountFrom, amount_to: amountTo } = order;
         if (under.isSettledByUs)
-          await expect(provider.settle(reference, { amountFrom, amountTo })).rejects.toBeInstanceOf(
+          await expect(provider.settle({ ...order, ...reference })).rejects.toBeInstanceOf(
             ProviderUnavailable,
           );
         await expect(provider.cancel(reference)).rejects.toBeInstanceOf(ProviderUnavailable);

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isSignedWith, requireOrderSignature } from '../../src/contexts/exchange/http/signature.js';
+import { addressSigner, requireOrderSignature } from '../../src/contexts/exchange/http/signature.js';
 import { Refusal } from '../../src/platform/http/problem.js';
 
 const SECRET = 'dxs_00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff';
@@ -38,10 +38,10 @@ const VECTORS = [
 const [{ hex }] = VECTORS as [(typeof VECTORS)[number]];
 
 test.each(VECTORS)('the signature over $name is that of openssl', ({ secret, address, hex: signature }) => {
-  expect(isSignedWith({ secrets: [secret] }, signature, address)).toBe(true);
-  expect(isSignedWith({ secrets: ['another', secret] }, signature, address)).toBe(true);
-  expect(isSignedWith({ secrets: ['another'] }, signature, address)).toBe(false);
-  expect(isSignedWith({ secrets: [secret] }, signature, `${address}x`)).toBe(false);
+  expect(addressSigner({ secrets: [secret] }, signature, address)).toBe(secret);
+  expect(addressSigner({ secrets: ['another', secret] }, signature, address)).toBe(secret);
+  expect(addressSigner({ secrets: ['another'] }, signature, address)).toBeUndefined();
+  expect(addressSigner({ secrets: [secret] }, signature, `${address}x`)).toBeUndefined();
 });
 
 test.each([
@@ -54,7 +54,7 @@ test.each([
   ['another letter', `${hex.slice(0, 63)}g`],
   ['nothing', ''],
 ])('a signature in another form is wrong: %s', (_, signature) => {
-  expect(isSignedWith({ secrets: [SECRET] }, signature, ADDRESS)).toBe(false);
+  expect(addressSigner({ secrets: [SECRET] }, signature, ADDRESS)).toBeUndefined();
 });
 
 test('an action on an order is signed over its address; a key that demands none may leave it out', () => {

@@ -10,28 +10,25 @@ import { HealthRegistry } from '../../platform/telemetry/health.js';
 import { ProcessFacts } from '../../platform/telemetry/process-facts.js';
 import { ComplianceNotices } from './application/compliance-notices.js';
 import { SideShiftProvider } from './adapters/sideshift/sideshift-provider.js';
-import { CreateOrderHandler, Quotes } from './application/create-order.js';
 import { Onramps, SANDBOX_ONRAMPS } from './application/onramps.js';
 import {
-  CancelOrderHandler,
+  ActOnOrderHandler,
+  CreateOrderHandler,
   EndSandboxOrderHandler,
-  MarkOrderAsPaidHandler,
-  RefreshOrderHandler,
   OwnOrders,
-} from './application/order-actions.js';
-import { OrderPoller } from './application/order-poller.js';
+} from './application/order-commands.js';
 import {
   OPEN_ORDERS,
+  OrderPoller,
   OrderEventLogger,
-  WatchGauge,
   watchSaga,
   WatchWorker,
-} from './application/watch-worker.js';
+} from './application/order-watch.js';
 import { EraseOrderUserHandler, erasingOrders, RecordRefundHandler } from './application/order-operations.js';
 import { OrderTransfers } from './application/order-transfers.js';
 import { SANDBOX_PROVIDER, type ExchangeProvider } from './application/ports.js';
 import { ExchangeProviders } from './application/exchange-providers.js';
-import { LinkSignatures } from './application/signed-links.js';
+import { LinkSignatures } from './http/signature.js';
 import { PERSONAL_FIELDS } from './domain/order-events.js';
 import { acrossOrders, orderHistory } from './domain/history.js';
 import { AdminOrdersController } from './http/admin/orders.controller.js';
@@ -48,9 +45,8 @@ import {
   SandboxOrdersController,
 } from './http/orders.controller.js';
 import { PayCallsController } from './http/pay/pay-calls.controller.js';
-import { PayLinks, PayerGuard, PaySessions } from './http/pay/payer.guard.js';
-import { PayPageController } from './http/pay/pay-page.controller.js';
-import { TestPayments } from './http/pay/pay-order.js';
+import { PayerGuard, PaySessions } from './http/pay/payer.guard.js';
+import { PayPageController, TestPayments } from './http/pay/pay-page.controller.js';
 import { IconsController, TokensController } from './http/tokens.controller.js';
 import { Exchange1795000000901 } from './migrations/1795000000901-exchange.js';
 import { ORDER_PUBLISHES } from './published.js';
@@ -72,7 +68,7 @@ const providers = [
   },
   {
     provide: ExchangeProviders,
-    // One more provider is one more token here.
+    // A new provider adds its token here.
     inject: [exchangeConfig.KEY, { token: SANDBOX_PROVIDER, optional: true }, SideShiftProvider],
     useFactory: (config: ExchangeConfig, ...all: (ExchangeProvider | null | undefined)[]) =>
       new ExchangeProviders(
@@ -107,21 +103,16 @@ const providers = [
     EraseOrderUserHandler,
     OrdersView,
     OrderTransfers,
-    MarkOrderAsPaidHandler,
-    CancelOrderHandler,
-    RefreshOrderHandler,
+    ActOnOrderHandler,
     OrderPoller,
     OrderEventLogger,
     WatchWorker,
-    WatchGauge,
     ComplianceNotices,
     OwnOrders,
     ProviderBudget,
     LinkSignatures,
-    Quotes,
     PaySessions,
     TestPayments,
-    PayLinks,
     PayerGuard,
     { provide: APP_GUARD, useClass: ExchangeKeyGuard },
     provideSaga([OrderEventLogger, WatchWorker], (log: OrderEventLogger, worker: WatchWorker) =>

@@ -1,8 +1,10 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
 import { registers, SECONDS } from '../../platform/telemetry/metrics.js';
 
-const gauge = (name: string, help: string) =>
-  new Gauge({ name: `disburse_exchange_${name}`, help, registers });
+const gauge = <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) =>
+  new Gauge({ name: `disburse_exchange_${name}`, help, labelNames, registers });
+const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+  new Counter({ name: `disburse_exchange_${name}`, help, labelNames, registers });
 
 export const providerDuration = new Histogram({
   name: 'disburse_exchange_provider_duration_seconds',
@@ -12,26 +14,19 @@ export const providerDuration = new Histogram({
   registers,
 });
 
-export const providerErrors = new Counter({
-  name: 'disburse_exchange_provider_errors_total',
-  help: 'Failed calls of an exchange provider, by provider, operation and kind: unavailable, later (not yet, by its own rules), contradiction (its response contradicts the order), refused (it will never accept it), invalid (an amount outside its limits), unexpected.',
-  labelNames: ['provider', 'operation', 'kind'] as const,
-  registers,
-});
+export const providerErrors = counter(
+  'provider_errors_total',
+  'Failed calls of an exchange provider, by provider, operation and kind: unavailable, later (not yet, by its own rules), contradiction (its response contradicts the order), refused (it will never accept it), invalid (an amount outside its limits), unexpected.',
+  ['provider', 'operation', 'kind'],
+);
 
-export const orderEvents = new Counter({
-  name: 'disburse_exchange_order_events_total',
-  help: 'Events of exchange orders that this process has logged, by type.',
-  labelNames: ['type'] as const,
-  registers,
-});
+export const orderEvents = counter(
+  'order_events_total',
+  'Events of exchange orders that this process has logged, by type.',
+  ['type'],
+);
 
-export const openOrders = new Gauge({
-  name: 'disburse_exchange_orders',
-  help: 'Exchange orders that have not ended, by status.',
-  labelNames: ['status'] as const,
-  registers,
-});
+export const openOrders = gauge('orders', 'Exchange orders that have not ended, by status.', ['status']);
 
 export const refundableOrders = gauge(
   'orders_refundable',

@@ -21,7 +21,7 @@ import {
 import { webhooksOf } from '../../../test/support/exchange/order-webhooks.js';
 import type { LaterOrderEvent, OrderEvent } from './domain/order-events.js';
 import { orderHistory } from './domain/history.js';
-/** What is sent for the last of the events: types, and data without the ids. Null for an event that is none of those. */
+/** The webhooks of the last event: types, and data without ids. Null for an event without webhooks. */
 const sentAfter = (...events: readonly UnpublishedEvent[]) =>
   webhooksOf(historyOf(...events).at(-1)!)?.map(({ type, fields }) => {
     const { order_id, api_key, ...more } = fields as Record<'order_id' | 'api_key', string>;
@@ -63,7 +63,7 @@ const refundable = (status: string, amount_refundable: string, cause: string) =>
 ];
 
 describe('an order that', () => {
-  it('is completed sends what was exchanged and paid out', () =>
+  it('is completed sends the exchanged and the paid amount', () =>
     expect(sentAfter(...exchanged, completed)).toEqual([
       [
         'order.completed',
@@ -84,14 +84,14 @@ describe('an order that', () => {
       failure('40', 'deposit_too_low'),
       refundable('failed', '40', 'failed'),
     ]);
-    // A deposit that is no longer on the chain had outweighed the late one.
+    // A deposit that left the chain was larger than the late one.
     expect(sentAfter(...exchanged, missing, lateOne, failed('no_liquidity', '0', at))).toEqual([
       failure('7', 'no_liquidity'),
       refundable('failed', '7', 'failed'),
     ]);
   });
 
-  it('receives more than its pair takes sends the rest; otherwise nothing is sent when its exchange begins', () => {
+  it('receives more than the maximum of its pair sends the rest; otherwise the start of the exchange sends nothing', () => {
     const more = received(deposit('a', '1060.5'));
     expect(sentAfter(created, more, processing('1000', '5', '60.5'))).toEqual([
       refundable('processing', '60.5', 'above_maximum'),
@@ -100,13 +100,13 @@ describe('an order that', () => {
     expect(sentAfter(created, lateOne, exact, processing('100', '0.5'))).toEqual([]);
   });
 
-  it('is cancelled sends what had come of too little', () => {
+  it('is cancelled sends its insufficient deposits', () => {
     const withPart: LaterOrderEvent = { type: 'order.cancelled.v1', data: { ...base, refundable: '40' } };
     expect(sentAfter(created, part, withPart)).toEqual([refundable('cancelled', '40', 'cancelled')]);
     expect(sentAfter(created, cancelled)).toEqual([]);
   });
 
-  it('has a late deposit sends all that is refundable then', () => {
+  it('has a late deposit sends the whole refundable amount', () => {
     expect(sentAfter(created, expired, lateOne)).toEqual([refundable('expired', '7', 'late_deposit')]);
     expect(sentAfter(...exchanged, completed, lateOne, late(deposit('c', '0.5')))).toEqual([
       refundable('completed', '7.5', 'late_deposit'),
@@ -116,10 +116,10 @@ describe('an order that', () => {
     ]);
   });
 
-  it('has a late deposit that another block took from it sends nothing: it is not refundable', () =>
+  it('has a late deposit that moved from another block sends nothing, because it is not refundable', () =>
     expect(sentAfter(...exchanged, completed, missing, late(deposit('a2', '100')))).toEqual([]));
 
-  it('is refunded sends each refund, by the provider and by an operator, with what is left', () => {
+  it('is refunded sends each refund, by the provider and by an operator, with the remaining amount', () => {
     expect(sentAfter(created, part, refunded)).toEqual([
       [
         'order.refunded',
@@ -143,7 +143,7 @@ describe('an order that', () => {
     ['has an outcome that the provider reports too late', [created, expired, lateOutcome]],
   ])('%s sends nothing', (_what, events) => expect(sentAfter(...events)).toBeNull());
 
-  it('has ended sends the time of the event, and nothing of a person', () => {
+  it('has ended sends the time of the event, and no personal data', () => {
     const [event] = webhooksOf(historyOf(...exchanged, completed).at(-1)!)!;
     expect(event!.occurredAt).toBe(at);
     for (const secret of ['u1', '7EcDhS']) expect(JSON.stringify(event)).not.toContain(secret);
@@ -151,7 +151,7 @@ describe('an order that', () => {
 });
 
 describe('an event that webhooks are sent for', () => {
-  it('is stored with whose the order is, and with what it is then', () => {
+  it('is stored with the owner and the state of its order', () => {
     const late1 = deposit('b', '7', minute(70));
     const [stored] = observing({ deposits: [late1], at: minute(71) })(stateAfter(created, expired));
     expect(stored).toEqual({

@@ -1,14 +1,10 @@
 import { isZero } from '../../kernel/decimal.js';
-import { publication, type Publication, type WebhookContent } from '../../platform/context.js';
+import { publication, type Publication } from '../../platform/context.js';
+import type { WebhookDescription } from '../../platform/openapi/document.js';
 import { ApiProperty } from '../../platform/dto/field.js';
 import { UUID } from '../../platform/dto/rules.js';
-import {
-  ORDER_STATUSES,
-  type OrderEventOf,
-  type OrderStatus,
-  type PublishedEventType,
-  type PublishedOrderEvent,
-} from './domain/order-events.js';
+import { ORDER_STATUSES, type OrderEventOf, type OrderStatus } from './domain/order-events.js';
+import type { PublishedEventType } from './domain/order-events.js';
 import { hasEnded } from './domain/order.js';
 import { AMOUNT } from './http/order-dto.js';
 
@@ -61,33 +57,28 @@ const refunded = {
   data: OrderRefundedData,
 };
 
-function toContent(data: PublishedOrderEvent['data'], more: object): WebhookContent {
-  const { at, order_id, key_id: api_key, status, amount_refundable } = data;
-  return { occurredAt: at, fields: { order_id, api_key, status, amount_refundable, ...more } };
-}
-
-/** Sends members of the event as well. */
-function sends<Type extends PublishedEventType>(
-  description: Parameters<typeof publication>[0],
-  ...names: readonly (keyof OrderEventOf<Type>['data'])[]
+/** Publishes the state of the order right after the event, with more members; null sends nothing. */
+function publish<Type extends PublishedEventType>(
+  description: WebhookDescription,
+  more: (data: OrderEventOf<Type>['data']) => object | null,
 ): Publication {
-  return publication<OrderEventOf<Type>>(description, (data) =>
-    toContent(data, Object.fromEntries(names.map((name) => [name, data[name]]))),
-  );
+  return publication<OrderEventOf<Type>>(description, (data) => {
+    const { at, order_id, key_id: api_key, status, amount_refundable } = data;
+    const members = more(data);
+    return (
+      members && { occurredAt: at, fields: { order_id, api_key, status, amount_refundable, ...members } }
+    );
+  });
 }
 
-/** Sent after an event that leaves something to refund, unless `isSent` is false: it may repeat the same total. */
-function refundable<Event extends PublishedOrderEvent>(
+/** Publishes a refundable amount after an event, unless `isSent` is false; it may repeat the same total. */
+function refundable<Type extends PublishedEventType>(
   cause: Cause,
-  isSent: (data: Event['data']) => boolean = () => true,
+  isSent: (data: OrderEventOf<Type>['data']) => boolean = () => true,
 ): Publication {
-  return publication<Event>(
-    {
-      type: 'order.refundable',
-      when: `Money of an order has to be refunded. May repeat the same \`amount_refundable\`. ${ONLY_LISTED}`,
-      data: OrderRefundableData,
-    },
-    (data) => (isZero(data.amount_refundable) || !isSent(data) ? null : toContent(data, { cause })),
+  const when = `Money of an order has to be refunded. May repeat the same \`amount_refundable\`. ${ONLY_LISTED}`;
+  return publish<Type>({ type: 'order.refundable', when, data: OrderRefundableData }, (data) =>
+    isZero(data.amount_refundable) || !isSent(data) ? null : { cause },
   );
 }
 
@@ -95,23 +86,25 @@ function refundable<Event extends PublishedOrderEvent>(
 export const ORDER_PUBLISHES: Readonly<Record<PublishedEventType, readonly Publication[]>> = {
   'order.cancelled.v1': [refundable('cancelled')],
   'order.processing_started.v1': [
-    refundable<OrderEventOf<'order.processing_started.v1'>>(
-      'above_maximum',
-      (data) => !isZero(data.refundable),
-    ),
+    refundable<'order.processing_started.v1'>('above_maximum', (data) => !isZero(data.refundable)),
   ],
   'order.completed.v1': [
-    sends<'order.completed.v1'>(completed, 'amount_from', 'amount_to', 'withdraw_transaction_hash'),
+    publish<'order.completed.v1'>(completed, ({ amount_from, amount_to, withdraw_transaction_hash }) => {
+      return { amount_from, amount_to, withdraw_transaction_hash };
+    }),
   ],
-  'order.failed.v1': [sends<'order.failed.v1'>(failed, 'reason'), refundable('failed')],
-  'order.refunded.v1': [sends<'order.refunded.v1'>(refunded, 'amount', 'refund_transaction_hash')],
+  'order.failed.v1': [publish<'order.failed.v1'>(failed, ({ reason }) => ({ reason })), refundable('failed')],
+  'order.refunded.v1': [
+    publish<'order.refunded.v1'>(refunded, ({ amount, refund_transaction_hash }) => {
+      return { amount, refund_transaction_hash };
+    }),
+  ],
   'order.late_deposit_recorded.v1': [refundable('late_deposit')],
   // The dust of an open order may still be exchanged together with a deposit.
-  'order.dust_recorded.v1': [refundable<OrderEventOf<'order.dust_recorded.v1'>>('small_deposits', hasEnded)],
+  'order.dust_recorded.v1': [refundable<'order.dust_recorded.v1'>('small_deposits', hasEnded)],
   'order.refund_recorded.v1': [
-    publication<OrderEventOf<'order.refund_recorded.v1'>>(refunded, (data) => {
-      const { amount, transaction_hash: refund_transaction_hash } = data;
-      return toContent(data, { amount, refund_transaction_hash });
+    publish<'order.refund_recorded.v1'>(refunded, ({ amount, transaction_hash }) => {
+      return { amount, refund_transaction_hash: transaction_hash };
     }),
   ],
 };

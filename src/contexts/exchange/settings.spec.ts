@@ -41,7 +41,7 @@ describe('the provider of the exchange', () => {
     ],
   ])('is never %s', (_, env, message) => expect(() => readConfig(env)).toThrow(message));
 
-  it('keeps its secret to itself when that is malformed', () =>
+  it('is not configured by a malformed secret, which the error does not quote', () =>
     expect(() => readConfig({ SIDESHIFT_SECRET: 'my secret key' })).toThrow(/^(?!.*my secret)/));
 });
 

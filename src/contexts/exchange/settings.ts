@@ -34,7 +34,7 @@ const MAX_NOTICE = 500;
 /** Line breaks are allowed; a page shows them as spaces. */
 const UNWANTED_IN_NOTICE = /[^\P{Cc}\n]|\p{Cs}/u;
 
-/** Reads `{"DE": "Not offered in Germany."}`, by country (ISO 3166-1 alpha-2). Throws an Error that says what is wrong. */
+/** Reads notices by country (ISO 3166-1 alpha-2). Throws an Error that describes the first fault. */
 function readNotices(value: unknown): ReadonlyMap<string, string> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new Error('it must hold an object of notices by country');
@@ -50,7 +50,7 @@ function readNotices(value: unknown): ReadonlyMap<string, string> {
   return new Map(notices);
 }
 
-/** The one chain whose tokens are play money. */
+/** The only chain whose tokens are test money. */
 export const DEV_CHAIN_ID = 31337;
 
 export const exchangeConfig = defineConfig('exchange', {

@@ -19,11 +19,11 @@ const PERSON = { user_id: 'ann', withdraw_address_tag: 'tag 1', withdraw_address
 /** Responses are checked against the OpenAPI document by the client itself. */
 describe('orders in the admin API', () => {
   const app = onSharedApp();
-  /** Has the merchants of this suite: other suites create orders at the same service. */
+  /** The reach of this suite's merchants: other suites create orders at the same service. */
   let admin: AdminClient;
   let second: AdminClient;
   let foreignKey: ExchangeClient;
-  /** Completed, and 33.5 came late. */
+  /** A completed order with a late deposit of 33.5. */
   let refundable: string;
   let open: string;
   let foreign: string;
@@ -119,7 +119,7 @@ describe('orders in the admin API', () => {
     expect([response.status, response.text]).toEqual([400, expect.stringContaining(name)]);
   });
 
-  it('hide who they are for without users_personal:read, and are not filtered by it', async () => {
+  it('have no personal data without users_personal:read, and no filter by user', async () => {
     const viewer = await app.newAdmin({ role: 'viewer' });
     const hidden = { user_id: null, withdraw_address_tag: null, withdraw_address_memo: null };
     expect(await read(refundable, viewer)).toMatchObject(hidden);
@@ -131,7 +131,7 @@ describe('orders in the admin API', () => {
     ]);
   });
 
-  it('a refund is refused for another revision, without one, and for what can never be recorded', async () => {
+  it('a refund is refused for another revision, without a revision, and with invalid fields', async () => {
     const etag = await etagOf(refundable);
     expect((await refund(refundable, body())).status).toBe(428);
     expect((await refund(refundable, body(), '"0"')).status).toBe(412);

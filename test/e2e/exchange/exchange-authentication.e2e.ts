@@ -14,7 +14,7 @@ const TITLE = 'Invalid API key or signature';
 const LIST = '/v1/merchant/orders';
 const CONFIGURATION = '/v1/merchants/configuration';
 const DATES = { start_date: '2026-01-01', end_date: '2026-01-02' };
-/** What orders and the configuration need, and tokens. */
+/** The parameters of orders, the configuration and tokens. */
 const REQUEST = { pair_id: 'USDCSOL', token: 'sol', to_token: 'sol', withdraw_address: ADDRESS };
 
 describe('the edge of the exchange', () => {
@@ -35,7 +35,7 @@ describe('the edge of the exchange', () => {
     expect(response.json()).toMatchObject({ type: 'about:blank', title: TITLE, status: 401, errors: {} });
   };
 
-  it('refuses a key that is missing, malformed or unknown in the same words, and does not reveal which paths exist', async () => {
+  it('refuses a missing, malformed or unknown key in the same words, and does not reveal which paths exist', async () => {
     const details = new Set<unknown>();
     for (const query of ['', '?api_key=', '?api_key=nobody', `?api_key=${randomUUID()}`, '?API_KEY=x'])
       for (const path of ['/v1/tokens', '/v1/nothing', '/v1', '/v1/merchant/orders/', CONFIGURATION]) {
@@ -45,13 +45,13 @@ describe('the edge of the exchange', () => {
       }
     expect([...details]).toEqual(['A valid API key is required in the query parameter api_key']);
     expectRefused(await ask(`/v1/tokens?api_key=${app.merchant.credentials.apiKey}`));
-    // Of no use in a header, but for the list; and there in the query.
+    // The key belongs in the header for the list only, and in the query for all others.
     expectRefused(await ask('/v1/tokens', { 'x-api-key': open.credentials.apiKey }));
     const { apiKey, secret } = open.credentials;
     expectRefused(await ask(`${LIST}?api_key=${apiKey}`, { 'x-signature': exchangeSignature(secret, '') }));
   });
 
-  it('names unknown paths and methods only to those who have a key', async () => {
+  it('reveals unknown paths and methods only to callers with a key', async () => {
     expect((await open.get('/v1/tokens', REQUEST)).status).toBe(200);
     expect((await open.get('/v1/nothing')).status).toBe(404);
     expect((await open.call({ method: 'DELETE', path: '/v1/tokens' })).status).toBe(405);
@@ -72,13 +72,13 @@ describe('the edge of the exchange', () => {
       expectRefused(await call(client, { signature: '' }, null));
       expectRefused(await call(client, { signature: right.toUpperCase() }, null));
     }
-    // Of another key.
+    // A signature of another key.
     expectRefused(await call(open, { signature: right }, null));
-    // Over an address that is not there.
+    // A signature over a missing address.
     expectRefused(await signing.call({ method, path, signs: ADDRESS }));
   });
 
-  it('takes the signature of the configuration in a header as well; where both are given both have to be right', async () => {
+  it('accepts the signature of the configuration in a header too; two signatures must both be valid', async () => {
     const right = exchangeSignature(signing.credentials.secret, ADDRESS);
     const wrong = exchangeSignature(signing.credentials.secret, OTHER_ADDRESS);
     const configuration = async (query: string | undefined, header: string | undefined) => {
@@ -99,13 +99,13 @@ describe('the edge of the exchange', () => {
       [undefined, `${right}, ${right}`],
     ])
       expect(await configuration(query, header)).toBe(401);
-    // An order takes it in the query alone.
+    // An order accepts it in the query only.
     const headers = { 'x-signature': right };
     const order = { method: 'POST', path: '/v1/orders', query: REQUEST, signs: null, headers } as const;
     expectRefused(await signing.call(order));
   });
 
-  it('signs what stands in the query after percent-decoding', async () => {
+  it('verifies the signature over the percent-decoded query', async () => {
     const { apiKey, secret } = signing.credentials;
     for (const [encoded, decoded] of [
       ['a%20b', 'a b'],
@@ -115,16 +115,16 @@ describe('the edge of the exchange', () => {
     ] as const) {
       const signature = exchangeSignature(secret, decoded);
       const target = `/v1/orders?api_key=${apiKey}&withdraw_address=${encoded}&signature=${signature}`;
-      // Let in, though it is no address.
+      // Admitted, and then refused as an invalid address.
       expect((await send(`${app.url}${target}`, { method: 'POST' })).status).toBe(422);
     }
   });
 
-  it('lists to headers that are signed, of every key, over an empty address, regardless of the filters', async () => {
+  it('lists orders by a header signature over an empty address, for every key and any filter', async () => {
     for (const client of [signing, open]) {
       expect((await client.list({ ...DATES, withdraw_address: ADDRESS })).status).toBe(200);
       expectRefused(await client.get(LIST, {}, null));
-      // What a link to the address carries.
+      // The signature of a link to the address.
       expectRefused(await client.get(LIST, { withdraw_address: ADDRESS }, ADDRESS));
       expectRefused(await client.get(LIST, { withdraw_address: ADDRESS }, OTHER_ADDRESS));
       expectRefused(await client.get(LIST, {}, ADDRESS));
@@ -135,11 +135,11 @@ describe('the edge of the exchange', () => {
     const unknown = await ask(LIST, { 'x-api-key': randomUUID(), 'x-signature': 'a' });
     expectRefused(unknown);
     expect(unknown.json()['detail']).toBe('A valid API key is required in the header X-Api-Key');
-    // However the path is written.
+    // Any spelling of the path.
     expectRefused(await open.get('/v1/merchant/%6Frders'));
   });
 
-  it('refuses a parameter that is given twice, whichever it is and however it is written', async () => {
+  it('refuses any repeated parameter in any spelling', async () => {
     const { apiKey } = open.credentials;
     for (const [query, name] of [
       ['withdraw_address=a&withdraw_address=b', 'withdraw_address'],
@@ -152,7 +152,7 @@ describe('the edge of the exchange', () => {
       }
   });
 
-  it('refuses a suspended merchant with 403, and with 401 who has no right signature', async () => {
+  it('refuses a suspended merchant with 403, and a wrong signature with 401', async () => {
     const { apiKey: merchantId } = (await app.newMerchant()).credentials;
     const { apiKey, secret } = (await app.newExchangeKey(true, merchantId)).credentials;
     await app.app.get(CommandBus).execute(new SuspendMerchant(merchantId));
@@ -165,7 +165,7 @@ describe('the edge of the exchange', () => {
     expectRefused(await by('wrong'));
   });
 
-  it('refuses addresses that the key is not bound to, and believes no caller about its address', async () => {
+  it("refuses addresses that the key is not bound to, and ignores a caller's own claim of its address", async () => {
     const issue = [app.app.get(CommandBus), app.merchant.credentials.apiKey, false] as const;
     const { keyId: apiKey, secret } = await issueExchangeKey(...issue, { addresses: ['203.0.113.0/24'] });
     const bound = new ExchangeClient(app.url, { apiKey, secret });
@@ -175,7 +175,7 @@ describe('the edge of the exchange', () => {
     expect([refused.status, refused.json()['detail']]).toEqual([403, detail]);
   });
 
-  it('reads no body that is large, and none of who is not let in', async () => {
+  it('reads neither large bodies nor bodies of refused callers', async () => {
     const large = (client: ExchangeClient): Promise<ApiResponse> =>
       client.call({ method: 'POST', path: '/v1/orders', body: 'x'.repeat(20_000) });
     expect((await large(open)).status).toBe(413);
@@ -205,7 +205,7 @@ describe('the edge of the exchange', () => {
     });
 
     it.each([CONFIGURATION, '/v1/orders'])(
-      '%s: needed for a memo by keys that were issued so',
+      '%s: required for a memo by keys with memo signing',
       async (path) => {
         const done = path === CONFIGURATION ? 200 : 201;
         const full = await app.newExchangeKey(true, undefined, 'full');
@@ -219,14 +219,14 @@ describe('the edge of the exchange', () => {
             done,
           );
         }
-        // Without one the contract's form is enough; an empty one is none.
+        // The signature of the address suffices without a memo; an empty memo is none.
         const none = { ...REQUEST, withdraw_address_memo: '', ...ofAddress(full) };
         expect(await call(full, path, none)).toBe(done);
       },
     );
 
     it.each([CONFIGURATION, '/v1/orders'])(
-      '%s: refuses what was added, changed or signed elsewhere',
+      '%s: refused with an added or changed parameter and for another path',
       async (path) => {
         const full = await app.newExchangeKey(true, undefined, 'full');
         const right = signedQuery(full, path, { ...MEMO, user_id: 'u' });
@@ -238,7 +238,7 @@ describe('the edge of the exchange', () => {
           signedQuery(full, path, MEMO, {
             signature: exchangeSignature(full.credentials.secret, OTHER_ADDRESS),
           }),
-          // Of a link.
+          // The signature of a link.
           signedQuery(full, '/widget', MEMO),
           { ...MEMO, ...ofAddress(full), signature_v2: '' },
           { ...MEMO, signature_v2: querySignature(signing.credentials.secret, path, MEMO) },

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { iconUrl } from '../../../src/contexts/exchange/http/tokens.controller.js';
-import { openSignedQuery } from '../../../src/contexts/exchange/application/signed-links.js';
+import { openSignedQuery } from '../../../src/contexts/exchange/http/signature.js';
 import { TOKENS as ALL_TOKENS } from '../../../src/contexts/exchange/domain/catalog.js';
 import { onTestApp } from '../../support/app.js';
 import {
@@ -31,11 +31,11 @@ interface Configuration {
   readonly onramps: readonly { readonly id: string; readonly url: string }[];
 }
 
-/** Parameters at fault, alike for all operations whose inputs are in the query. */
+/** Invalid parameters of all operations whose inputs are in the query. */
 type Fault = [string, Record<string, string | undefined>, string];
 const LONG = 'a'.repeat(10_000);
 const PUBLIC_URL = 'https://api.example/base/';
-/** Its own service: the URLs of its settings are in responses. */
+/** A separate service, because the URLs of its settings are in responses. */
 const app = onTestApp({ PAY_URL: 'https://pay.example/base/', PUBLIC_URL });
 let open: ExchangeClient;
 let signing: ExchangeClient;
@@ -58,7 +58,7 @@ describe('GET /v1/merchants/configuration', () => {
     return link === null || link.hasExpired ? null : link.parameters;
   };
 
-  it('200: a link that holds every parameter, and opens until it expires', async () => {
+  it('200: a link with every parameter that is valid until it expires', async () => {
     const before = Date.now();
     const given = await configuration(FULL);
     expect(given).toEqual({
@@ -80,11 +80,11 @@ describe('GET /v1/merchants/configuration', () => {
     expect(opened(given, [secret])).toEqual(parameters);
     expect(opened(given, [secret], new Date(expiry - 1))).toEqual(parameters);
     expect(opened(given, [secret], new Date(expiry))).toBeNull();
-    // Neither the signature of the request nor anything else that would open a link to another address.
+    // The link contains no signature that would open a link to another address.
     expect(given.signed_url).not.toContain(exchangeSignature(secret, ADDRESS));
   });
 
-  it('200: no more than what was requested, and another link each time', async () => {
+  it('200: only the requested parameters, and another link each time', async () => {
     const [one, other] = [await configuration(LEAST, open), await configuration(LEAST, open)];
     const { apiKey, secret } = open.credentials;
     expect(opened(one, [secret])).toEqual({ api_key: apiKey, ...LEAST });
@@ -95,7 +95,7 @@ describe('GET /v1/merchants/configuration', () => {
     expect(one.onramps).toHaveLength(2);
   });
 
-  it('200: a return_url under a signature of the whole query; 401 without, 422 for one that is no address', async () => {
+  it('200: a return_url under a signature of the whole query; 401 without it, 422 for an invalid URL', async () => {
     for (const key of [signing, open]) {
       const { apiKey, secret } = key.credentials;
       const ask = (return_url: string) => {
@@ -121,7 +121,7 @@ describe('GET /v1/merchants/configuration', () => {
     expectProblem(await open.get(CONFIGURATION, { ...LEAST, ...change }), 422, fault(name));
   });
 
-  it('422: every parameter at fault is named', async () => {
+  it('422: the response names every invalid parameter', async () => {
     const wrong = { token: 'x', chain: 'x', withdraw_address: 'x', onramp_amount: 'x', onramp_fiat: 'x' };
     expectProblem(
       await open.get(CONFIGURATION, wrong),
@@ -130,7 +130,7 @@ describe('GET /v1/merchants/configuration', () => {
     );
   });
 
-  it('ignores unknown parameters, and neither signs nor displays them; 400 for a long one', async () => {
+  it('unknown parameters are neither signed nor displayed; 400 for a long one', async () => {
     const given = await configuration({ ...LEAST, nonce: 'mine', expires: '9999999999', __proto: '1' }, open);
     const query = new URL(given.signed_url).searchParams;
     expect([query.getAll('expires').length, query.getAll('nonce').length, query.has('__proto')]).toEqual([
@@ -146,7 +146,7 @@ describe('GET /v1/merchants/configuration', () => {
 });
 
 describe('GET /v1/tokens', () => {
-  it('200: tokens with their chains and pairs, whether or not the key signs', async () => {
+  it('200: tokens with their chains and pairs, with and without a signature', async () => {
     const { tokens, compliance_notice } = (await open.get(TOKENS, { to_token: 'sol' })).json<{
       tokens: { id: string; pair_ids: string[]; icon_url: string }[];
       compliance_notice: null;
@@ -167,7 +167,7 @@ describe('GET /v1/tokens', () => {
   });
 });
 
-it('the icon of each token is a picture that may be kept and can do nothing; other names are not found', async () => {
+it('the icon of each token is a cacheable picture without scripts; other names are not found', async () => {
   for (const { id } of ALL_TOKENS) {
     const url = iconUrl(httpConfig({ PUBLIC_URL }), id);
     const response = await fetch(url.replace('https://api.example/base', app.url));

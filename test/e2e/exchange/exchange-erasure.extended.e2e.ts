@@ -21,7 +21,7 @@ import { expectAuditPasses } from '../../support/audit-passes.js';
 import { startCollector, type Span } from '../../support/programs/otlp-collector.js';
 import { specFolder } from '../../support/run-folder.js';
 
-/** What an order knows of a person that no other has. */
+/** The unique personal data of an order. */
 interface Payer {
   readonly user_id: string;
   readonly withdraw_address_tag: string;
@@ -41,7 +41,7 @@ const killed: { readonly payer: Payer; readonly id: string }[] = [];
 beforeAll(async () => {
   folder = specFolder('order-erasure');
   collector = await startCollector(spans);
-  // Its own service: its log, its spans, and kills.
+  // A separate service, because of its log, its spans, and kills.
   app = await startTestApp({
     LOG_LEVEL: 'debug',
     LOG_FILE: join(folder, 'service.log'),
@@ -73,7 +73,7 @@ function newPayer(): Payer {
 const create = (payer: Partial<Payer>, key: string = randomUUID(), by = client) =>
   by.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS, ...payer }, key);
 
-/** Made and cancelled, each under a key. */
+/** Creates and cancels orders, each under an Idempotency-Key. */
 async function ended(payer: Partial<Payer>, key?: string, by = client): Promise<OrderRecord> {
   const { id } = orderIn(await create(payer, key, by), 201);
   const path = `/v1/orders/${id}/cancel`;
@@ -93,7 +93,7 @@ function files(): Haystack[] {
     .map((where) => ({ where, text: readFileSync(where, 'latin1') }));
 }
 
-/** Where anything of the payer is found: in tables, in what any key opens of them, in files. */
+/** The places that contain data of the payer: tables, their unsealed texts, and files. */
 async function found(payer: Payer): Promise<string[]> {
   const dump = await dumpOf(app.database);
   const opened = await openedOf(dump, app.database, app.config.masterKey!);
@@ -102,7 +102,7 @@ async function found(payer: Payer): Promise<string[]> {
 
 const erase = (...args: string[]) => operatorOf(app)('exchange', 'erase', ...args, '--yes');
 
-it('user_id, tag and memo of orders are in no table in clear, and after an erasure no key opens them', async () => {
+it('user_id, tag and memo of orders are sealed in every table, and no key opens them after an erasure', async () => {
   const [gone, stays] = [newPayer(), newPayer()];
   const key = randomUUID();
   const first = await ended(gone, key);
@@ -172,9 +172,9 @@ it('addresses, tags, memos and signatures of the exchange reach neither the log 
   const statuses: number[] = [];
   for (const client of [signing, open])
     for (const call of calls) statuses.push((await client.call(call)).status);
-  // From here on the workers are processes of their own.
+  // The workers are separate processes from here on.
   await app.stop();
-  // Each in the way it is meant: created, refused, found nowhere.
+  // The expected outcomes: created, refused, not found.
   expect(new Set(statuses)).toEqual(new Set([200, 201, 400, 401, 404, 422]));
   const signatures = [signing, open].flatMap(({ credentials: { secret } }) =>
     [PAID_OUT_TO, 'another address'].map((address) => exchangeSignature(secret, address)),
@@ -189,7 +189,7 @@ it('addresses, tags, memos and signatures of the exchange reach neither the log 
   ];
   const log = readFileSync(join(folder, 'service.log'), 'utf8');
   const traces = JSON.stringify(spans);
-  // What is no URL is refused before it is a request.
+  // An invalid URL is refused before it becomes a request.
   expect(log.match(/"msg":"request"/g)?.length).toBeGreaterThanOrEqual(2 * (calls.length - 1));
   expect(spans.filter(({ name }) => name.startsWith('POST')).length).toBeGreaterThan(0);
   for (const secret of secrets)

@@ -77,7 +77,7 @@ describe('the keys of the exchange', () => {
     expect(displayed.text).not.toContain('dxs_');
   });
 
-  it('are refused where a writer of the database gave the row to another merchant', async () => {
+  it('are refused when a writer of the database assigned the row to another merchant', async () => {
     const { api_key, secret } = await issue();
     const callers = clients(api_key, secret);
     const give = (merchantId: string): Promise<unknown> =>
@@ -172,7 +172,7 @@ describe('the keys of the exchange', () => {
     await expect(exchange('key', 'page', key, '--help-url', help)).rejects.toThrow('The key is revoked');
   });
 
-  it('are sealed: nothing of their secrets is stored in clear, and what keeps them is counted', async () => {
+  it('are sealed: no secret is stored in clear, and the sealed texts are counted', async () => {
     const count = async (): Promise<number> => {
       const { keys } = JSON.parse(await run('keys', '--json', 'status')) as {
         keys: { exchange_secrets: number; merchant_keys: number }[];

@@ -10,7 +10,7 @@ const REQUEST = { pair_id: 'USDCSOL', withdraw_address: ADDRESS };
 const TOKENS = { path: '/v1/tokens', query: { to_token: 'sol' } };
 
 describe('the edge of the exchange counts requests (contract.md 21.6)', () => {
-  /** Its own service: its limits. */
+  /** A separate service, because of its limits. */
   const app = onTestApp({ RATE_LIMIT_PER_MINUTE: '3', TRUST_PROXY: '127.0.0.1' });
 
   const orders = (client: ExchangeClient): Promise<ApiResponse> => client.order(REQUEST);
@@ -20,7 +20,7 @@ describe('the edge of the exchange counts requests (contract.md 21.6)', () => {
     return all;
   };
 
-  it('of each key apart from others and from the merchant API', async () => {
+  it('of each key separately from other keys and from the merchant API', async () => {
     const { open: busy, signing: sister } = app.exchange;
     const first = await busy.call(TOKENS);
     expect(first.headers['ratelimit-policy']).toBe('"key";q=3;w=60');
@@ -34,7 +34,7 @@ describe('the edge of the exchange counts requests (contract.md 21.6)', () => {
     expect([own.status, own.headers['ratelimit-policy']]).toEqual([200, '"merchant";q=3;w=60']);
   });
 
-  it('of each client with a key apart: who has one link leaves the others and the owner theirs', async () => {
+  it('of each client of a key separately: one link exhausts neither the other clients nor the owner', async () => {
     const owner = await app.newExchangeKey(true);
     const { apiKey, secret } = owner.credentials;
     const from = (last: number) => ({ 'x-forwarded-for': `203.0.113.${last}` });
@@ -49,7 +49,7 @@ describe('the edge of the exchange counts requests (contract.md 21.6)', () => {
     for (const call of [tokens, act, unneeded]) expect((await stranger.call(call)).status).toBe(429);
     expect(await statuses(3, () => orders(stranger))).toEqual([401, 401, 401]);
     expect(await statuses(4, () => byLink(2))).toEqual([201, 201, 201, 429]);
-    // What only the owner can sign, from wherever it comes.
+    // A request that only the owner can sign, from any address.
     const list = () => owner.call({ path: LIST, query: DATES, headers: from(1) });
     expect(await statuses(4, list)).toEqual([200, 200, 200, 429]);
     const query = { api_key: apiKey, ...REQUEST };

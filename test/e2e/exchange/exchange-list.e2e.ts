@@ -11,7 +11,7 @@ import {
 
 const DAY_MS = 86_400_000;
 const daysAgo = (days: number): string => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
-/** A day later, should the day end during the suite. */
+/** Tomorrow, in case the day ends during the suite. */
 const NOW = { start_date: daysAgo(1), end_date: daysAgo(-1) };
 const JANUARY = { start_date: '2026-01-01', end_date: '2026-01-31' };
 
@@ -51,7 +51,7 @@ describe('GET /v1/merchant/orders', () => {
     expect(await displayed(query)).toEqual(expected);
   });
 
-  it('200: nothing of another key, of the same merchant or not', async () => {
+  it('200: no order of another key, not even of the same merchant', async () => {
     expect(await displayed(NOW, app.exchange.signing)).toEqual([]);
     const stranger = await app.newExchangeKey(false, app.secondMerchant.credentials.apiKey);
     expect(await displayed({ ...NOW, user_id: 'ann' }, stranger)).toEqual([]);

@@ -31,7 +31,7 @@ const count = async (by: ExchangeClient): Promise<number> => {
 
 /** Responses are checked against the OpenAPI document by the client itself. */
 describe('POST /v1/orders', () => {
-  it('201: the order, with everything that was requested', async () => {
+  it('201: the order with all requested parameters', async () => {
     const order = await created(FULL);
     expect(order).toEqual({
       ...FULL,
@@ -60,7 +60,7 @@ describe('POST /v1/orders', () => {
     expect(Date.parse(order.expires_at) - Date.parse(order.created_at)).toBe(3_600_000);
   });
 
-  it('201: the least of it, each with a deposit address of its own; null and not the caller in place of a user', async () => {
+  it('201: orders with required parameters only have separate deposit addresses, and a null user', async () => {
     const [one, other] = [await created(LEAST, open), await created(LEAST, open)];
     expect([one.withdraw_address_tag, one.withdraw_address_memo, one.user_id]).toEqual([null, null, null]);
     expect(one.id).not.toBe(other.id);
@@ -70,7 +70,7 @@ describe('POST /v1/orders', () => {
     expect((await open.call({ method: 'POST', path: ORDERS, query: LEAST, signs: null })).status).toBe(201);
   });
 
-  it('201: text of any kind comes back as it was sent, up to 255 characters', async () => {
+  it('201: any text of up to 255 characters is returned unchanged', async () => {
     const user_id = `'; drop table exchange.orders; -- <script>"\\ %00 \u202e${'😀'.repeat(50)}`;
     const longest = '😀'.repeat(255);
     const texts = { user_id, withdraw_address_tag: longest, withdraw_address_memo: longest };
@@ -84,7 +84,7 @@ describe('POST /v1/orders', () => {
     expect(spaced.json()).toMatchObject({ total_count: 1 });
   });
 
-  it('201: once for an Idempotency-Key, however often it is sent', async () => {
+  it('201: one order for an Idempotency-Key that is repeated', async () => {
     const key = randomUUID();
     const before = await count(signing);
     const responses = await Promise.all(Array.from({ length: 5 }, () => signing.order(FULL, key)));
@@ -107,7 +107,7 @@ describe('POST /v1/orders', () => {
     ['a tag with a line feed', { withdraw_address_tag: 'a\nb' }, 'withdraw_address_tag'],
     ['a user of 256 characters', { user_id: '😀'.repeat(256) }, 'user_id'],
   ];
-  it.each(bad)('422, and nothing is created: %s', async (_, change, name) => {
+  it.each(bad)('422 without an order: %s', async (_, change, name) => {
     expectProblem(await open.order({ ...LEAST, ...change }), 422, { [name]: [expect.any(String)] });
   });
 });
@@ -115,7 +115,7 @@ describe('POST /v1/orders', () => {
 const ACTIONS = ['refresh', 'cancel', 'mark_as_paid'] as const;
 
 describe('PATCH /v1/orders/{id}/...', () => {
-  it('200: refreshed, marked as paid, and marked so again', async () => {
+  it('200: refreshed, marked as paid, and marked as paid again', async () => {
     const order = await created();
     expect(orderIn(await signing.act(order.id, 'refresh', ADDRESS))).toEqual(order);
     const paid = orderIn(await signing.act(order.id, 'mark_as_paid', ADDRESS));
@@ -151,13 +151,13 @@ describe('PATCH /v1/orders/{id}/...', () => {
   });
 
   it.each(ACTIONS)(
-    '401 of %s: a key that demands signatures, without one or with that of another address',
+    '401 of %s: a key that demands signatures, without one or with one over another address',
     async (action) => {
       const order = await created();
       const path = `${ORDERS}/${order.id}/${action}`;
       expectProblem(await signing.call({ method: 'PATCH', path, signs: null }), 401);
       expectProblem(await signing.call({ method: 'PATCH', path, signs: '' }), 401);
-      // The address is the order's own: one in the query is ignored.
+      // An address in the query is ignored.
       const query = { withdraw_address: OTHER_ADDRESS };
       expectProblem(await signing.call({ method: 'PATCH', path, query }), 401);
       expectProblem(await signing.act(order.id, action, OTHER_ADDRESS), 401);
@@ -173,7 +173,7 @@ describe('PATCH /v1/orders/{id}/...', () => {
     },
   );
 
-  it('200: read as it was recorded, by its own key and with its signature', async () => {
+  it('200: the recorded order for its own key, with its signature', async () => {
     const order = await created();
     expect(orderIn(await signing.read(order.id, ADDRESS))).toEqual(order);
     expect(order).toMatchObject({ waits_until: null, refunds: [], refund_transaction_hash: null });
@@ -186,7 +186,7 @@ describe('PATCH /v1/orders/{id}/...', () => {
   });
 
   it.each(ACTIONS)(
-    "404 of %s: another key's order is as one that does not exist, and as an id that is none",
+    "404 of %s: another key's order, an unknown id and an invalid id in the same words",
     async (action) => {
       const order = await created();
       const stranger = await app.newExchangeKey(true, app.secondMerchant.credentials.apiKey);
@@ -207,7 +207,7 @@ describe('PATCH /v1/orders/{id}/...', () => {
     },
   );
 
-  it('404 and 405 for what is no action', async () => {
+  it('404 and 405 for unknown actions', async () => {
     const order = await created(LEAST, open);
     const { apiKey } = open.credentials;
     const call = (method: string, path: string): Promise<number> =>

@@ -14,14 +14,14 @@ const STORES: readonly (readonly [string, TestSettings])[] = [
   ...(eventStoreDb === undefined ? [] : [['EventStoreDB', { EVENT_STORE_URL: eventStoreDb }] as const]),
 ];
 
-/** What becomes of orders with true deposits on a chain, as the merchant and the operator see it (contract.md 23). */
+/** The outcomes of orders with real deposits on a chain, for the merchant and the operator (contract.md 23). */
 describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, settings) => {
   let app: TestApp;
-  /** Makes orders that wait for a second. */
+  /** Creates orders that expire after a second. */
   let brief: Service;
 
   beforeAll(async () => {
-    // Its own service: its finality, reorganisations of its chain, and a check of every deposit.
+    // A separate service, because of its finality, reorganisations of its chain, and a check of every deposit.
     app = await startTestApp({
       PAYOUT_FINALITY: '2',
       ...settings,
@@ -37,7 +37,7 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
     orderIn(await by.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS }), 201);
   const newShortOrder = (): Promise<OrderRecord> =>
     newOrder(new ExchangeClient(brief.address!, app.exchange.open.credentials));
-  /** Pays, and has it confirmed. */
+  /** Pays and confirms the deposit. */
   const pay = async ({ deposit_address }: OrderRecord, amount: string): Promise<string> => {
     const { hash } = await app.chain.transfer(deposit_address, amount);
     await app.chain.mine();
@@ -49,7 +49,7 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
     const response = await app.exchange.open.list({ start_date: yesterday, end_date: today });
     return response.json<{ orders: OrderRecord[] }>().orders.find((order) => order.id === id)!;
   };
-  /** The watch finds it without a request. */
+  /** Waits until the watch has polled the status. */
   const until = (id: string, shows: (order: OrderRecord) => boolean): Promise<OrderRecord> =>
     eventually(async () => {
       const order = await listed(id);
@@ -103,7 +103,7 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
     expect((await listed(order.id)).amount_refundable).toBe('0');
   });
 
-  it('a deposit that waits for its confirmations: not cancelled over it; a reorganisation removes it', async () => {
+  it('an unconfirmed deposit: the order cannot be cancelled; a reorganisation removes it', async () => {
     const order = await newOrder();
     const snapshot = await app.chain.rpc('evm_snapshot', []);
     await app.chain.transfer(order.deposit_address, '100');
@@ -124,7 +124,7 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
     });
   });
 
-  it('no deposit in time: expired, and one that comes then is late', async () => {
+  it('no deposit in time: expired, and a later deposit is late', async () => {
     const order = await newShortOrder();
     await until(order.id, ({ status }) => status === 'expired');
     expectProblem(await app.exchange.open.act(order.id, 'mark_as_paid', ADDRESS), 409);

@@ -10,7 +10,7 @@ import { specFolder } from '../../support/run-folder.js';
 import { SideShift } from '../../support/exchange/sideshift/sideshift.js';
 
 const REQUEST = { pair_id: 'USDCSOL', withdraw_address: ADDRESS, user_id: 'ann' };
-/** Of a network in Iran. */
+/** An address of a network in Iran. */
 const FROM_THERE = { 'x-forwarded-for': '185.143.234.1' };
 
 let sideshift: SideShift;
@@ -25,7 +25,7 @@ beforeAll(async () => {
   logFile = join(folder, 'service.log');
   sideshift = await SideShift.start();
   const { sideshiftUrl, sideshiftSecret, sideshiftAffiliateId } = sideshift.account;
-  // Its own service: another provider, and its log.
+  // A separate service, because of its provider and its log.
   app = await startTestApp({
     EXCHANGE_PROVIDER: 'sideshift',
     SIDESHIFT_URL: sideshiftUrl,
@@ -50,7 +50,7 @@ async function newOrder(): Promise<{ order: OrderRecord; shiftId: string }> {
   return { order, shiftId: shift.id };
 }
 
-/** The worker finds out automatically. */
+/** Waits until the worker has polled the status. */
 const until = (id: string, status: string): Promise<OrderRecord> =>
   eventually(async () => {
     const order = orderIn(await open.act(id, 'refresh', ADDRESS));
@@ -58,7 +58,7 @@ const until = (id: string, status: string): Promise<OrderRecord> =>
   });
 
 describe('an order at SideShift', () => {
-  it('is completed once the requested amount has come', async () => {
+  it('is completed after a deposit of the requested amount', async () => {
     const { order, shiftId } = await newOrder();
     expect(order).toMatchObject({ status: 'pending', amount_from: '100', minimum: '100', maximum: '100' });
     expect(order.deposit_address).toBe(sideshift.book.find(shiftId).depositAddress);
@@ -74,7 +74,7 @@ describe('an order at SideShift', () => {
     });
   });
 
-  it('cannot be created while SideShift is unavailable, and the service is ready and says so', async () => {
+  it('cannot be created while SideShift is unavailable; the service is ready, with a warning', async () => {
     await sideshift.shutDown();
     const response = await open.order(REQUEST);
     expectProblem(response, 503);
@@ -108,7 +108,7 @@ describe('the notice for the country of the caller', () => {
   });
 });
 
-it('writes neither the secret nor the address that is paid out to into the log', () => {
+it('logs neither the secret nor the payout address', () => {
   const log = readFileSync(logFile, 'utf8');
   expect(log).toContain('exchange provider call failed');
   expect(log).not.toContain(sideshift.account.sideshiftSecret);

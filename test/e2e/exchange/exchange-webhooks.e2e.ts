@@ -17,7 +17,7 @@ interface Sent {
   readonly data: Readonly<Record<'order_id' | 'api_key', string>> & Readonly<Record<string, unknown>>;
 }
 
-/** Webhooks of orders that are created, paid and refunded as merchants and operators do it (contract.md 13.9). */
+/** The webhooks of orders that merchants create and operators refund (contract.md 13.9). */
 describe('webhooks of orders', () => {
   const app = onSharedApp();
   let receiver: TestReceiver;
@@ -56,7 +56,7 @@ describe('webhooks of orders', () => {
     const chain = { CHAIN_RPC_URL: chainRpcUrl!, USDC_ADDRESS: usdcAddress! };
     return invoke(program, { ...env, ...chain }, ...args);
   };
-  /** What arrived at a path about the order, verified, once there is so much. */
+  /** Waits for so many verified webhooks of the order at a path. */
   const sent = (path: string, endpoint: string, { id }: OrderRecord, count: number): Promise<Sent[]> =>
     eventually(() => {
       const own = receiver.received.filter((each) => each.path === path && each.body.includes(id));
@@ -70,7 +70,7 @@ describe('webhooks of orders', () => {
         return body;
       });
     });
-  /** By type, in the order of the types. */
+  /** Groups webhooks by type. */
   const sentOf = async (order: OrderRecord, count: number): Promise<readonly [string, object][]> =>
     (await sent('/listing', listing, order, count))
       .map(({ type, data: { order_id, api_key, ...more } }): [string, object] => {
@@ -91,7 +91,7 @@ describe('webhooks of orders', () => {
     expect(new Set([...ids, other!.id]).size).toBe(3);
   });
 
-  it('order.refunded says what the provider refunded', async () => {
+  it('order.refunded has the amount that the provider refunded', async () => {
     const order = await paidInPart();
     const by = (id: string) => app.merchant.post(`${SANDBOX}/${id}/refund`);
     for (let time = 1; time <= 2; time += 1)
@@ -108,7 +108,7 @@ describe('webhooks of orders', () => {
     expect((await app.secondMerchant.post(`${SANDBOX}/${order.id}/refund`)).status).toBe(404);
   });
 
-  it('are sent to no endpoint that does not list their types, and follow a PATCH', async () => {
+  it('are sent only to endpoints that list their types, also after a PATCH', async () => {
     expect((await webhooks.list(all)).webhook_deliveries).toEqual([]);
     const failed = async (): Promise<OrderRecord> => {
       const order = await newOrder();

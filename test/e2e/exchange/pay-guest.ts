@@ -8,7 +8,7 @@ import { Reader, type TestBrowser, type WatchedPage } from '../../support/http/b
 import { eventually } from '../../support/eventually.js';
 import { payUrl } from '../../support/exchange/pay-page.js';
 
-/** Somebody in front of the pay page. */
+/** A person at the pay page. */
 export class PayGuest extends Reader<Messages> {
   private constructor(
     visit: WatchedPage,
@@ -49,7 +49,7 @@ export class PayGuest extends Reader<Messages> {
     await this.text('amountRate', { symbol: 'USDC', toSymbol: 'SOL', rate }).waitFor();
   }
 
-  /** As far as the deposit address, which it returns. */
+  /** Proceeds to the deposit address, and returns it. */
   async toPayment(url: string): Promise<string> {
     await this.toAmounts(url);
     await this.press('amountSubmit');

@@ -57,7 +57,7 @@ describe('the page is opened (contract.md 26.1)', () => {
     expect(facts.offers.filter(({ is_open }) => is_open).map(({ pair_id }) => pair_id)).toEqual(['USDCSOL']);
   });
 
-  it('401: not otherwise, and the page does not say why', async () => {
+  it('401: by no other request, without a reason', async () => {
     const { api_key, signature = '' } = signedBy(signing);
     const { secret } = signing.credentials;
     const refused: [Record<string, string>, Record<string, string>?][] = [
@@ -72,7 +72,7 @@ describe('the page is opened (contract.md 26.1)', () => {
       [{ ...signedBy(open), signature: '0'.repeat(64) }],
       [{ withdraw_address: ADDRESS }, { 'x-api-key': api_key! }],
       [signedBy(signing), { 'x-signature': '0'.repeat(64) }],
-      // The signature covers neither.
+      // The signature covers neither parameter.
       [{ ...signedBy(signing), withdraw_address_memo: '7' }],
       [{ ...signedBy(signing), url_signature: hmac(secret, '') }],
     ];
@@ -93,7 +93,7 @@ describe('the page is opened (contract.md 26.1)', () => {
     expect(await response.json()).toMatchObject({ status: 401, title: 'Invalid link' });
   });
 
-  it('400: a parameter given twice; 422: an address that is none', async () => {
+  it('400: a repeated parameter; 422: an invalid address', async () => {
     for (const query of [signedBy(signing), unsigned()]) {
       const url = `${widgetUrl(app, query)}&withdraw_address=${OTHER_ADDRESS}`;
       expect((await navigate(url)).status).toBe(400);
@@ -103,7 +103,7 @@ describe('the page is opened (contract.md 26.1)', () => {
     expect(await statusOf({ ...unsigned(), user_id: 'a\u0000' })).toBe(422);
   });
 
-  it('a signed_url with another address, or without its signature, is refused, and says when it has expired', async () => {
+  it('a signed_url with another address or without its signature is refused, and an expired one is named as such', async () => {
     const url = signedUrl(app, signing, { user_id: 'u' });
     const ofOpenKey = signedUrl(app, open, { user_id: 'u' });
     expect((await navigate(url.replace(ADDRESS, OTHER_ADDRESS))).status).toBe(401);
@@ -112,7 +112,7 @@ describe('the page is opened (contract.md 26.1)', () => {
     const late = await navigate(signedUrl(app, signing, {}, -1000));
     expect(late.status).toBe(401);
     expect(await late.clone().text()).toContain('This link has expired');
-    // Its session reads orders of the link and starts none.
+    // The session reads orders of the link and creates none.
     const [former, expired] = [
       await Visitor.at(app, signedUrl(app, signing)),
       new Visitor(app, (await payFactsIn(late)).session),
@@ -126,7 +126,7 @@ describe('the page is opened (contract.md 26.1)', () => {
 });
 
 describe('the page', () => {
-  it('runs and loads its own files alone, is framed by nobody, and is not kept', async () => {
+  it('loads only its own files, cannot be framed, and is not cached', async () => {
     const response = await navigate(widgetUrl(app, unsigned()));
     expect(response.headers.get('content-security-policy')).toBe(
       "default-src 'none'; connect-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -147,7 +147,7 @@ describe('the page', () => {
     expect((await fetch(`${payUrl(app)}/widget/assets/licenses.txt`)).status).toBe(200);
   });
 
-  it('holds the parameters of the link as text, also markup', async () => {
+  it('escapes the parameters of the link', async () => {
     const memo = '"></main><script>alert(1)</script>';
     const displayed = await navigate(widgetUrl(app, { ...unsigned(), withdraw_address_memo: memo }));
     const html = await displayed.clone().text();
@@ -155,7 +155,7 @@ describe('the page', () => {
     expect((await payFactsIn(displayed)).to.memo).toBe(memo);
   });
 
-  it('shows the on-ramps that the link narrows them to', async () => {
+  it('displays the on-ramps that the link selects', async () => {
     const { onramps } = await payFactsIn(await navigate(widgetUrl(app, unsigned())));
     expect(onramps.map(({ name }) => name)).toEqual(['Example Card', 'Example Bank']);
     const only = { onramp_only_onramps: 'example-card,nobody', onramp_fiat: 'eur', onramp_amount: '50.25' };
@@ -215,7 +215,7 @@ describe('a signature of the whole query (contract.md 26.1)', () => {
     expect((await payFactsIn(await navigate(widgetUrl(app, signedBy(full))))).return_url).toBeNull();
   });
 
-  it('401: with anything in it changed, and for a way back under another signature', async () => {
+  it('401: with any change, and for a return URL under another signature', async () => {
     const { return_url } = MORE;
     for (const key of [signing, open]) {
       const right = signedQuery(key, MORE);
@@ -223,7 +223,7 @@ describe('a signature of the whole query (contract.md 26.1)', () => {
         { ...right, return_url: 'https://evil.example/' },
         { ...right, withdraw_address_memo: '8' },
         { ...right, user_id: 'u' },
-        // Of a call.
+        // The signature of a call.
         signedQuery(key, MORE, '/v1/orders'),
         { ...signedQuery(key, {}), return_url },
         { ...signedBy(key), return_url },
@@ -238,7 +238,7 @@ describe('a signature of the whole query (contract.md 26.1)', () => {
 });
 
 describe('behind a proxy', () => {
-  /** Its own service: its limits, and who may frame its page. */
+  /** A separate service, because of its limits and framing origins. */
   const crowded = onTestApp({
     TRUST_PROXY: '127.0.0.1',
     PAY_FRAMED_BY: 'https://shop.example',
@@ -246,7 +246,7 @@ describe('behind a proxy', () => {
     RATE_LIMIT_PER_IP_PER_MINUTE: '1000',
   });
 
-  it('429 for an address with too many requests, and not for others; framed by whom the operator names', async () => {
+  it("429 for an address with too many requests only; the operator's origins may frame the page", async () => {
     const { apiKey } = crowded.exchange.open.credentials;
     const url = widgetUrl(crowded, { api_key: apiKey, withdraw_address: ADDRESS });
     const from = (last: number) => ({ 'x-forwarded-for': `198.51.100.${last}` });
@@ -264,14 +264,14 @@ describe('behind a proxy', () => {
     const headers = { ...from(1), authorization: `Bearer ${session}` };
     expect((await fetch(quote, { headers })).status).toBe(429);
     expect((await fetch(quote, { headers: { ...headers, ...from(3) } })).status).toBe(200);
-    // Reads of an order have five times that limit, apart from the other calls.
+    // Reads of an order have a separate limit of five times as many.
     const order = `${payUrl(crowded)}/widget/api/orders/${randomUUID()}`;
     const reads: number[] = [];
     for (let times = 0; times <= 50; times += 1) reads.push((await fetch(order, { headers })).status);
     expect(reads).toEqual([...Array<number>(50).fill(404), 429]);
   });
 
-  it('an order belongs to the address that the proxy names, of IPv6 to the network of its subscriber', async () => {
+  it('an order belongs to the client address from the proxy, or to the /64 of IPv6', async () => {
     const { open: key } = crowded.exchange;
     const callerOf = async (address: string): Promise<string | null> => {
       const headers = { 'x-forwarded-for': address };

@@ -34,7 +34,7 @@ const unsigned = (address = ADDRESS): Record<string, string> => ({
 const statusOf = async (query: Record<string, string>) => (await navigate(widgetUrl(app, query))).status;
 
 describe('a session (contract.md 26.3)', () => {
-  it('ends once the secret that opened it is revoked; that of the other secret does not', async () => {
+  it('ends with the revocation of the secret that opened it, and of no other', async () => {
     const key = await app.newExchangeKey(true);
     const bus = app.app.get(CommandBus);
     const { apiKey } = key.credentials;
@@ -63,7 +63,7 @@ describe('a session (contract.md 26.3)', () => {
 });
 
 describe('the calls of the page', () => {
-  it('401 without the session of a page, with anything else in its place', async () => {
+  it('401 without a session, and with any other token', async () => {
     const { session } = await Visitor.at(app, widgetUrl(app, unsigned()));
     const [encoded = '', ...rest] = session.split('.');
     const other = Buffer.from(encoded, 'base64url').toString().replace(ADDRESS, OTHER_ADDRESS);
@@ -97,7 +97,7 @@ describe('the calls of the page', () => {
     for (const pair of ['', 'BTCSOL']) expect((await visitor.call(`quote?pair_id=${pair}`)).status).toBe(422);
   });
 
-  it('make one order of one request, to the address of the link (contract.md 26.2)', async () => {
+  it('create one order for one request, to the address of the link (contract.md 26.2)', async () => {
     const url = signedUrl(app, signing, { user_id: 'u-1', withdraw_address_memo: '77' });
     const request = randomBytes(16).toString('hex');
     const [visitor, reloaded] = [await Visitor.at(app, url), await Visitor.at(app, url)];
@@ -116,13 +116,13 @@ describe('the calls of the page', () => {
       amount_from: '100',
       amount_to: '0.5',
     });
-    // The same word of another payer is another order, and says nothing of this one.
+    // Another payer's equal `request_id` creates another order, and reveals nothing of this one.
     const stranger = await Visitor.at(app, signedUrl(app, signing, { user_id: 'u-2' }));
     const theirs = (await (await stranger.create('100', request)).json()) as PayOrder;
     expect(theirs.order.id).not.toBe(orders[0]!.id);
   });
 
-  it('422: an order that cannot be', async () => {
+  it('422: an invalid order', async () => {
     const visitor = await Visitor.at(app, widgetUrl(app, unsigned()));
     const request_id = randomBytes(16).toString('hex');
     const good = { pair_id: 'USDCSOL', amount_from: '100', request_id };
@@ -136,7 +136,7 @@ describe('the calls of the page', () => {
     expect(order).toMatchObject({ withdraw_address: ADDRESS, user_id: null });
   });
 
-  it('404: an order of anybody else, by whichever call', async () => {
+  it('404: an order of another payer, by any call', async () => {
     const visitor = await Visitor.at(app, signedUrl(app, signing, { user_id: 'u' }));
     const { order } = await visitor.order();
     const others = await Promise.all(
@@ -159,7 +159,7 @@ describe('the calls of the page', () => {
     expect((await visitor.call(`orders/${order.id}`)).status).toBe(200);
   });
 
-  it('pay an order with test money, one of their own and once it is due', async () => {
+  it('pay an open order of the payer with test money', async () => {
     const visitor = await Visitor.at(app, widgetUrl(app, unsigned()));
     const { order } = await visitor.order();
     const path = `orders/${order.id}/test_payment`;

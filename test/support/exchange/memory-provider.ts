@@ -1,8 +1,7 @@
 import { ProviderUnavailable } from '../../../src/platform/outbound/provider-errors.js';
 import type { ProviderOrder, Quote } from '../../../src/contexts/exchange/domain/order-events.js';
-import type { OrderOutcome } from '../../../src/contexts/exchange/domain/observation.js';
+import type { OrderOutcome, ProviderDeposit } from '../../../src/contexts/exchange/domain/observation.js';
 import type {
-  ProviderDeposit,
   ExchangeProvider,
   NewProviderOrder,
   ProviderReference,
@@ -17,18 +16,18 @@ interface Kept {
   outcome: OrderOutcome | null;
 }
 
-/** A provider whose responses a spec sets, and that counts what it is requested. */
+/** A provider with settable responses that records its calls. */
 export class MemoryProvider implements ExchangeProvider {
   readonly name = 'memory';
   readonly pairIds = ['USDCSOL'];
   readonly orders = new Map<string, Kept>();
   readonly calls: string[] = [];
   isUnavailable = false;
-  /** By its own rules it settles and cancels nothing yet. */
+  /** Refuses settlements and cancellations for now (`later`). */
   acceptsNothing = false;
-  /** How long a quote holds, in ms. */
+  /** The validity of a quote in ms. */
   holdsMs = 3_600_000;
-  /** How far ahead of the time it says that it knows everything, in ms. */
+  /** The lead of `completeUntil` over the clock in ms. */
   aheadMs = 0;
   /** Called before each response of `status`. */
   beforeStatus: (orderId: string) => Promise<void> | void = () => undefined;
@@ -48,7 +47,7 @@ export class MemoryProvider implements ExchangeProvider {
     return order;
   }
 
-  async status({ orderId }: ProviderReference): Promise<ProviderStatus> {
+  async status({ order_id: orderId }: ProviderReference): Promise<ProviderStatus> {
     this.record('status');
     await this.beforeStatus(orderId);
     const { deposits, isDepositPending, outcome } = this.order(orderId);
@@ -56,7 +55,7 @@ export class MemoryProvider implements ExchangeProvider {
     return { deposits: [...deposits], isDepositPending, outcome, completeUntil };
   }
 
-  async settle({ orderId }: ProviderReference, { amountTo }: Settlement): Promise<void> {
+  async settle({ order_id: orderId, amount_to: amountTo }: Settlement): Promise<void> {
     this.record('settle');
     if (this.acceptsNothing) throw new ProviderUnavailable('not yet', 'later');
     this.order(orderId).outcome = { kind: 'completed', transactionHash: '0xout', amountTo };
@@ -79,7 +78,7 @@ export class MemoryProvider implements ExchangeProvider {
     Object.assign(this, change);
   }
 
-  /** Somebody pays. */
+  /** Adds a deposit. */
   pay(orderId: string, amount: string): void {
     const { deposits } = this.order(orderId);
     deposits.push({

@@ -21,7 +21,7 @@ import { givenOf } from '../given.js';
 
 export const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 
-/** What an order was created with. */
+/** The terms of an order. */
 export function orderFacts(more: Partial<OrderFacts>): OrderFacts {
   const at = more.created_at ?? new Date().toISOString();
   return {
@@ -69,7 +69,7 @@ export const minute = (minutes: number): string =>
 export const at = minute(10);
 export const DAY = 24 * 60;
 
-/** An event of a history, without what webhooks say of the order: {@link historyOf} adds it. */
+/** An event without the published state of its order, which {@link historyOf} adds. */
 type OrderCreated = OrderEventOf<'order.created.v1'>;
 export type UnpublishedEvent = OrderCreated | LaterOrderEvent;
 
@@ -145,7 +145,7 @@ export const stateAfter = (...events: readonly UnpublishedEvent[]): ExistingOrde
   fold(order, historyOf(...events)) as ExistingOrder;
 export const recordAfter = (...events: readonly UnpublishedEvent[]) => orderRecord(stateAfter(...events));
 
-/** The spec of an order. What is expected is completed as {@link historyOf} does: published.spec.ts has it in full. */
+/** The spec of an order. {@link historyOf} completes the expected events. */
 export const given = (...before: readonly UnpublishedEvent[]) => ({
   when(decide: (state: OrderState) => readonly OrderEvent[]) {
     const decided = givenOf(order)(...historyOf(...before)).when(decide);

@@ -1,15 +1,17 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import {
-  CancelOrder,
-  CancelOrderHandler,
+  ActOnOrder,
+  ActOnOrderHandler,
+  CreateOrder,
+  CreateOrderHandler,
   type OrderAction,
   OwnOrders,
-  RefreshOrder,
-  RefreshOrderHandler,
-} from '../../../src/contexts/exchange/application/order-actions.js';
-import { CreateOrder, CreateOrderHandler } from '../../../src/contexts/exchange/application/create-order.js';
-import { OrderPoller } from '../../../src/contexts/exchange/application/order-poller.js';
-import { recordWatches, WatchWorker } from '../../../src/contexts/exchange/application/watch-worker.js';
+} from '../../../src/contexts/exchange/application/order-commands.js';
+import {
+  OrderPoller,
+  recordWatches,
+  WatchWorker,
+} from '../../../src/contexts/exchange/application/order-watch.js';
 import { ExchangeProviders } from '../../../src/contexts/exchange/application/exchange-providers.js';
 import {
   existingOrder,
@@ -29,16 +31,15 @@ import { InMemoryEventStore } from '../in-memory-event-store.js';
 import { MemoryProvider } from './memory-provider.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
 
-/** What one process has of orders. */
+/** The parts of one process that handle orders. */
 export interface OrderProcess {
-  readonly refresh: RefreshOrderHandler;
-  readonly cancel: CancelOrderHandler;
+  readonly act: ActOnOrderHandler;
   readonly create: CreateOrderHandler;
   /** Polls once what is due. */
   work(): Promise<void>;
 }
 
-/** Orders at a provider of memory, watched by rows of a database: as many processes as one likes. */
+/** Orders at an in-memory provider, watched by any number of processes on one database. */
 export class OrderHarness {
   readonly provider = new MemoryProvider();
   readonly store = new InMemoryEventStore();
@@ -60,21 +61,20 @@ export class OrderHarness {
     const providers = new ExchangeProviders([provider], provider.name);
     const poller = new OrderPoller(loop, clock, providers, new ClockCheck(config, clock, this.db.database));
     const items = new WorkItems(this.db.database);
-    const watcher = new WatchWorker(config, clock, items, poller, providers);
+    const watcher = new WatchWorker(config, clock, items, poller, providers, null as never);
     const { run } = watcher.work.options;
     return {
-      refresh: new RefreshOrderHandler(new OwnOrders(loop), poller),
-      cancel: new CancelOrderHandler(new OwnOrders(loop), clock, poller),
+      act: new ActOnOrderHandler(loop, new OwnOrders(loop), clock, config, poller),
       create: new CreateOrderHandler(loop, clock, config, providers, new KeyedHash(randomBytes(32))),
       work: async () => void (await run(new AbortController().signal)),
     };
   }
 
-  /** A new order, that the watch knows of. */
+  /** Creates an order that the watch has scheduled. */
   async order(process: OrderProcess): Promise<string> {
-    const { facts } = await process.create.execute(this.creation(randomUUID()));
+    const { order_id } = await process.create.execute(this.creation(randomUUID()));
     await this.follow();
-    return facts.order_id;
+    return order_id;
   }
 
   creation(key: string): CreateOrder {
@@ -98,26 +98,26 @@ export class OrderHarness {
     );
   }
 
-  cancellation(orderId: string): CancelOrder {
-    return new CancelOrder(this.action(orderId));
+  cancellation(orderId: string): ActOnOrder {
+    return new ActOnOrder('cancel', this.action(orderId));
   }
 
-  refreshment(orderId: string): RefreshOrder {
-    return new RefreshOrder(this.action(orderId));
+  refreshment(orderId: string): ActOnOrder {
+    return new ActOnOrder('refresh', this.action(orderId));
   }
 
   action(orderId: string): OrderAction {
     return { orderId, keyId: this.keyId, complianceNotice: null, cause: {} };
   }
 
-  /** The saga applies what is new; `from` null: all of it again. */
+  /** Applies new events to the saga; `from` null: all events again. */
   async follow(from: string | null = this.applied): Promise<void> {
     const events = await this.store.readAll(from, 10_000);
     await this.db.database.transaction((tx) => recordWatches(events, tx));
     this.applied = events.at(-1)?.position ?? from;
   }
 
-  /** Lets time pass for the table: everything that anybody will poll is due, and no lease holds. */
+  /** Makes all work items due, and ends their leases. */
   async makeDue(): Promise<void> {
     await this.db.database.query('update work.items set due_at = now()');
   }

@@ -1,12 +1,12 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { PayFacts, PayOrder } from '../../../src/contexts/exchange/http/pay/pay-types.js';
 import { PAY_PAGE } from '../../../src/contexts/exchange/http/pay/pay-page.controller.js';
-import { signedQuery } from '../../../src/contexts/exchange/application/signed-links.js';
+import { signedQuery } from '../../../src/contexts/exchange/http/signature.js';
 import type { TestApp } from '../app.js';
 import { exchangeSignature, type ExchangeClient } from './exchange-client.js';
 import { factsIn, pageUrl } from '../onboarding/people.js';
 
-/** Addresses of Solana that nobody has. */
+/** Unused addresses of Solana. */
 export const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 export const OTHER_ADDRESS = '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin';
 
@@ -53,7 +53,7 @@ export function navigate(url: string, headers: Readonly<Record<string, string>> 
   return fetch(url, { headers: { accept: 'text/html', ...headers } });
 }
 
-/** The calls of a page that somebody opened. */
+/** The calls of an open page. */
 export class Visitor {
   constructor(
     private readonly app: TestApp,
@@ -80,7 +80,7 @@ export class Visitor {
   }
 }
 
-/** HMAC under the secret of what an attacker would like to have signed. */
+/** The HMAC of a forged text under the secret. */
 export function hmac(secret: string, text: string): string {
   return createHmac('sha256', secret).update(text).digest('hex');
 }

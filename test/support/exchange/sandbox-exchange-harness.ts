@@ -56,16 +56,16 @@ export class SandboxExchangeHarness {
   }
 
   async order(): Promise<TestOrder> {
-    const orderId = newId();
-    const { provider_reference: reference, deposit_address: address } = await this.provider.create({
-      order_id: orderId,
+    const order_id = newId();
+    const { provider_reference, deposit_address: address } = await this.provider.create({
+      order_id,
       pair_id: 'USDCSOL',
       amount_from: null,
       withdraw_address: SOLANA_ADDRESS,
       withdraw_address_tag: null,
       withdraw_address_memo: null,
     });
-    return { orderId, reference, address };
+    return { order_id, provider_reference, address };
   }
 
   async amounts(order: TestOrder): Promise<readonly string[]> {

@@ -38,7 +38,7 @@ async function errors(provider: string, kind: string): Promise<number> {
 describe('calls of a provider', () => {
   const down = failing(new ProviderUnavailable('it responds with 500'));
 
-  it('that fail for callers of one key stop for that key alone', async () => {
+  it('that fail for callers of one key pause for that key alone', async () => {
     const { providers, outcome } = callsOf('memory');
     for (let n = 0; n < 3; n += 1) expect(await outcome('a', down)).toBe('it responds with 500');
     expect(await outcome('a', works)).toBe('memory was unavailable seconds ago');
@@ -47,7 +47,7 @@ describe('calls of a provider', () => {
     expect(providers.unavailable()).toEqual([]);
   });
 
-  it('that fail for the service itself stop for all', async () => {
+  it('that fail for the service itself pause for all keys', async () => {
     const { providers, outcome } = callsOf('memory');
     for (let n = 0; n < 3; n += 1) await outcome(null, down);
     expect(providers.unavailable()).toEqual(['memory']);
@@ -87,7 +87,7 @@ describe('calls of a provider', () => {
 describe('the configured providers', () => {
   const [one, two] = [shop('one'), shop('two')];
 
-  it('have one for new orders, and keep the others for their orders', async () => {
+  it('have one for new orders, and serve existing orders of the others', async () => {
     const providers = new ExchangeProviders([one, two], 'two');
     expect(providers.current).toBe(two);
     const call = { operation: 'status', keyId: null } as const;

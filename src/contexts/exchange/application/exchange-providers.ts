@@ -8,24 +8,26 @@ import { providerDuration, providerErrors } from '../metrics.js';
 import { backoffMs } from '../../../platform/jobs/backoff.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 import type { ExchangeProvider } from './ports.js';
+import { isDecimal, isZero, needed } from '../../../kernel/decimal.js';
+import type { Quote } from '../domain/order-events.js';
+import { countDecimals, pairOf } from '../domain/catalog.js';
 
 const MAX_KEYS = 10_000;
-/** The same error of the same operation is logged this often: during an outage every order has it. */
+/** The same error of the same operation is logged this often. */
 const LOG_AGAIN_MS = 60_000;
 const MAX_LOGGED = 1000;
-/** Readiness waits shorter than a call, and is checked more often than a provider likes to be called. */
+/** Readiness waits shorter than a call, and shares one ping for several checks. */
 const PING_TIMEOUT_MS = 1500;
 const PING_FRESH_MS = 10_000;
 const RETRY_AFTER_SECONDS = 5;
 
-/** A call takes this long at most. */
 const CALL_TIMEOUT_MS = 10_000;
 /** The number of consecutive failed calls within a minute after which calls pause. */
 const TOLERATED = 3;
 const STREAK_MS = 60_000;
 const BACKOFF = { firstMs: 500, maxMs: 5000 };
 
-/** Opens after repeated failures, by the clock that never jumps. */
+/** Pauses calls after repeated failures, by the monotonic clock. */
 class Circuit {
   private failures = 0;
   private failedAt = -Infinity;
@@ -33,8 +35,8 @@ class Circuit {
   openUntil = -Infinity;
 
   /**
-   * The result of `call`, which begins now. While the circuit is half open one call goes ahead, and the others wait for
-   * its result. Throws what `call` throws, and {@link ProviderUnavailable} after the timeout.
+   * Returns the result of a call that begins now. While the circuit is half open, one call goes ahead and the others fail.
+   * Throws the call's error, and {@link ProviderUnavailable} after the timeout.
    */
   async watch<T>(call: Promise<T>): Promise<T> {
     const startedAt = performance.now();
@@ -43,16 +45,16 @@ class Circuit {
       const result = await withTimeout(CALL_TIMEOUT_MS, call, () => {
         throw new ProviderUnavailable(`no response within ${CALL_TIMEOUT_MS / 1000} s`);
       });
-      this.succeed();
+      this.close();
       return result;
     } catch (error) {
-      if (error instanceof ProviderUnavailable && error.kind === 'unavailable') this.fail(startedAt);
-      else this.succeed();
+      if (kindOf(error) === 'unavailable') this.fail(startedAt);
+      else this.close();
       throw error;
     }
   }
 
-  private succeed(): void {
+  private close(): void {
     this.failures = 0;
     this.openUntil = -Infinity;
   }
@@ -67,7 +69,6 @@ class Circuit {
   }
 }
 
-/** A call of a provider. */
 interface Call {
   readonly operation: 'quote' | 'create' | 'status' | 'settle' | 'cancel' | 'ping';
   readonly orderId?: string;
@@ -76,9 +77,8 @@ interface Call {
 }
 
 /**
- * The configured providers and all calls of them: bounded in time, measured, their errors logged. A provider that fails
- * repeatedly is not called for seconds (ADR 117). The calls for each key have their own circuit: failures that callers of
- * one key provoke stop calls for that key alone (ADR 150).
+ * The configured providers, whose calls have a timeout, metrics, a log of errors and a circuit breaker (ADR 117). Each key
+ * has its own circuit: failures that its callers provoke pause calls for that key alone (ADR 150).
  */
 export class ExchangeProviders {
   private readonly providers: ReadonlyMap<string, ExchangeProvider>;
@@ -89,7 +89,11 @@ export class ExchangeProviders {
     memoMethod: () => new Circuit(),
   });
   private readonly logged = new Map<string, number>();
-  private lastPing: { readonly at: number; readonly detail: Promise<string | void> } | null = null;
+  private readonly pings = new LRUCache<string, Promise<string | void>>({
+    max: 1,
+    ttl: PING_FRESH_MS,
+    memoMethod: () => this.ping(this.current),
+  });
 
   constructor(
     providers: readonly ExchangeProvider[],
@@ -113,20 +117,20 @@ export class ExchangeProviders {
     return this.providers.has(this.currentName ?? '');
   }
 
-  /** Names of the providers that are not called now. */
+  /** Names of the providers whose own circuit is open. */
   unavailable(): readonly string[] {
     const now = performance.now();
     return [...this.circuits].filter(([, { openUntil }]) => openUntil > now).map(([name]) => name);
   }
 
-  /** Returns the state of the provider of new orders for the admin API. */
+  /** The state of the provider of new orders for the admin API. */
   facts(): ProviderState {
     const name = this.currentName ?? 'none';
     const status = this.unavailable().includes(name) ? 'unavailable' : 'ok';
     return { name: `exchange:${name}`, status: this.isConfigured ? status : 'missing' };
   }
 
-  /** Throws what `work` throws, and {@link ProviderUnavailable} after the timeout or while the circuit is open. */
+  /** Throws the error of `work`, and {@link ProviderUnavailable} after the timeout or while the circuit is open. */
   async call<T>(name: string, call: Call, work: (provider: ExchangeProvider) => Promise<T>): Promise<T> {
     const provider = this.providers.get(name);
     if (provider === undefined)
@@ -139,24 +143,37 @@ export class ExchangeProviders {
   }
 
   /**
-   * What an operator should know of the provider that new orders go to. During its outage the process is ready all the
+   * Quotes an amount of either side, or without one the default amount of the pair. `keyId`: the key whose callers wait.
+   * Throws `validation_failed`, also for an amount outside the limits of the pair, and `unavailable`.
+   */
+  async quote(keyId: string, { pair_id, amount_from, amount_to }: Record<string, unknown>): Promise<Quote> {
+    const pair = typeof pair_id === 'string' ? pairOf(pair_id) : null;
+    if (pair === null) throw DomainError.invalid({ pair_id: ['is not a pair'] });
+    const { name } = this.current;
+    const call = { operation: 'quote', keyId } as const;
+    const quote = (amount: string | null): Promise<Quote> =>
+      this.call(name, call, (provider) => provider.quote(pair.id, amount)).catch(rejectCaller);
+    const decimals = countDecimals(pair.from);
+    if (amount_to === undefined)
+      return quote(amount_from === undefined ? null : readAmount('amount_from', amount_from, decimals));
+    const requested = readAmount('amount_to', amount_to, countDecimals(pair.to));
+    const { rate } = await quote(null);
+    return quote(needed(requested, rate, decimals));
+  }
+
+  /**
+   * Returns a warning about the provider of new orders for the operator. The process is ready during its outage all the
    * same: everything but new orders works, and other processes could not create them either.
    */
   async check(): Promise<string | void> {
     if (!this.isConfigured) return 'no exchange provider is configured: no order can be created';
-    if (this.lastPing === null || Date.now() - this.lastPing.at >= PING_FRESH_MS)
-      this.lastPing = { at: Date.now(), detail: this.ping(this.current) };
-    return this.lastPing.detail;
+    return this.pings.memo('');
   }
 
   private ping(provider: ExchangeProvider): Promise<string | void> {
-    const unavailable = `the exchange provider ${provider.name} is unavailable: no order can be created`;
+    const warn = () => `the exchange provider ${provider.name} is unavailable: no order can be created`;
     const ping = this.measured(provider, { operation: 'ping', keyId: null }, () => provider.ping());
-    return withTimeout(
-      PING_TIMEOUT_MS,
-      ping.catch(() => unavailable),
-      () => unavailable,
-    );
+    return withTimeout(PING_TIMEOUT_MS, ping.catch(warn), warn);
   }
 
   private async measured<T>({ name: provider }: ExchangeProvider, call: Call, work: () => Promise<T>) {
@@ -188,22 +205,34 @@ export class ExchangeProviders {
   }
 }
 
-/** Not for operators: mistakes of the caller, and what only takes time. */
+/** False for mistakes of the caller, and for a call that only has to wait. */
 function isForOperators(error: unknown): boolean {
-  if (error instanceof ProviderUnavailable) return error.kind !== 'later';
-  return !(error instanceof DomainError || (error instanceof ProviderRefused && error.parameter !== null));
+  if (error instanceof ProviderRefused) return error.parameter === null;
+  return !['later', 'invalid'].includes(kindOf(error));
 }
 
-/** Classifies the failure of a provider's call in one word. */
 export function kindOf(error: unknown): ProviderUnavailable['kind'] | 'refused' | 'invalid' | 'unexpected' {
   if (error instanceof ProviderUnavailable) return error.kind;
   if (error instanceof ProviderRefused) return 'refused';
   return error instanceof DomainError ? 'invalid' : 'unexpected';
 }
 
-/** Converts an outage to 503 with Retry-After for callers that wait. */
-export function unavailableResponse(error: unknown): unknown {
-  return error instanceof ProviderUnavailable
-    ? new DomainError('unavailable', 'The exchange provider is unavailable', {}, RETRY_AFTER_SECONDS)
-    : error;
+/** Throws the error for a caller that waits: 503 with Retry-After during an outage, 422 for a refusal. */
+export function rejectCaller(error: unknown): never {
+  if (error instanceof DomainError) throw error.asTransient();
+  if (error instanceof ProviderUnavailable)
+    throw new DomainError('unavailable', 'The exchange provider is unavailable', {}, RETRY_AFTER_SECONDS);
+  if (!(error instanceof ProviderRefused)) throw error;
+  const { parameter, message } = error;
+  if (parameter === null) throw new DomainError('validation_failed', message).asTransient();
+  throw DomainError.invalid({ [parameter]: [message] }).asTransient();
+}
+
+/** Reads a positive decimal. Throws `validation_failed`. */
+export function readAmount(name: string, value: unknown, decimals: number): string {
+  if (!isDecimal(value, decimals) || isZero(value))
+    throw DomainError.invalid({
+      [name]: [`must be more than 0, with at most ${decimals} digits after the point`],
+    });
+  return value;
 }

@@ -9,12 +9,12 @@ const GOOD = {
 };
 
 describe('the file of on-ramps', () => {
-  it('is read as it is', () => {
+  it('is read unchanged', () => {
     expect(readOnramps([GOOD])).toEqual([GOOD]);
     expect(readOnramps([])).toEqual([]);
   });
 
-  it('may hold the examples of the sandbox', () =>
+  it('may contain the examples of the sandbox', () =>
     expect(readOnramps(SANDBOX_ONRAMPS)).toEqual(SANDBOX_ONRAMPS));
 
   it.each<[string, unknown, RegExp]>([
@@ -66,10 +66,10 @@ describe('an on-ramp takes', () => {
 describe('the URL of an on-ramp', () => {
   const purchase = { withdraw_address: 'A', token: 'sol', chain: 'solana' };
 
-  it('holds what is bought, and leaves out what nobody gave', () =>
+  it('contains the values of the purchase, and omits parameters without one', () =>
     expect(onrampUrl(GOOD, purchase)).toBe('https://pay.example/buy?to=A&pair=sol-solana&key=a+b'));
 
-  it('keeps each value a value, with any content', () => {
+  it('escapes every value', () => {
     const hostile = { ...purchase, withdraw_address_memo: '1&to=B#{token}?/\u2028💥$&' };
     const { searchParams, hash } = new URL(onrampUrl(GOOD, hostile));
     expect(searchParams.getAll('to')).toEqual(['A']);

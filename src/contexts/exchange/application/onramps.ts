@@ -5,17 +5,13 @@ import { Fault } from '../../../kernel/fault.js';
 import { Field, Many, type Rule } from '../../../platform/dto/field.js';
 import { text } from '../../../platform/dto/rules.js';
 
-/** The purchase for which an on-ramp is opened. */
-export type Purchase = Readonly<
-  Record<'withdraw_address' | 'token' | 'chain', string> &
-    Partial<Record<'withdraw_address_tag' | 'withdraw_address_memo' | 'fiat' | 'amount', string | null>>
->;
-
 const PLACEHOLDER = /\{([a-z_]*)\}/g;
 const PLACEHOLDERS = [
   ...(['withdraw_address', 'withdraw_address_tag', 'withdraw_address_memo'] as const),
   ...(['token', 'chain', 'fiat', 'amount'] as const),
-] satisfies (keyof Purchase)[];
+];
+/** A purchase at an on-ramp, by the placeholders of its URL. */
+export type Purchase = Readonly<Partial<Record<(typeof PLACEHOLDERS)[number], string | null>>>;
 const isPlaceholder = (name: string): name is keyof Purchase => PLACEHOLDERS.some((known) => known === name);
 
 const MAX_ONRAMPS = 50;
@@ -39,14 +35,13 @@ const shopUrl: Rule = text({ format: 'uri' }, (value) => {
   return unknown === undefined ? value : new Fault(`must not hold ${unknown[0]}, which nothing is put for`);
 });
 
-/** A currency, and from how much to how much of it. */
 class OnrampFiat {
   @Field(matching(/^[A-Z]{3}$/, 'a code such as EUR'), { examples: ['EUR'] }) code!: string;
   @Field(limit) minimum!: string;
   @Field(limit) maximum!: string;
 }
 
-/** A seller of tokens for fiat money: in the file of EXCHANGE_ONRAMPS_FILE, and as the configuration shows it. */
+/** A seller of tokens for fiat money, in EXCHANGE_ONRAMPS_FILE and in responses. */
 export class Onramp {
   @Field(matching(/^[a-z0-9][a-z0-9_-]{0,39}$/, 'lower-case letters, digits, - and _'), {
     examples: ['moonpay'],
@@ -55,7 +50,7 @@ export class Onramp {
 
   @Field(matching(/^(?=.*\S)[^\p{Cc}\p{Cs}]{1,60}$/u, 'a text of 1 to 60 characters')) name!: string;
 
-  /** Values of its query may hold {@link PLACEHOLDERS} in braces. */
+  /** The values of its query may contain {@link PLACEHOLDERS} in braces. */
   @Field(shopUrl, { description: 'Its shop, opened for this purchase.' }) url!: string;
   @Many(() => OnrampFiat) fiats!: readonly OnrampFiat[];
 }
@@ -83,7 +78,7 @@ export const SANDBOX_ONRAMPS: readonly Onramp[] = [
   },
 ];
 
-/** Reads an array of {@link Onramp}s. Throws an Error that says what is wrong. */
+/** Reads an array of {@link Onramp}s. Throws an Error that describes the first fault. */
 export function readOnramps(value: unknown): readonly Onramp[] {
   const options = { excludeExtraneousValues: true };
   const file = plainToInstance(OnrampsFile, { onramps: value }, options);
@@ -106,7 +101,7 @@ function faultIn({ property, constraints, children = [] }: ValidationError): str
   return `${property} ${constraints['field'] ?? 'must be an object'}`;
 }
 
-/** Checks that it accepts the amount in the currency; without a currency, in any that it lists. */
+/** Checks that the on-ramp accepts the amount in the currency, or without a currency in any of its own. */
 export function takes({ fiats }: Onramp, { fiat, amount }: Pick<Purchase, 'fiat' | 'amount'>): boolean {
   return fiats
     .filter(({ code }) => (fiat ?? code) === code)
@@ -116,7 +111,7 @@ export function takes({ fiats }: Onramp, { fiat, amount }: Pick<Purchase, 'fiat'
     );
 }
 
-/** Returns the address of its shop for this purchase, without query parameters whose placeholder has no value. */
+/** The URL of the shop for a purchase, without query parameters whose placeholder has no value. */
 export function onrampUrl({ url }: Onramp, purchase: Purchase): string {
   const shop = new URL(url);
   const filled = [...shop.searchParams].flatMap(([name, template]) => {
@@ -132,7 +127,7 @@ export function onrampUrl({ url }: Onramp, purchase: Purchase): string {
   return shop.href;
 }
 
-/** The configured on-ramp providers (contract.md 25.3). */
+/** The configured on-ramps (contract.md 25.3). */
 export class Onramps {
   constructor(private readonly all: readonly Onramp[]) {}
 
@@ -140,7 +135,7 @@ export class Onramps {
     return this.all.map(({ id }) => id);
   }
 
-  /** Returns the on-ramps for the currency and the amount, each with its `url`. `only` limits them to these ids. */
+  /** The on-ramps for the currency and the amount, each with its `url`. `only` limits them to these ids. */
   for(purchase: Purchase, only: readonly string[] | null): readonly Onramp[] {
     return this.all
       .filter((onramp) => (only === null || only.includes(onramp.id)) && takes(onramp, purchase))

@@ -19,30 +19,30 @@ describe('use cases of orders', () => {
 
   const refusal = (code: DomainError['code']) => expect.objectContaining({ name: 'DomainError', code });
 
-  it('make one order of a request that is repeated, with one address', async () => {
+  it('create one order with one address for a repeated request', async () => {
     const key = randomUUID();
     const first = await process.create.execute(harness.creation(key));
     const again = await harness.process().create.execute(harness.creation(key));
-    expect(again.facts).toEqual(first.facts);
-    expect(first.facts.caller).toMatch(/^[0-9a-f]{64}$/);
+    expect(again).toEqual(first);
+    expect(first.caller).toMatch(/^[0-9a-f]{64}$/);
     expect(JSON.stringify(first)).not.toContain('192.0.2.1');
     const known = harness.provider.orders.size;
     await process.create.execute(harness.creation(randomUUID()));
     expect(harness.provider.orders.size).toBe(known + 1);
   });
 
-  it('ask the provider once for all who refresh at the same time', async () => {
+  it('send one call to the provider for concurrent refreshes', async () => {
     const orderId = await harness.order(process);
     harness.provider.pay(orderId, '100');
     harness.provider.calls.length = 0;
     const displayed = await Promise.all(
-      Array.from({ length: 50 }, () => process.refresh.execute(harness.refreshment(orderId))),
+      Array.from({ length: 50 }, () => process.act.execute(harness.refreshment(orderId))),
     );
     expect(displayed.map(({ status }) => status)).toEqual(Array.from({ length: 50 }, () => 'processing'));
     expect(harness.provider.count('status')).toBe(1);
   });
 
-  it('cancel no order with a deposit that is there, pending or possible', async () => {
+  it('refuse to cancel an order with a received, pending or possible deposit', async () => {
     const [paid, awaited, unknown] = [
       await harness.order(process),
       await harness.order(process),
@@ -50,31 +50,27 @@ describe('use cases of orders', () => {
     ];
     harness.provider.pay(paid, '100');
     harness.provider.order(awaited).isDepositPending = true;
-    await expect(process.cancel.execute(harness.cancellation(paid))).rejects.toEqual(
+    await expect(process.act.execute(harness.cancellation(paid))).rejects.toEqual(
       refusal('invalid_transition'),
     );
     expect((await harness.state(paid)).status).toBe('processing');
-    await expect(process.cancel.execute(harness.cancellation(awaited))).rejects.toEqual(
+    await expect(process.act.execute(harness.cancellation(awaited))).rejects.toEqual(
       refusal('invalid_transition'),
     );
     harness.provider.set({ isUnavailable: true });
-    await expect(process.cancel.execute(harness.cancellation(unknown))).rejects.toEqual(
-      refusal('unavailable'),
-    );
+    await expect(process.act.execute(harness.cancellation(unknown))).rejects.toEqual(refusal('unavailable'));
     expect((await harness.state(unknown)).status).toBe('pending');
     harness.provider.set({ isUnavailable: false });
-    expect((await process.cancel.execute(harness.cancellation(unknown))).status).toBe('cancelled');
+    expect((await process.act.execute(harness.cancellation(unknown))).status).toBe('cancelled');
   });
 
-  it('refresh to 503 while the provider is unavailable, and show what has ended all the same', async () => {
+  it('refuse a refresh with 503 while the provider is unavailable, except for ended orders', async () => {
     const orderId = await harness.order(process);
     harness.provider.set({ isUnavailable: true });
-    await expect(process.refresh.execute(harness.refreshment(orderId))).rejects.toEqual(
-      refusal('unavailable'),
-    );
+    await expect(process.act.execute(harness.refreshment(orderId))).rejects.toEqual(refusal('unavailable'));
     harness.provider.set({ isUnavailable: false });
-    await process.cancel.execute(harness.cancellation(orderId));
+    await process.act.execute(harness.cancellation(orderId));
     harness.provider.set({ isUnavailable: true });
-    expect((await process.refresh.execute(harness.refreshment(orderId))).status).toBe('cancelled');
+    expect((await process.act.execute(harness.refreshment(orderId))).status).toBe('cancelled');
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { facts, received, recordedOf, deposit } from '../../../../test/support/exchange/order-fixtures.js';
-import { OrderEventLogger } from './watch-worker.js';
+import { OrderEventLogger } from './order-watch.js';
 
 describe('the log of orders', () => {
   it('logs each event, without the user of the order and its payout address', () => {

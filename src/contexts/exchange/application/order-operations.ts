@@ -20,12 +20,11 @@ import {
 import { PersonalKeys } from '../../../platform/sealing/personal-keys.js';
 import { readTransactionId } from '../domain/addresses.js';
 import { pairOf } from '../domain/catalog.js';
-import { eraseOrder, existingOrder, order, recordRefund } from '../domain/order.js';
+import { eraseOrder, existingOrder, order, recordRefund, transitionError } from '../domain/order.js';
 import type { OrderEventOf } from '../domain/order-events.js';
 import { OrdersView } from '../views/orders.js';
 import { OrderTransfers } from './order-transfers.js';
 
-/** The facts of every operation on an order. */
 const ORDER = {
   scope: 'orders:write',
   subject: 'order',
@@ -42,9 +41,9 @@ export interface ErasedOrders {
 }
 
 /**
- * Erases who orders were for (contract.md 23.7). The subject is one order, by its id, or all orders of a user: then it is
- * the keyed hash of the user (`OrdersView.userHash`), and `api_key` the key that created them. Throws `not_found`, or
- * `invalid_transition` for one order that has not ended.
+ * Erases the personal data of orders (contract.md 23.7). The subject is an order id, or for all orders of a user the keyed
+ * hash of `OrdersView.userHash`, with the `api_key` that created them. Throws `not_found`, or `invalid_transition` for one
+ * order that has not ended.
  */
 @Operation({ ...ORDER, name: 'orders.erase_user' })
 export class EraseOrderUser extends OperatorCommand<{ readonly api_key: string | null }, ErasedOrders> {}
@@ -64,18 +63,17 @@ export class EraseOrderUserHandler implements OperationHandler<EraseOrderUser> {
   }
 
   async execute({ subjectId, operation, parameters }: EraseOrderUser): Promise<ErasedOrders> {
-    const { actor } = operation!;
-    if (isUuid(subjectId))
-      return { erased: [subjectId], not_ended: [], position: await this.erase(subjectId, actor) };
+    const isOne = isUuid(subjectId);
+    const ids = isOne ? [subjectId] : await this.orders.ofUserHash(parameters.api_key!, subjectId);
     const erased: string[] = [];
     const not_ended: string[] = [];
     let position: string | null = null;
-    for (const id of await this.orders.ofUserHash(parameters.api_key!, subjectId))
+    for (const id of ids)
       try {
-        position = (await this.erase(id, actor)) ?? position;
+        position = (await this.erase(id, operation!.actor)) ?? position;
         erased.push(id);
       } catch (error) {
-        if (!(error instanceof DomainError && error.code === 'invalid_transition')) throw error;
+        if (isOne || !(error instanceof DomainError && error.code === 'invalid_transition')) throw error;
         not_ended.push(id);
       }
     return { erased, not_ended, position };
@@ -96,7 +94,7 @@ export class EraseOrderUserHandler implements OperationHandler<EraseOrderUser> {
 
 export const ERASING_ORDERS = subscriptionName('exchange.erasing');
 
-/** Drops the keys of orders that are erased, and the stored responses that display them; after a crash again. */
+/** Drops the keys of erased orders and the stored responses that display them; a repeat is harmless. */
 export function erasingOrders(
   keys: Pick<PersonalKeys, 'forget'>,
   responses: Pick<ResponseStore, 'drop'>,
@@ -118,12 +116,12 @@ export function erasingOrders(
   });
 }
 
-/** The claim of one transfer, of a whole transaction, or of one of which transfers are claimed alone. */
+/** The claim of a transfer, of a whole transaction, or of a transaction that is divided into transfers. */
 function refundClaim(key: string): Claim {
   return { category: 'refund', key, field: 'transaction', message: 'is the refund of another order' };
 }
 
-/** `unchecked`: why the transfer was not checked on its chain; null when it was. */
+/** `unchecked`: the reason why the transfer was not checked on its chain; null when it was. */
 export type RefundResult = { readonly unchecked: string | null };
 
 interface RefundParameters {
@@ -149,7 +147,7 @@ export class RecordRefundHandler implements OperationHandler<RecordRefund> {
     @Inject(EVENT_STORE) private readonly store: EventStore,
   ) {}
 
-  /** Does not check the chain, which happens when the refund is recorded. */
+  /** The chain is checked by `execute`. */
   async check(command: RecordRefund): Promise<void> {
     await this.decide(command);
   }
@@ -160,10 +158,10 @@ export class RecordRefundHandler implements OperationHandler<RecordRefund> {
     if (!isNew) return { unchecked: null };
     const { recipient } = parameters;
     const { unchecked, logIndexes } = await this.transfers.checkRefund(before, { ...given, recipient });
-    const transaction = `${pairOf(before.facts.pair_id)!.from.chain}_${given.transactionHash}`;
+    const transaction = `${pairOf(before.pair_id)!.from.chain}_${given.transaction_hash}`;
     const [whole, divided] = [refundClaim(transaction), refundClaim(`${transaction}_transfers`)];
-    // One transaction may refund several orders, each by another transfer; the first of them divides it.
-    // Unchecked, it is unknown which transfer it was: then the whole transaction is the refund of one order.
+    // One transaction may refund several orders, each by another transfer; the first refund divides it. Unchecked, the
+    // transfer is unknown, and the whole transaction is the refund of one order.
     const transfers = logIndexes.map((index) => refundClaim(`${transaction}_${index}`));
     const [attempts, excluded] =
       unchecked === null
@@ -195,14 +193,14 @@ export class RecordRefundHandler implements OperationHandler<RecordRefund> {
   private async decide({ subjectId, parameters, operation }: RecordRefund) {
     const { amount, transaction_hash } = parameters;
     const before = existingOrder((await this.loop.load(order, subjectId)).state);
-    const hash = readTransactionId(pairOf(before.facts.pair_id)!.from.chain, transaction_hash);
+    const hash = readTransactionId(pairOf(before.pair_id)!.from.chain, transaction_hash);
     if (hash instanceof Fault) throw DomainError.invalid({ transaction_hash: [hash.message] });
     const actor = operation?.actor ?? '';
-    const given = { amount, transactionHash: hash, actor, at: timestamp(this.clock) };
+    const given = { amount, transaction_hash: hash, actor, at: timestamp(this.clock) };
     return { before, given, isNew: recordRefund(given, before).length > 0 };
   }
 }
 
 function alreadyRecorded(owner: string): DomainError {
-  return new DomainError('invalid_transition', `That transaction is recorded as a refund of ${owner}`);
+  return transitionError(`That transaction is recorded as a refund of ${owner}`);
 }

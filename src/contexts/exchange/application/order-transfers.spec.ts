@@ -32,7 +32,7 @@ const receipt = (transfers: Receipt['transfers'], over: Partial<Receipt> = {}): 
 });
 const block = (number: number) => ({ number, hash: hash('b'), timestamp: 2_000_000_000 + number });
 
-/** A node that has the blocks up to 100, and of them the first 90 as final ones. */
+/** A node with blocks up to 100, final up to 90. */
 const honest: ReadonlyMap<string, Receipt | null> = new Map([
   [hash('a'), receipt([transfer(PAYER, facts.deposit_address, 100_000_000)])],
   [hash('1'), receipt([transfer(STRANGER, PAYER, 40_000_000)])],
@@ -81,7 +81,7 @@ describe('the transfer of a refund', () => {
   const order = stateAfter(created, received({ ...deposit('a', '100'), transaction_hash: 'a'.repeat(64) }));
 
   const check = (
-    transactionHash: string,
+    transaction_hash: string,
     {
       amount = '40',
       recipient = null as string | null,
@@ -93,18 +93,18 @@ describe('the transfer of a refund', () => {
     const settings = { ...nodeSettings, chainQuorum: Math.min(2, nodes.length), ...config };
     return new OrderTransfers(settings, chainOf(nodes, finals)).checkRefund(order, {
       amount,
-      transactionHash,
+      transaction_hash,
       recipient,
     });
   };
 
-  it('is one of the amount to an address that paid the order, or to the named one', async () => {
+  it('has the amount and goes to an address that paid the order, or to the named one', async () => {
     expect(await check(hash('1'))).toEqual({ unchecked: null, logIndexes: [0] });
     const recipient = STRANGER.toUpperCase().replace('0X', '0x');
     expect(await check(hash('3'), { recipient })).toEqual({ unchecked: null, logIndexes: [0] });
   });
 
-  it('is not verified while the nodes do not agree on who paid the order', async () => {
+  it('is not verified while the nodes disagree on the payers of the order', async () => {
     const other = new Map(honest);
     other.delete(hash('a'));
     await expect(check(hash('1'), { nodes: [honest, other] })).rejects.toMatchObject({ code: 'unavailable' });
@@ -112,7 +112,7 @@ describe('the transfer of a refund', () => {
     expect(await check(hash('1'), { nodes: [honest, other], recipient })).toMatchObject({ logIndexes: [0] });
   });
 
-  it('may be each of several in one transaction', async () => {
+  it('may be any of several in one transaction', async () => {
     expect(await check(hash('6'))).toEqual({ unchecked: null, logIndexes: [1, 3] });
   });
 
@@ -153,7 +153,7 @@ describe('the transfer of a refund', () => {
         code: 'unavailable',
         message: expect.stringContaining('do not agree') as unknown,
       });
-    // CHAIN_QUORUM of 2: two of three agree, and with two of each there are two quorums.
+    // Two of three nodes are a quorum of CHAIN_QUORUM 2; two and two are two quorums.
     for (const nodes of [
       [honest, other, honest],
       [other, honest, honest],
@@ -175,7 +175,7 @@ describe('the transfer of a refund', () => {
     expect(await check(hash('1'), { nodes: [honest, other] })).toMatchObject({ logIndexes: [0] });
   });
 
-  it('is not checked, and says so, where no node of its chain is configured', async () => {
+  it('is reported as unchecked without a node of its chain', async () => {
     for (const config of [{ chainId: 10 }, { chainRpcUrl: null }, { usdcAddress: null }])
       expect(await check(hash('9'), { config })).toEqual({
         unchecked: expect.stringContaining('was not checked'),
@@ -186,7 +186,7 @@ describe('the transfer of a refund', () => {
   it('is unavailable where too few nodes respond', async () => {
     const chain = { confirm: () => Promise.reject(new ChainUnavailable('no node is configured')) };
     const settings = nodeSettings;
-    const refund = { amount: '40', transactionHash: hash('1'), recipient: null };
+    const refund = { amount: '40', transaction_hash: hash('1'), recipient: null };
     await expect(new OrderTransfers(settings, chain).checkRefund(order, refund)).rejects.toMatchObject({
       code: 'unavailable',
     });
@@ -216,7 +216,7 @@ describe('the deposits of an order, checked again', () => {
   const found = async (...args: Parameters<typeof check>) =>
     (await check(...args))?.map((each) => each.found);
 
-  it('are on the chain where each has a transfer of its amount to the address of the order', async () => {
+  it('are on the chain when each has a transfer of its amount to the address of the order', async () => {
     expect(await found(of(paid('a', '100'), paid('7', '5', '7a'), paid('7', '5', '7b')))).toEqual([
       'on_chain',
       'on_chain',
@@ -229,11 +229,11 @@ describe('the deposits of an order, checked again', () => {
     expect(await found(state)).toEqual(['missing', 'missing', 'missing']);
   });
 
-  it('are missing where two were recorded of one transfer', async () => {
+  it('are missing when two deposits were recorded for one transfer', async () => {
     expect(await found(of(paid('a', '100', 'a1'), paid('a', '100', 'a2')))).toEqual(['on_chain', 'missing']);
   });
 
-  it('are unknown where a node is behind the time at which they came', async () => {
+  it('are unknown when a node is behind the time of the deposit', async () => {
     const later = { ...paid('9', '5'), deposited_at: '2100-01-01T00:00:00.000Z' };
     expect(await found(of(later))).toEqual(['unknown']);
   });

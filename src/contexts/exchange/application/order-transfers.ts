@@ -5,13 +5,13 @@ import { isAmount, toMinorUnits } from '../../../kernel/money.js';
 import { ChainUnavailable } from '../../../platform/chain/values.js';
 import { agreeing, CHAIN_READER, type ChainObservation, type ChainReader } from '../../payouts/contract.js';
 import { plainHash, readEvmAddress } from '../domain/addresses.js';
-import type { ExistingOrder } from '../domain/order.js';
+import { transitionError, type ExistingOrder } from '../domain/order.js';
 import type { DepositFacts } from '../domain/order-events.js';
 import { CHAIN_IDS, toCurrency, pairOf } from '../domain/catalog.js';
 import { DEV_CHAIN_ID } from '../settings.js';
 import { chainConfig, type ChainConfig } from '../../../platform/config/config.js';
 
-/** Deposits whose payers are read. */
+/** The number of newest deposits whose payers are read. */
 const MAX_DEPOSITS = 100;
 
 export interface RefundCheck {
@@ -21,14 +21,14 @@ export interface RefundCheck {
   readonly logIndexes: readonly number[];
 }
 
-/** A recorded deposit and its state on the chain. `why` is null for one that is on the chain. */
+/** The state of a recorded deposit on the chain; `why` is null for one that is on it. */
 export interface DepositCheck {
-  readonly depositId: string;
+  readonly deposit_id: string;
   readonly found: 'on_chain' | 'missing' | 'unknown';
   readonly why: string | null;
 }
 
-/** Refunds and deposits of USDC on the chain of CHAIN_RPC_URL, in final blocks, by as many nodes as an outcome of a payout needs. */
+/** Checks refunds and deposits of USDC on the chain of CHAIN_RPC_URL, in final blocks, by CHAIN_QUORUM nodes. */
 @Injectable()
 export class OrderTransfers {
   constructor(
@@ -37,32 +37,32 @@ export class OrderTransfers {
   ) {}
 
   /**
-   * Throws DomainError `invalid_transition` when the chain says that the transaction is not this refund, `unavailable`
-   * while its block is not final, and when too few nodes respond. `recipient` null: an address that paid the order.
+   * Throws DomainError `invalid_transition` for a transaction that is not this refund, and `unavailable` while its block is
+   * not final or too few nodes respond. `recipient` null: an address that paid the order.
    */
   async checkRefund(
     order: ExistingOrder,
-    refund: { readonly amount: string; readonly transactionHash: string; readonly recipient: string | null },
+    refund: Readonly<Record<'amount' | 'transaction_hash', string>> & { readonly recipient: string | null },
   ): Promise<RefundCheck> {
-    const { amount, transactionHash, recipient } = refund;
-    const { pair_id } = order.facts;
+    const { amount, transaction_hash: hash, recipient } = refund;
+    const { pair_id } = order;
     const payable = recipient === null ? null : readEvmAddress(recipient, this.config.usdcAddress);
     if (payable instanceof Fault) throw DomainError.invalid({ recipient: [payable.message] });
-    if (!this.isOnChain(order.facts)) {
+    if (!this.isOnChain(order)) {
       const unchecked = `no node knows ${toCurrency(pair_id)}: the transfer was not checked`;
       return { unchecked, logIndexes: [] };
     }
-    if (!isAmount(amount)) throw refused('USDC has at most 6 decimals');
+    if (!isAmount(amount)) throw transitionError('USDC has at most 6 decimals');
     const recipients = recipient === null ? await this.payers(order) : [recipient.toLowerCase()];
-    const observations = await this.confirm([transactionHash], recipients);
-    const responses = this.agreed(observations, transactionHash);
+    const observations = await this.confirm([hash], recipients);
+    const responses = this.agreed(observations, hash);
     if (responses.length === 0)
       throw new DomainError('unavailable', 'The nodes do not agree on the transaction: try again');
     const { receipt } = responses[0]!;
     if (receipt === null || !receipt.succeeded)
-      throw refused('The chain has no such transaction, or it failed');
+      throw transitionError('The chain has no such transaction, or it failed');
     // A receipt without the places of its logs could record one transfer twice.
-    if (receipt.partial) throw refused('The receipt of the transaction is too large for the node');
+    if (receipt.partial) throw transitionError('The receipt of the transaction is too large for the node');
     if (!this.isQuorum(responses, ({ final }) => receipt.blockNumber <= final.number))
       throw new DomainError(
         'unavailable',
@@ -73,26 +73,23 @@ export class OrderTransfers {
       .filter(({ to, amountMinor }) => amountMinor === minor && recipients.includes(to))
       .map(({ logIndex }) => logIndex);
     if (logIndexes.length === 0)
-      throw refused(
+      throw transitionError(
         `The transaction holds no transfer of ${amount} ${toCurrency(pair_id)} to ${recipient ?? 'an address that paid the order (name another one with --to)'}`,
       );
     return { unchecked: null, logIndexes };
   }
 
-  /** All recorded deposits; null where no node of their chain is configured. Throws DomainError `unavailable`. */
+  /** Checks all recorded deposits; null without a node of their chain. Throws DomainError `unavailable`. */
   async checkDeposits(order: ExistingOrder): Promise<readonly DepositCheck[] | null> {
-    if (!this.isOnChain(order.facts)) return null;
-    const deposits = [...order.deposits, ...order.lateDeposits];
-    const to = order.facts.deposit_address.toLowerCase();
+    if (!this.isOnChain(order)) return null;
+    const deposits = [...order.deposits, ...order.late_deposits];
+    const to = order.deposit_address.toLowerCase();
     const observations = await this.confirm([...new Set(deposits.map(toHash))], [to]);
     const claimed = new Set<Receipt['transfers'][number]>();
     return deposits.map((deposit) => {
       const hash = toHash(deposit);
-      const result = (found: DepositCheck['found'], why: string | null): DepositCheck => ({
-        depositId: deposit.deposit_id,
-        found,
-        why,
-      });
+      const { deposit_id, amount } = deposit;
+      const result = (found: DepositCheck['found'], why: string | null) => ({ deposit_id, found, why });
       const responses = this.agreed(observations, hash);
       if (responses.length === 0) return result('unknown', 'the nodes gave no usable response, or disagree');
       const { receipt } = responses[0]!;
@@ -108,27 +105,27 @@ export class OrderTransfers {
         (each) =>
           each.to === to &&
           !claimed.has(each) &&
-          isAmount(deposit.amount) &&
-          each.amountMinor === toMinorUnits(deposit.amount),
+          isAmount(amount) &&
+          each.amountMinor === toMinorUnits(amount),
       );
       if (transfer === undefined)
-        return result('missing', `transaction ${hash} holds no transfer of ${deposit.amount} to ${to}`);
+        return result('missing', `transaction ${hash} holds no transfer of ${amount} to ${to}`);
       claimed.add(transfer);
       return result('on_chain', null);
     });
   }
 
-  private isOnChain({ provider, pair_id }: ExistingOrder['facts']): boolean {
+  private isOnChain({ provider, pair_id }: ExistingOrder): boolean {
     const { chainId, chainRpcUrl, usdcAddress } = this.config;
     const { token, chain } = pairOf(pair_id)!.from;
     if (chainRpcUrl === null || usdcAddress === null || token !== 'usdc') return false;
     return chainId === DEV_CHAIN_ID ? provider === 'sandbox' : CHAIN_IDS[chain] === chainId;
   }
 
-  private async payers({ facts, deposits, lateDeposits }: ExistingOrder): Promise<readonly string[]> {
-    const paid = [...deposits, ...lateDeposits].slice(-MAX_DEPOSITS);
+  private async payers(order: ExistingOrder): Promise<readonly string[]> {
+    const paid = [...order.deposits, ...order.late_deposits].slice(-MAX_DEPOSITS);
     const hashes = [...new Set(paid.map(toHash))];
-    const to = facts.deposit_address.toLowerCase();
+    const to = order.deposit_address.toLowerCase();
     const observations = await this.confirm(hashes, [to]);
     const responses = hashes.map((hash) => this.agreed(observations, hash)[0]);
     if (responses.includes(undefined))
@@ -159,15 +156,10 @@ export class OrderTransfers {
     return responses.filter(holds).length >= this.config.chainQuorum;
   }
 
-  private async confirm(
-    hashes: readonly string[],
-    wallets: readonly string[],
-  ): Promise<readonly ChainObservation[]> {
+  private async confirm(hashes: readonly string[], wallets: readonly string[]) {
+    const requests = hashes.map((hash) => ({ hash, wallets }));
     try {
-      return await this.chain.confirm(
-        hashes.map((hash) => ({ hash, wallets })),
-        { separately: true },
-      );
+      return await this.chain.confirm(requests, { separately: true });
     } catch (error) {
       if (error instanceof ChainUnavailable) throw new DomainError('unavailable', error.message);
       throw error;
@@ -177,12 +169,12 @@ export class OrderTransfers {
 
 type Receipt = NonNullable<ReturnType<ChainObservation['receipts']['get']>>;
 
-/** The response of one node about a transaction, with its newest final block. */
+/** The response of one node, with its newest final block. */
 interface Response extends Pick<ChainObservation, 'final'> {
   readonly receipt: Receipt | null;
 }
 
-/** Returns the facts without the receipt's text, which nodes write differently. */
+/** Serializes a receipt without its text, which nodes write differently. */
 function factsIn({ receipt }: Response): string {
   const facts = receipt && { ...receipt, source: null };
   return JSON.stringify(facts, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
@@ -190,8 +182,4 @@ function factsIn({ receipt }: Response): string {
 
 function toHash({ transaction_hash: hash }: Pick<DepositFacts, 'transaction_hash'>): string {
   return `0x${plainHash(hash)}`;
-}
-
-function refused(message: string): DomainError {
-  return new DomainError('invalid_transition', message);
 }

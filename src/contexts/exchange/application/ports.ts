@@ -1,9 +1,9 @@
 import type { Observation } from '../domain/observation.js';
-import type { DepositFacts, ProviderOrder, Quote, OrderRequest } from '../domain/order-events.js';
+import type { DepositFacts, OrderFacts, OrderRequest, ProviderOrder, Quote } from '../domain/order-events.js';
 
 /** Rates, liquidity and settlement of exchanges. Amounts are decimal strings in whole units of a token. */
 export interface ExchangeProvider {
-  /** Stored with each order, which stays with this provider. */
+  /** The name that each order stores, because it stays with its provider. */
   readonly name: string;
 
   /** The pairs of the catalogue that it exchanges. */
@@ -16,35 +16,35 @@ export interface ExchangeProvider {
   readonly quote: (pairId: string, amountFrom: string | null) => Promise<Quote>;
 
   /**
-   * Opens an order at the provider. The same `orderId` again returns the same order, never a second one. Throws
-   * {@link ProviderRefused} for what it will never accept, {@link ProviderUnavailable} when the result is unknown.
+   * Opens an order at the provider. A repeated `order_id` returns the same order. Throws {@link ProviderRefused} for an order
+   * that it will never accept, {@link ProviderUnavailable} when the result is unknown.
    */
   readonly create: (order: NewProviderOrder) => Promise<ProviderOrder>;
 
   /**
-   * All that is known of an order. `recorded`: the deposits of an earlier status, which a provider that lists deposits for
-   * ever must not deny. Throws {@link ProviderUnavailable}.
+   * The status of an order. `recorded`: the deposits of an earlier status, which a provider that never drops deposits from
+   * its list must still list. Throws {@link ProviderUnavailable}.
    */
   readonly status: (order: ProviderReference, recorded?: readonly DepositFacts[]) => Promise<ProviderStatus>;
 
   /**
-   * The order's deposit was accepted: pay out. May be repeated; `status` returns the outcome. No effect where the provider
-   * processes deposits automatically. Throws {@link ProviderUnavailable}.
+   * Requests the payout after an accepted deposit; no effect where the provider processes deposits automatically. May be
+   * repeated; `status` returns the outcome. Throws {@link ProviderUnavailable}.
    */
-  readonly settle: (order: ProviderReference, settlement: Settlement) => Promise<void>;
+  readonly settle: (order: Settlement) => Promise<void>;
 
-  /** The order ended without a deposit: later ones are not processed. May be repeated. Throws {@link ProviderUnavailable}. */
+  /** Stops the processing of later deposits. May be repeated. Throws {@link ProviderUnavailable}. */
   readonly cancel: (order: ProviderReference) => Promise<void>;
 
-  /** Resolves when the provider can be relied on; rejects with a sentence otherwise. */
+  /** Rejects with a sentence while the provider is unavailable. */
   readonly ping: () => Promise<void>;
 }
 
-/** An order by our id and the provider's. */
-export interface ProviderReference {
-  readonly orderId: string;
-  readonly reference: string;
-}
+/** The id of an order here and at its provider. */
+export type ProviderReference = Pick<OrderFacts, 'order_id' | 'provider_reference'>;
+
+/** An order with the amounts to exchange and to pay out. The rest of its deposits is refundable. */
+export type Settlement = Pick<OrderFacts, keyof ProviderReference | 'amount_from' | 'amount_to'>;
 
 export interface NewProviderOrder extends Omit<OrderRequest, 'key_id' | 'merchant_id' | 'user_id'> {
   readonly order_id: string;
@@ -54,22 +54,7 @@ export interface NewProviderOrder extends Omit<OrderRequest, 'key_id' | 'merchan
   readonly caller_address?: string;
 }
 
-/** A transfer to the deposit address in a final block. */
-export interface ProviderDeposit extends DepositFacts {
-  /** Only one order may have it, even if the provider lists it for several. Absent: the id is enough. */
-  readonly claim?: string;
-}
-
-/** The status of an order at its provider. */
-export interface ProviderStatus extends Omit<Observation, 'at' | 'hasForeignDeposit'> {
-  readonly deposits: readonly ProviderDeposit[];
-}
-
-export interface Settlement {
-  /** The amount to exchange. The rest of the deposit is refundable. */
-  readonly amountFrom: string;
-  readonly amountTo: string;
-}
+export type ProviderStatus = Omit<Observation, 'at' | 'hasForeignDeposit'>;
 
 /** Nest injection token of the sandbox's {@link ExchangeProvider}; there is none in production. */
 export const SANDBOX_PROVIDER = Symbol('SANDBOX_PROVIDER');

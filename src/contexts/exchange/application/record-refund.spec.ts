@@ -14,7 +14,7 @@ const REFUSED = /recorded as a refund of order-/;
 const UNCHECKED: RefundCheck = { unchecked: 'no node is configured', logIndexes: [] };
 const checked = (...logIndexes: readonly number[]): RefundCheck => ({ unchecked: null, logIndexes });
 
-/** Its first two readers of a claim continue together, or after a second. */
+/** A store whose first two readers of a claim continue together, or after a second. */
 class StoreOfTwo extends InMemoryEventStore {
   private readonly waiting: (() => void)[] = [];
 
@@ -30,7 +30,7 @@ class StoreOfTwo extends InMemoryEventStore {
   }
 }
 
-/** A process that records refunds of 7, to which the chain says `found`. */
+/** A process that records refunds of 7; `found` is the result of the chain. */
 function refundsWith(store: InMemoryEventStore, found: RefundCheck): (id: string) => Promise<RefundResult> {
   const codec = new EventCodec().register(ORDER_EVENTS.map((type) => ({ type })));
   const loop = new CommandLoop(store, codec);
@@ -89,7 +89,7 @@ describe.each([
     ]);
     for (const result of results)
       if (result.status === 'rejected') expect(String(result.reason)).toMatch(REFUSED);
-    // Where claims are commits of their own, each may find the claim of the other: then neither is recorded.
+    // Claims in separate commits may find each other, and then neither is recorded.
     const recorded = await refundsIn(store);
     expect(atomic ? [1] : [0, 1]).toContain(recorded);
   });

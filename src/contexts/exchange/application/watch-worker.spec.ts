@@ -31,7 +31,7 @@ describe('the watch of orders', () => {
   });
   afterAll(() => harness.db.drop());
 
-  /** Works and follows until the order is so. */
+  /** Polls and follows until the order has the status. */
   const until = (orderId: string, status: string): Promise<unknown> =>
     eventually(async () => {
       await harness.follow();
@@ -40,15 +40,15 @@ describe('the watch of orders', () => {
       return (await harness.state(orderId)).status === status;
     });
 
-  it('ends an order at the deadline of the provider where that is earlier than its own', async () => {
+  it("ends an order at the provider's deadline when it is earlier", async () => {
     harness.provider.set({ holdsMs: 60_000 });
     const before = Date.now();
-    const { facts } = await harness.state(await harness.order(process));
-    const expiresMs = Date.parse(facts.expires_at);
+    const { expires_at } = await harness.state(await harness.order(process));
+    const expiresMs = Date.parse(expires_at);
     expect(expiresMs).toBeGreaterThanOrEqual(before + 60_000);
     expect(expiresMs).toBeLessThanOrEqual(Date.now() + 60_000);
     harness.provider.set({ holdsMs: 7_200_000 });
-    const ours = (await harness.state(await harness.order(process))).facts;
+    const ours = await harness.state(await harness.order(process));
     expect(Date.parse(ours.expires_at) - Date.parse(ours.created_at)).toBe(3_600_000);
   });
 
@@ -77,7 +77,7 @@ describe('the watch of orders', () => {
     expect(await harness.state(other)).toMatchObject({
       reason: 'deposit_of_another_order',
       deposits: [],
-      lateDeposits: [],
+      late_deposits: [],
       refundable: '0',
     });
     harness.provider.order(other).outcome = { kind: 'completed', transactionHash: '0xout', amountTo: null };
@@ -85,17 +85,17 @@ describe('the watch of orders', () => {
       await harness.follow();
       await harness.makeDue();
       await process.work();
-      return (await harness.state(other)).lateOutcomes.length === 1;
+      return (await harness.state(other)).late_outcomes.length === 1;
     });
     expect(await harness.types(one)).toEqual(COMPLETED);
     batch(later);
-    await expect(process.cancel.execute(harness.cancellation(later))).rejects.toMatchObject({
+    await expect(process.act.execute(harness.cancellation(later))).rejects.toMatchObject({
       code: 'invalid_transition',
     });
-    expect((await process.refresh.execute(harness.refreshment(later))).status).toBe('failed');
+    expect((await process.act.execute(harness.refreshment(later))).status).toBe('failed');
   });
 
-  it('is the same however many processes poll, and however often events are delivered', async () => {
+  it('records the same events with any number of polling processes and repeated deliveries', async () => {
     const others = [harness.process(), harness.process(), harness.process()];
     const ids = await Promise.all(Array.from({ length: 30 }, () => harness.order(process)));
     for (const id of ids) harness.provider.pay(id, '60');
@@ -103,7 +103,7 @@ describe('the watch of orders', () => {
       if (round === 1) for (const id of ids) harness.provider.pay(id, '40');
       await harness.follow(null);
       await harness.makeDue();
-      // Without leases they poll the same orders.
+      // All processes poll the same orders without leases.
       await Promise.all(others.map((other) => other.work().then(() => harness.makeDue())));
     }
     for (const id of ids)
@@ -116,7 +116,7 @@ describe('the watch of orders', () => {
 
   it('notifies the provider of an end until it has accepted it', async () => {
     const orderId = await harness.order(process);
-    await process.cancel.execute(harness.cancellation(orderId));
+    await process.act.execute(harness.cancellation(orderId));
     harness.provider.set({ isUnavailable: true });
     await harness.follow();
     await process.work();
@@ -131,7 +131,7 @@ describe('the watch of orders', () => {
     expect(harness.provider.count('cancel')).toBe(cancels);
   });
 
-  it('keeps what it found when the provider does not take what follows from it', async () => {
+  it('records a poll whose result the provider does not accept yet', async () => {
     harness.provider.set({ holdsMs: 1 });
     const orderId = await harness.order(process);
     harness.provider.set({ acceptsNothing: true });
@@ -139,7 +139,7 @@ describe('the watch of orders', () => {
     harness.provider.pay(orderId, '5');
     await harness.makeDue();
     await process.work();
-    expect(await harness.state(orderId)).toMatchObject({ lateDeposits: [{ amount: '5' }] });
+    expect(await harness.state(orderId)).toMatchObject({ late_deposits: [{ amount: '5' }] });
     expect(await harness.row(orderId)).toMatchObject({ notified: null });
     harness.provider.set({ acceptsNothing: false });
     await harness.makeDue();
@@ -147,7 +147,7 @@ describe('the watch of orders', () => {
     expect(await harness.row(orderId)).toMatchObject({ notified: 'cancel', failures: 0 });
   });
 
-  it('ends none by a clock that is off', async () => {
+  it('ends no order while the clock of the process is off', async () => {
     const fast = harness.process({ now: () => new Date(Date.now() + 7 * 24 * 3_600_000) });
     const orderId = await harness.order(process);
     harness.provider.set({ aheadMs: 7 * 24 * 3_600_000 });
@@ -156,7 +156,7 @@ describe('the watch of orders', () => {
     expect(await harness.types(orderId)).toEqual(['order.created.v1', 'order.deposit_received.v1']);
   });
 
-  it('makes no call during an outage of the provider, and loses nothing', async () => {
+  it('pauses its calls during an outage of the provider and resumes afterwards', async () => {
     const ids = await Promise.all(Array.from({ length: 50 }, () => harness.order(process)));
     for (const id of ids) harness.provider.pay(id, '100');
     harness.provider.set({ isUnavailable: true });
@@ -164,7 +164,7 @@ describe('the watch of orders', () => {
       await harness.makeDue();
       await process.work();
     }
-    // A thousand times an order was due.
+    // The order was due a thousand times.
     expect(harness.provider.count('status')).toBeLessThan(100);
     harness.provider.set({ isUnavailable: false });
     for (const id of ids) await until(id, 'completed');

@@ -13,7 +13,7 @@ import { OrderTransfers, type DepositCheck } from '../application/order-transfer
 import { existingOrder, order, type ExistingOrder } from '../domain/order.js';
 import { ORDER_VIEWS, OrdersView } from '../views/orders.js';
 
-/** `npm run exchange -- ...`: what needs the events or the nodes of the chain, and is not in the admin API. */
+/** `npm run exchange -- ...`: commands that need the events or the nodes of the chain. */
 export function exchangeProgram(program: Command, cli: CliContext): void {
   program.description(
     'Erases whom orders were for, checks deposits on their chain, and sets what the pay page displays.',
@@ -29,7 +29,7 @@ interface Options {
   readonly yes?: true;
 }
 
-/** `exchange erase`: who orders were for is forgotten; the orders stay. */
+/** `exchange erase`: erases the personal data of orders; the orders stay. */
 export function eraseCommand(program: Command, cli: CliContext): void {
   const command = program
     .command('erase')
@@ -40,12 +40,11 @@ export function eraseCommand(program: Command, cli: CliContext): void {
     .option('--yes', 'do it: nothing restores the data, short of a backup');
   writes(command, cli, async function (context, write) {
     const options = this.opts<Options>();
-    const plan = toPlan(options);
     if (options.yes !== true)
       throw new DomainError('bad_request', 'Nothing restores the data once it is erased: give --yes');
-    const { subject, one, api_key } = await plan(context);
-    const { facts } = await loadOrder(context, one);
-    return describe(context, await write(new EraseOrderUser(subject, { api_key }), facts.merchant_id));
+    const { subject, one, api_key } = await findSubject(context, options);
+    const { merchant_id } = await loadOrder(context, one);
+    return describe(context, await write(new EraseOrderUser(subject, { api_key }), merchant_id));
   });
 }
 
@@ -53,26 +52,24 @@ function loadOrder(context: INestApplicationContext, id: string): Promise<Existi
   return context.get(CommandLoop, { strict: false }).loadForDisplay(order, id).then(existingOrder);
 }
 
-/** The subject of the operation; `one` of the orders names their merchant. */
-function toPlan({ order: id, key, userId: given }: Options) {
+/** Finds the subject of the operation; `one` of its orders names the merchant. */
+async function findSubject(context: INestApplicationContext, { order: id, key, userId: given }: Options) {
   const userId = given?.trim();
   if (id !== undefined && key === undefined && userId === undefined) {
     if (!isUuid(id)) throw DomainError.notFound('Order');
-    return () => ({ subject: id.toLowerCase(), one: id.toLowerCase(), api_key: null });
+    return { subject: id.toLowerCase(), one: id.toLowerCase(), api_key: null };
   }
   if (id !== undefined || !isUuid(key) || userId === undefined || userId === '')
     throw new DomainError('bad_request', 'Give --order, or --key and --user-id');
-  return async (context: INestApplicationContext) => {
-    if (!(await context.get(SubscriptionProgress).waitUntilCurrent(ORDER_VIEWS)))
-      throw new DomainError('unavailable', 'The list of orders is behind: start a worker, or try again');
-    const orders = context.get(OrdersView, { strict: false });
-    const api_key = key.toLowerCase();
-    const subject = orders.userHash(api_key, userId);
-    const [one] = await orders.ofUserHash(api_key, subject);
-    if (one === undefined)
-      throw new DomainError('not_found', 'No order of this key has this user_id, or all of them are erased');
-    return { subject, one, api_key };
-  };
+  if (!(await context.get(SubscriptionProgress).waitUntilCurrent(ORDER_VIEWS)))
+    throw new DomainError('unavailable', 'The list of orders is behind: start a worker, or try again');
+  const orders = context.get(OrdersView, { strict: false });
+  const api_key = key.toLowerCase();
+  const subject = orders.userHash(api_key, userId);
+  const [one] = await orders.ofUserHash(api_key, subject);
+  if (one === undefined)
+    throw new DomainError('not_found', 'No order of this key has this user_id, or all of them are erased');
+  return { subject, one, api_key };
 }
 
 async function describe(
@@ -82,20 +79,20 @@ async function describe(
   const isDone = await context.get(SubscriptionProgress).waitFor(ERASING_ORDERS, position);
   const text = [
     `Erased: ${erased.length} ${erased.length === 1 ? 'order' : 'orders'}.`,
-    ...(isDone ? [] : ['No worker has dropped their keys yet: it happens once one runs.']),
-    ...(not_ended.length === 0
-      ? []
-      : [`Not ended, and not erased; repeat the command later:\n${not_ended.join('\n')}`]),
+    !isDone && 'No worker has dropped their keys yet: it happens once one runs.',
+    not_ended.length > 0 && `Not ended, and not erased; repeat the command later:\n${not_ended.join('\n')}`,
     'A process that has just read an order can read its personal data for another minute.',
-  ].join('\n');
+  ]
+    .filter((line) => line !== false)
+    .join('\n');
   return { text, json: { erased: erased.length, keys_dropped: isDone, not_ended } };
 }
 
-/** Exit codes: a deposit is not on the chain; nothing is wrong, and not every deposit was found. */
+/** Exit codes: a deposit is not on the chain; no deposit is missing, but some could not be checked. */
 const EXIT_MISSING = 2;
 const EXIT_INCOMPLETE = 1;
 
-/** `npm run exchange -- recheck`: reads every recorded deposit from the nodes again. Changes nothing. */
+/** `exchange recheck`: checks every recorded deposit on its chain again. Changes nothing. */
 export function recheckCommand(program: Command, cli: CliContext): void {
   program
     .command('recheck')
@@ -109,12 +106,8 @@ export function recheckCommand(program: Command, cli: CliContext): void {
         throw new DomainError('bad_request', '--from must be a position as this program prints them');
       const asJson = this.optsWithGlobals<{ json?: boolean }>().json === true;
       await cliAction(cli, async (context) => {
-        const sum = await recheck(context, from, ({ found, why, ...at }) =>
-          cli.print(
-            asJson
-              ? JSON.stringify({ ...at, found, why })
-              : `${found.toUpperCase().padEnd(8)} order ${at.order_id}, deposit ${at.deposit_id} (after position ${at.position ?? 'none'}): ${why}`,
-          ),
+        const sum = await recheck(context, from, (finding) =>
+          cli.print(asJson ? JSON.stringify(finding) : toLine(finding)),
         );
         const { on_chain, missing, unknown, orders_elsewhere } = sum;
         // The check is also incomplete where no node of any order's chain is configured.
@@ -127,10 +120,11 @@ export function recheckCommand(program: Command, cli: CliContext): void {
 }
 
 /** A deposit that was not found. `--from` its position begins with its order; null for the first event of the log. */
-interface Finding extends Omit<DepositCheck, 'depositId'> {
-  readonly order_id: string;
-  readonly deposit_id: string;
-  readonly position: string | null;
+type Finding = DepositCheck & { readonly order_id: string; readonly position: string | null };
+
+function toLine({ order_id, deposit_id, position, found, why }: Finding): string {
+  const place = `order ${order_id}, deposit ${deposit_id} (after position ${position ?? 'none'})`;
+  return `${found.toUpperCase().padEnd(8)} ${place}: ${why}`;
 }
 
 /** The number of deposits by finding, and the position up to which the log was read. */
@@ -138,10 +132,7 @@ interface Sum extends Record<DepositCheck['found'] | 'orders_elsewhere', number>
   position: string | null;
 }
 
-/**
- * Each order once, at the event that created it, which comes after the position. `report` receives every deposit that was
- * not found, at once.
- */
+/** Checks each order at the event that created it, after `from`. `report` receives each deposit that was not found, at once. */
 async function recheck(
   context: INestApplicationContext,
   from: string | null,
@@ -156,7 +147,7 @@ async function recheck(
         const order_id = String(data['order_id']);
         const deposits = await findDeposits(await loadOrder(context, order_id), transfers);
         if (deposits === null) sum.orders_elsewhere += 1;
-        for (const { depositId: deposit_id, found, why } of deposits ?? []) {
+        for (const { deposit_id, found, why } of deposits ?? []) {
           sum[found] += 1;
           if (why !== null) report({ order_id, deposit_id, position: sum.position, found, why });
         }
@@ -166,19 +157,18 @@ async function recheck(
   return sum;
 }
 
-/** Returns null where no node has their chain; all are unknown while too few nodes respond. */
+/** Checks the deposits; null without a node of their chain. All are unknown while too few nodes respond. */
 async function findDeposits(
   state: ExistingOrder,
   transfers: OrderTransfers,
 ): Promise<readonly DepositCheck[] | null> {
-  const recorded = [...state.deposits, ...state.lateDeposits];
+  const recorded = [...state.deposits, ...state.late_deposits];
   if (recorded.length === 0) return [];
   try {
     return await transfers.checkDeposits(state);
   } catch (error) {
     if (!(error instanceof DomainError) || error.code !== 'unavailable') throw error;
-    const { message: why } = error;
-    return recorded.map(({ deposit_id: depositId }) => ({ depositId, found: 'unknown', why }));
+    return recorded.map(({ deposit_id }) => ({ deposit_id, found: 'unknown', why: error.message }));
   }
 }
 

@@ -9,8 +9,8 @@ import type { CliContext } from '../../../platform/cli/cli-context.js';
 import { OrderTransfers, type DepositCheck } from '../application/order-transfers.js';
 import { recheckCommand } from './exchange.js';
 
-const missing: DepositCheck = { depositId: 'd1', found: 'missing', why: 'it is in no block' };
-const found: DepositCheck = { depositId: 'd1', found: 'on_chain', why: null };
+const missing: DepositCheck = { deposit_id: 'd1', found: 'missing', why: 'it is in no block' };
+const found: DepositCheck = { deposit_id: 'd1', found: 'on_chain', why: null };
 
 /** Runs the command over an order for each result; null: too few nodes respond. */
 async function recheck(...results: readonly (DepositCheck | null)[]) {

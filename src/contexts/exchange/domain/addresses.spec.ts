@@ -8,7 +8,7 @@ const WALLET = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 describe('the id of a transaction', () => {
   const hash = 'Ab'.repeat(32);
 
-  it('is stored in one form', () => {
+  it('is stored in canonical form', () => {
     expect(readTransactionId('base', `0x${hash}`)).toBe(`0x${hash.toLowerCase()}`);
     expect(readTransactionId('ethereum', `0X${hash}`)).toBe(`0x${hash.toLowerCase()}`);
     expect(readTransactionId('bitcoin', hash)).toBe(hash.toLowerCase());
@@ -140,5 +140,5 @@ describe('the return URL of a pay page', () => {
     expect(readReturnUrl(text, 'sandbox')).toBeInstanceOf(Fault);
   });
 
-  it('is null when it is not given', () => expect(readReturnUrl(null, 'production')).toBeNull());
+  it('is null when it is omitted', () => expect(readReturnUrl(null, 'production')).toBeNull());
 });

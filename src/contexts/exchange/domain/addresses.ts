@@ -4,11 +4,11 @@ import { CONTROL_AND_LINE_SEPARATORS } from '../../../kernel/text.js';
 import { CHAIN_IDS } from './catalog.js';
 
 const SOLANA_BYTES = 32;
-/** Base58 of 32 bytes has no more characters; what is longer is not decoded. */
+/** The longest Base58 of 32 bytes; a longer text is not decoded. */
 const SOLANA_MAX_LENGTH = 44;
 const MAX_CODE_POINTS = 255;
 
-/** The address as it is stored, or what is wrong with it (contract.md 22.2). Nothing is trimmed: it is covered by a signature. */
+/** The address as it is stored, or its fault (contract.md 22.2). It is not trimmed, because a signature covers it. */
 export function readAddress(chain: string, text: string): string | Fault {
   if (chain !== 'solana') throw new Error(`nothing is paid out on ${chain}`);
   if (text.length > SOLANA_MAX_LENGTH || base58Bytes(text)?.length !== SOLANA_BYTES)
@@ -22,7 +22,7 @@ const EVM_CHAINS = Object.keys(CHAIN_IDS);
 const BASE58 = '[1-9A-HJ-NP-Za-km-z]';
 const BECH32 = '[02-9ac-hj-np-z]';
 const EVM = /^0x[0-9a-fA-F]{40}$/;
-/** Wallets check the checksums of addresses that they pay to. */
+/** The forms of deposit addresses, without checksums: wallets verify those. */
 const DEPOSIT_FORMS: ReadonlyMap<string, RegExp> = new Map([
   ...EVM_CHAINS.map((chain) => [chain, EVM] as const),
   ['tron', new RegExp(`^T${BASE58}{33}$`)],
@@ -32,12 +32,11 @@ const DEPOSIT_FORMS: ReadonlyMap<string, RegExp> = new Map([
   ['stellar', /^G[A-Z2-7]{55}$/],
 ]);
 
-/** Checks the form of a deposit address of the chain. */
 export function isDepositAddress(chain: string, text: string): boolean {
   return (DEPOSIT_FORMS.get(chain)?.test(text) ?? false) && !isUnspendable(text);
 }
 
-/** An EVM address that somebody is paid to, or what is wrong with it. Few contracts of a `token` return what is sent to them. */
+/** An EVM address of a payee, or its fault. The contract of the `token` is none: it keeps tokens that are sent to it. */
 export function readEvmAddress(text: string, token: string | null = null): string | Fault {
   if (!EVM.test(text)) return new Fault('must be an address of 40 hexadecimal digits after 0x');
   return isUnspendable(text) || text.toLowerCase() === token?.toLowerCase()
@@ -45,7 +44,7 @@ export function readEvmAddress(text: string, token: string | null = null): strin
     : text;
 }
 
-/** The id of a transaction in the one form in which it is stored, or what is wrong with it. Of the chains that deposits come on. */
+/** The canonical id of a transaction on a chain of deposits, or its fault. */
 export function readTransactionId(chain: string, text: string): string | Fault {
   const prefix = EVM_CHAINS.includes(chain) ? '0x' : '';
   const id = text.toLowerCase();
@@ -54,12 +53,12 @@ export function readTransactionId(chain: string, text: string): string | Fault {
     : new Fault(`must be a transaction of ${chain}: ${prefix && `${prefix} and `}64 hexadecimal digits`);
 }
 
-/** Hashes in hexadecimal are the same in either letter case, with 0x and without. */
+/** Normalizes a hexadecimal hash to lower case without 0x. */
 export function plainHash(hash: string): string {
   return /^(?:0x)?([0-9a-f]{64})$/i.exec(hash)?.[1]?.toLowerCase() ?? hash;
 }
 
-/** A tag or memo as it is stored, or what is wrong with it (contract.md 22.2). */
+/** A tag or memo as it is stored, or its fault (contract.md 22.2). */
 export function readTag(text: string): string | Fault {
   if (text.length > 2 * MAX_CODE_POINTS || [...text].length > MAX_CODE_POINTS)
     return new Fault(`must have at most ${MAX_CODE_POINTS} characters`);
@@ -71,7 +70,7 @@ const MAX_URL_BYTES = 2048;
 const URL_FORM = /^https?:\/\/[^\s\\\p{Cc}]+$/iu;
 const LOOPBACK = ['localhost', '127.0.0.1'];
 
-/** Reads the address to which the pay page leads back, unchanged (contract.md 25.6). */
+/** Checks the URL to which the pay page returns, and leaves it unchanged (contract.md 25.6). */
 export function readReturnUrl(text: string | null, mode: 'sandbox' | 'production'): string | null | Fault {
   if (text === null) return null;
   if (Buffer.byteLength(text) > MAX_URL_BYTES) return new Fault(`must have at most ${MAX_URL_BYTES} bytes`);
@@ -85,12 +84,10 @@ export function readReturnUrl(text: string | null, mode: 'sandbox' | 'production
       );
 }
 
-/** Addresses without a key: what is sent there is lost. */
-
-/** Burn addresses and system contracts of EVM chains; native programs of Solana and accounts of equal bytes elsewhere. */
+/** Addresses without a key: burn addresses, system contracts, native programs of Solana and accounts of equal bytes. */
 const NO_KEY =
   /^0x(0{36}[0-9a-f]{4}|(dead){9}[0-9a-f]{4}|dead0{16}[0-9a-f]{20}|(42|ff)0{34}[0-9a-f]{4}|f{40}|e{40})$|^(?!0x).*(1{12}|r{15}|a{40})/i;
-/** Programs and mints that people copy in place of their address, and other burn addresses. */
+/** Programs and mints that people mistake for their address, and other burn addresses. */
 const KNOWN: ReadonlySet<string> = new Set([
   'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
   'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb', // Token-2022
@@ -126,10 +123,7 @@ function isUnspendable(address: string): boolean {
 const P = 2n ** 255n - 19n;
 const D = 37095705934669439343138083508754565189542113879843219016388785533085940283555n;
 
-/**
- * Checks whether a key pair may have this address. A program derives addresses off the curve, and it alone can spend
- * from them.
- */
+/** False for an address off the curve, which no key pair has: only the program that derived it can spend from it. */
 export function isOnCurve(address: string): boolean {
   const bytes = base58Bytes(address);
   if (bytes?.length !== 32) return false;
@@ -140,10 +134,7 @@ export function isOnCurve(address: string): boolean {
   return square === 0n || power(square, (P - 1n) / 2n) === 1n;
 }
 
-function mod(value: bigint): bigint {
-  const rest = value % P;
-  return rest < 0n ? rest + P : rest;
-}
+const mod = (value: bigint): bigint => ((value % P) + P) % P;
 
 function power(base: bigint, exponent: bigint): bigint {
   let result = 1n;

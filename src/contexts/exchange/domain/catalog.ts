@@ -1,12 +1,12 @@
 /**
- * What can be exchanged. A version only adds: orders hold pair ids for ever, so ids never change. Pair ids are opaque
+ * The catalogue of chains, tokens and pairs. A version only adds, because orders hold pair ids for ever. Pair ids are opaque
  * (contract.md 22.1): `USDCSOL` is USD Coin on Ethereum.
  */
 
 interface Chain {
   readonly id: string;
   readonly name: string;
-  /** The name of the identifier that transfers carry in addition to the address; null where they carry none. */
+  /** The name of the identifier that transfers carry in addition to the address; null for none. */
   readonly tag: 'tag' | 'memo' | null;
   /** URL of a transaction in a public explorer, with `{hash}`. */
   readonly explorer: string;
@@ -29,7 +29,7 @@ export interface Pair {
   readonly id: string;
   readonly from: Asset;
   readonly to: Asset;
-  /** Decimal string, in `from`: the amount of an order that requests none. */
+  /** The amount of an order that requests none, in `from`. */
   readonly defaultAmount: string;
 }
 
@@ -61,7 +61,7 @@ export const TOKENS: readonly Token[] = [
   { id: 'sol', name: 'Solana', symbol: 'SOL', decimals: { solana: 9 } },
 ];
 
-/** All orders are exchanged for this (contract.md 25.2). */
+/** The asset that all orders are exchanged for (contract.md 25.2). */
 export const PAID_OUT: Asset = { token: 'sol', chain: 'solana' };
 
 export const PAIRS: readonly Pair[] = [
@@ -80,8 +80,7 @@ export const PAIRS: readonly Pair[] = [
 
 /** Finds by id; case matters. */
 function byId<T extends { readonly id: string }>(all: readonly T[]): (id: string) => T | null {
-  const known = new Map(all.map((each) => [each.id, each]));
-  return (id) => known.get(id) ?? null;
+  return (id) => all.find((each) => each.id === id) ?? null;
 }
 export const [pairOf, tokenOf, chainOf] = [byId(PAIRS), byId(TOKENS), byId(CHAINS)];
 
@@ -91,26 +90,19 @@ export function toCurrency(pairId: string): string {
   return from === undefined ? pairId : `${tokenOf(from.token)?.symbol} on ${chainOf(from.chain)?.name}`;
 }
 
-/** Digits after the point of a token on a chain. Throws for what is not in the catalogue. */
+/** Digits after the point of a token on a chain. Throws for an unknown asset. */
 export function countDecimals({ token, chain }: Asset): number {
   const decimals = new Map(Object.entries(tokenOf(token)?.decimals ?? {})).get(chain);
   if (decimals === undefined) throw new Error(`the catalogue has no ${token} on ${chain}`);
   return decimals;
 }
 
-/** Pairs that give the token on the chain. */
-export function pairsTo({ token, chain }: Asset): readonly Pair[] {
-  return PAIRS.filter(({ to }) => to.token === token && to.chain === chain);
-}
-
-/** The tokens that a provider of these pairs exchanges for an asset (contract.md 25.1), in the order of the catalogue. */
-export function offered(to: Asset, pairIds: readonly string[]) {
-  const known = pairsTo(to).filter(({ id }) => pairIds.includes(id));
+/** The tokens that a provider of these pairs exchanges (contract.md 25.1), in the order of the catalogue. */
+export function offered(pairIds: readonly string[]) {
   return TOKENS.map((token) => {
-    const ofToken = known.filter(({ from }) => from.token === token.id);
-    const on = new Set(ofToken.map(({ from }) => from.chain));
-    return { token, chains: CHAINS.filter(({ id }) => on.has(id)), pairs: ofToken };
-  }).filter(({ pairs: ofToken }) => ofToken.length > 0);
+    const pairs = PAIRS.filter(({ id, from }) => from.token === token.id && pairIds.includes(id));
+    return { token, pairs, chains: CHAINS.filter(({ id }) => pairs.some(({ from }) => from.chain === id)) };
+  }).filter(({ pairs }) => pairs.length > 0);
 }
 
 /** EIP-155 ids of the EVM chains. */
@@ -126,9 +118,9 @@ const CONTRACTS: Readonly<Record<string, string>> = {
 const SCHEMES = ['bitcoin', 'litecoin', 'solana'];
 
 /**
- * What a wallet is opened with to pay in this asset: EIP-681, BIP-21 or Solana Pay, with `{address}` and `{amount}` or, in
- * the smallest unit, `{units}`. Null where there is no such URI. `test` is the chain that replaces Ethereum in the sandbox,
- * where only its own USDC has one.
+ * The template of a URI that opens a wallet: EIP-681, BIP-21 or Solana Pay, with `{address}` and `{amount}` or, in the
+ * smallest unit, `{units}`. Null where wallets support none. `test`: the sandbox's chain in place of Ethereum, of which only
+ * USDC has a URI.
  */
 export function paymentUri(
   { token, chain }: Asset,

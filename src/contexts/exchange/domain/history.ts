@@ -10,6 +10,7 @@ import {
   hasEnded,
   isOpen,
   markAsPaid,
+  NO_PERSON,
   order,
   recordRefund,
   withPublishedState,
@@ -24,7 +25,7 @@ const NOTHING = { deposits: [], isDepositPending: false, completeUntil: null, ou
 type DataOf<Type extends LaterOrderEvent['type']> = OrderEventOf<Type>['data'];
 type Decided = readonly OrderEvent[] | string;
 
-/** An event that follows the creation wherever the state allows it. */
+/** The decision of an event that is recorded wherever the state allows it. */
 function follows<Type extends LaterOrderEvent['type']>(
   type: Type,
   isAllowed: (state: ExistingOrder, data: DataOf<Type>) => boolean = () => true,
@@ -39,7 +40,7 @@ function follows<Type extends LaterOrderEvent['type']>(
   };
 }
 
-/** An event that follows first when the provider says no more than the event does. */
+/** The decision of an event that follows from an observation of the event's own content. */
 function observed<Type extends LaterOrderEvent['type']>(
   type: Type,
   seen: (data: DataOf<Type>) => Partial<Observation>,
@@ -53,21 +54,18 @@ function observed<Type extends LaterOrderEvent['type']>(
 }
 
 /**
- * What an audit verifies of each order. Which deposits the provider listed is no part of the history: a deposit is verified
- * by the status it follows. What follows from the deposits is decided again, to the last digit of its amounts.
+ * The audit of each order. The provider's list of deposits is no part of the history, so a deposit is verified by the status
+ * before it. Everything that follows from the deposits is decided again, to the last digit of its amounts.
  */
 export const orderHistory = historyRules(
   order,
   {
     'order.created.v1': (facts, state) =>
       state.status === 'none' ? createOrder(facts, state) : 'the order is created once',
-    'order.marked_as_paid.v1': ({ at, waits_until: waitsUntil }, state) =>
-      markAsPaid({ at, waitsUntil }, state),
+    'order.marked_as_paid.v1': markAsPaid,
     'order.cancelled.v1': ({ at }, state) => cancelOrder({ at, isDepositPending: false }, state),
-    'order.refund_recorded.v1': ({ amount, transaction_hash: transactionHash, actor, at }, state) =>
-      recordRefund({ amount, transactionHash, actor, at }, state),
-    'order.personal_data_erased.v1': ({ actor, at }, state) =>
-      eraseOrder({ actor, at }, existingOrder(state)),
+    'order.refund_recorded.v1': recordRefund,
+    'order.personal_data_erased.v1': (data, state) => eraseOrder(data, existingOrder(state)),
     'order.expired.v1': observed('order.expired.v1', ({ at }) => ({ completeUntil: at })),
     'order.processing_started.v1': observed('order.processing_started.v1', () => ({ outcome: EXCHANGED })),
     'order.completed.v1': observed('order.completed.v1', (data) => ({
@@ -83,42 +81,42 @@ export const orderHistory = historyRules(
     'order.dust_recorded.v1': follows('order.dust_recorded.v1'),
     'order.late_outcome_recorded.v1': follows(
       'order.late_outcome_recorded.v1',
-      (state, { outcome }) => hasEnded(state) && !state.lateOutcomes.includes(outcome),
+      (state, { outcome }) => hasEnded(state) && !state.late_outcomes.includes(outcome),
     ),
   },
   {
     id: 'order_id',
-    remember: (state) => (state.status === 'none' || !hasEnded(state) ? state : ended(state)),
+    remember: (state) => (state.status !== 'none' && hasEnded(state) ? { ...state, ...ENDED_TERMS } : state),
   },
 );
 
 /** An order is created by a key of its merchant, and a deposit is recorded once, unless it went off the chain. */
 export function acrossOrders(): LogRule {
-  const merchantOf = new Map<string, string>();
-  /** The order that has a deposit. */
-  const orderOf = new Map<string, string>();
+  const merchants = new Map<string, string>();
+  /** The order that has a deposit, by the id of the deposit. */
+  const orders = new Map<string, string>();
   return (recorded) => {
     const event = recorded as OrderEvent | CredentialIssued;
     switch (event.type) {
       case 'credential.issued.v1':
-        if (event.data.kind === 'exchange') merchantOf.set(event.data.key_id, event.data.owner_id);
+        if (event.data.kind === 'exchange') merchants.set(event.data.key_id, event.data.owner_id);
         return null;
       case 'order.created.v1': {
-        const { order_id: id, key_id: key, merchant_id: merchant } = event.data;
-        return merchantOf.get(key) === merchant ? null : `order ${id} is created by a key of its merchant`;
+        const { order_id, key_id, merchant_id } = event.data;
+        return merchants.get(key_id) === merchant_id
+          ? null
+          : `order ${order_id} is created by a key of its merchant`;
       }
       case 'order.deposit_received.v1':
-      case 'order.late_deposit_recorded.v1': {
-        const { deposit_id: deposit, order_id: id } = event.data;
-        if (orderOf.has(deposit)) return `deposit ${deposit} is recorded once, and not first for ${id}`;
-        orderOf.set(deposit, id);
-        return null;
-      }
+      case 'order.late_deposit_recorded.v1':
       case 'order.deposit_missing.v1': {
         const { deposit_id: deposit, order_id: id } = event.data;
-        if (orderOf.get(deposit) !== id)
-          return `order ${id} has the deposit ${deposit} before it goes missing`;
-        orderOf.delete(deposit);
+        const owner = orders.get(deposit);
+        if (event.type !== 'order.deposit_missing.v1') {
+          if (owner !== undefined) return `deposit ${deposit} is recorded once, and not first for ${id}`;
+          orders.set(deposit, id);
+        } else if (owner === id) orders.delete(deposit);
+        else return `order ${id} has the deposit ${deposit} before it goes missing`;
         return null;
       }
       default:
@@ -127,9 +125,9 @@ export function acrossOrders(): LogRule {
   };
 }
 
-/** Reduces an ended order to its refundable amount, its refunds and its owner. */
-function ended(state: ExistingOrder): ExistingOrder {
-  const { order_id, key_id, merchant_id, created_at } = state.facts;
-  const facts = { order_id, key_id, merchant_id, created_at } as ExistingOrder['facts'];
-  return { ...state, facts, deposits: [] };
-}
+/** The terms of an order that nothing depends on after its end; an audit keeps no others of an ended order in memory. */
+const ENDED_TERMS = {
+  ...{ pair_id: '', withdraw_address: '', ...NO_PERSON, user_hash: null, caller: null, provider: '' },
+  ...{ provider_reference: '', deposit_address: '', deposit_address_tag: null, expires_at: '' },
+  ...{ rate: '', minimum: '', maximum: '', deposits: [] },
+};

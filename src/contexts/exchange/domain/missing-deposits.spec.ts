@@ -70,7 +70,7 @@ describe('deposits that a reorganisation took off the chain', () => {
     });
   });
 
-  it('are made up for by the same transfer in another block before anything is refundable', () => {
+  it('are offset by the same transfer in another block before anything is refundable', () => {
     const state = stateAfter(...done, missing(exact), late(moved));
     expect([shortfall(state), amountRefundable(state)]).toEqual(['0', '0']);
     const more = stateAfter(...done, missing(exact), late({ ...moved, amount: '130' }));
@@ -136,7 +136,7 @@ describe('transfers after twenty late ones that are too small to be recorded', (
     data: { order_id: 'o1', count, amount: `${count}`, at: when },
   });
 
-  it('are refundable to the last unit, as soon as they are known', () => {
+  it('are refundable to the last unit at once', () => {
     given(...history)
       .when(observed(3))
       .then(dust(3));
@@ -146,7 +146,7 @@ describe('transfers after twenty late ones that are too small to be recorded', (
     expect(recordAfter(...history, dust(4)).amount_refundable).toBe('204');
   });
 
-  it('are less after a reorganisation of which the provider names the missing ones', () => {
+  it('decrease after a reorganisation when the provider names the missing ones', () => {
     given(...history, dust(3))
       .when(observed(2, { missing: ['small 2'] }))
       .then(dust(2));

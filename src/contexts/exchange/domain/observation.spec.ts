@@ -24,12 +24,12 @@ describe('deposits', () => {
   const [a, b] = [deposit('a', '60'), deposit('b', '40', minute(6))];
   const exact = deposit('a', '100');
 
-  it('of exactly what was requested are exchanged for the quoted amount_to', () =>
+  it('of exactly the requested amount are exchanged for the quoted amount_to', () =>
     given(created)
       .when(observing({ deposits: [exact] }))
       .then(received(exact), processing('100', '0.5')));
 
-  it('of exactly what was requested are exchanged for the quoted amount, also where that is not amount times rate', () => {
+  it('of exactly the requested amount are exchanged for the quoted amount, even if that is not amount times rate', () => {
     const quoted: OrderEventOf<'order.created.v1'> = {
       type: 'order.created.v1',
       data: { ...facts, amount_to: '0.499' },
@@ -39,7 +39,7 @@ describe('deposits', () => {
       .then(received(exact), processing('100', '0.499'));
   });
 
-  it('of more are exchanged at the rate of the order, rounded down', () => {
+  it('of more than requested are exchanged at the rate of the order, rounded down', () => {
     const more = deposit('a', '100.333333333333');
     given(created)
       .when(observing({ deposits: [more] }))
@@ -58,7 +58,7 @@ describe('deposits', () => {
     });
   });
 
-  it('of less are not exchanged, and may be topped up', () => {
+  it('of less than requested are not exchanged, and may be topped up', () => {
     given(created)
       .when(observing({ deposits: [a] }))
       .then(received(a));
@@ -83,12 +83,12 @@ describe('deposits', () => {
       .then({ type: 'order.dust_recorded.v1', data: { order_id: 'o1', amount: '0.5', count: 1, at } });
   });
 
-  it('that bring nothing are ignored', () =>
+  it('of zero are ignored', () =>
     given(created)
       .when(observing({ deposits: [deposit('z', '0')] }))
       .then());
 
-  it('next to one that is exchanged are late, also in the same poll', () =>
+  it('after the one that is exchanged are late, even in the same poll', () =>
     given(created)
       .when(observing({ deposits: [exact, b] }))
       .then(received(exact), processing('100', '0.5'), late(b)));
@@ -104,14 +104,14 @@ describe('deposits', () => {
     ]);
   });
 
-  it('count when their block is in time, however late they are learnt of', () => {
+  it('count when their block is in time, even if they are observed after the end', () => {
     const last = deposit('a', '100', minute(60));
     given(created)
       .when(observing({ deposits: [last], at: minute(90) }))
       .then(received(last, minute(90)), processing('100', '0.5', '0', minute(90)));
   });
 
-  it('are late when their block is past the end, also before anybody took note of that', () => {
+  it('are late when their block is past the end, even if the end is not recorded yet', () => {
     const after = deposit('a', '100', minute(60.01));
     given(created)
       .when(observing({ deposits: [after], completeUntil: null, at: minute(61) }))
@@ -136,11 +136,11 @@ describe('the end of an order', () => {
     given(created)
       .when(observing({ at: minute(60) }))
       .then());
-  it('comes when it was not paid', () =>
+  it('comes when no deposit arrived', () =>
     given(created)
       .when(observing({ at: later }))
       .then({ type: 'order.expired.v1', data: { order_id: 'o1', at: later } }));
-  it('waits until the provider has reported everything up to it', () => {
+  it('waits until the provider has reported all deposits up to it', () => {
     given(created)
       .when(observing({ at: later, completeUntil: null }))
       .then();
@@ -148,7 +148,7 @@ describe('the end of an order', () => {
       .when(observing({ at: later, completeUntil: minute(60) }))
       .then();
   });
-  it('waits for a transfer without confirmations, but not for ever', () => {
+  it('waits for a transfer without confirmations, for a limited time', () => {
     given(created)
       .when(observing({ at: later, isDepositPending: true }))
       .then();
@@ -156,11 +156,11 @@ describe('the end of an order', () => {
       .when(observing({ at: minute(60 + DAY), isDepositPending: true }))
       .then({ type: 'order.expired.v1', data: { order_id: 'o1', at: minute(60 + DAY) } });
   });
-  it('waits up to 24 h for a transfer without confirmations, by what the provider knows and not by our clock', () =>
+  it("waits up to 24 h for a transfer without confirmations, measured by the provider's time", () =>
     given(created)
       .when(observing({ at: minute(60 + 25 * 60), completeUntil: minute(60 + 60), isDepositPending: true }))
       .then());
-  it('is a failure when too little came, refundable, marked as paid or not', () => {
+  it('is a failure with insufficient deposits, which are refundable, marked as paid or not', () => {
     const part = received(deposit('a', '40'));
     given(created, part)
       .when(observing({ at: later }))
@@ -174,7 +174,7 @@ describe('the end of an order', () => {
       amount_refundable: '40',
     });
   });
-  it('is a failure a day after it was marked as paid, without a deposit', () => {
+  it('is a failure a day after the mark as paid, without a deposit', () => {
     given(created, paid)
       .when(observing({ at: minute(10 + DAY) }))
       .then();
@@ -193,7 +193,7 @@ describe('the outcome of the provider', () => {
     data: { ...base, amount_from, amount_to, withdraw_transaction_hash: '0xout' },
   });
 
-  it('completes an order, with what was paid out', () => {
+  it('completes an order with the paid amount', () => {
     given(created, exact, processing('100', '0.5'))
       .when(observing({ outcome: done }))
       .then(completed('0.5'));
@@ -201,21 +201,21 @@ describe('the outcome of the provider', () => {
       .when(observing({ outcome: { ...done, amountTo: '0.49' } }))
       .then(completed('0.49'));
   });
-  it('may be known with the deposit', () =>
+  it('may arrive with the deposit', () =>
     given(created)
       .when(observing({ deposits: [deposit('a', '100')], outcome: done }))
       .then(exact, processing('100', '0.5'), completed('0.5')));
-  it('completes one that brought less, where the provider exchanges that', () =>
+  it('completes an order with less than requested, when the provider exchanges it', () =>
     given(created)
       .when(observing({ deposits: [deposit('a', '40')], outcome: done }))
       .then(received(deposit('a', '40')), processing('40', '0.2'), completed('0.2', '40')));
-  it('is not believed before its deposit is reported, and the order waits for that', () => {
+  it('is ignored until its deposit is reported, and the order waits for the deposit', () => {
     for (const outcome of [done, back])
       given(created)
         .when(observing({ outcome, at: minute(70) }))
         .then();
   });
-  it('is not that of an order whose deposit has the transaction of another order: it fails, with what else came refundable', () => {
+  it('is ignored for an order whose deposit has the transaction of another order: the order fails, and its other deposits are refundable', () => {
     const seen = { hasForeignDeposit: true, outcome: done };
     const other = 'deposit_of_another_order';
     given(created)
@@ -233,7 +233,7 @@ describe('the outcome of the provider', () => {
         data: { ...base, outcome: 'completed', transaction_hash: '0xout' },
       });
   });
-  it('refunds everything, or fails with everything refundable', () => {
+  it('refunds all deposits, or fails with all deposits refundable', () => {
     given(created, exact, processing('90', '0.45', '10'))
       .when(observing({ outcome: back }))
       .then({
@@ -244,11 +244,11 @@ describe('the outcome of the provider', () => {
       .when(observing({ outcome: { kind: 'failed', reason: 'no liquidity' } }))
       .then(failed('no liquidity', '100', at));
   });
-  it('has a reason only when it failed', () => {
+  it('has a reason only for a failure', () => {
     expect(recordAfter(created, exact, processing('100', '0.5'), completed('0.5')).reason).toBeNull();
     expect(recordAfter(created, failed('no liquidity', '0', at)).reason).toBe('no liquidity');
   });
-  it('is recorded once for each kind when the order had ended here, whose status and debts stay', () => {
+  it('is recorded once for each kind after the order has ended here, and changes neither status nor amounts', () => {
     const [expiredThen, lateOne] = [expired, late(deposit('a', '100'))];
     const afterwards = (outcome: 'completed' | 'refunded', transaction_hash: string): LaterOrderEvent => ({
       type: 'order.late_outcome_recorded.v1',

@@ -12,10 +12,16 @@ import {
 } from './order.js';
 import type { LaterOrderEvent, DepositFacts, OrderEvent } from './order-events.js';
 
+/** A transfer to the deposit address in a final block. */
+export interface ProviderDeposit extends DepositFacts {
+  /** The key that at most one order may claim, even if the provider lists the transfer for several. */
+  readonly claim?: string;
+}
+
 /** The status of an order at its provider; `at`: when it was read. */
 export interface Observation {
-  /** All of the order, in the order of the chain. */
-  readonly deposits: readonly DepositFacts[];
+  /** All deposits of the order, in the order of the chain. */
+  readonly deposits: readonly ProviderDeposit[];
   /** Ids of listed deposits that a reorganisation has removed from the chain. Absent: none. */
   readonly missing?: readonly string[];
   /** The provider lists another deposit, whose transaction is a deposit of another order. */
@@ -38,18 +44,18 @@ export type OrderOutcome =
 
 const FOREIGN_DEPOSIT = { kind: 'failed', reason: 'deposit_of_another_order' } as const;
 
-/** The first deposits and the first late ones are all recorded; each later one only if it is a tenth or more. */
+/** So many deposits, and late ones, are all recorded; each later one if it is a tenth of the rest or more. */
 const ONE_BY_ONE = 20;
 const SHARE = 10;
-/** A changed sum of dust is recorded this often; then when it has doubled, or this long after the last record. */
+/** The records of a changed sum of dust; later ones need a doubled sum, or this time since the last record. */
 const DUST_RECORDS = 100;
 const DUST_EVERY_MS = DAY_MS;
-/** No chain takes longer to confirm a transfer; without a bound, dust would keep an order open for ever. */
+/** The longest confirmation of a transfer; without a bound, dust would keep an order open for ever. */
 const MAX_PENDING_MS = DAY_MS;
 
 /**
- * What follows from an observation: deposits counted once, then the outcome, then the end of the order. A status never
- * goes back, and the events stay few even if thousands of transfers arrive (ADR 117).
+ * Decides the events of an observation: deposits, each once, then the outcome, then the end of the order. A status never
+ * reverts, and the events stay few even if thousands of transfers arrive (ADR 117).
  */
 export function observe(observation: Observation, state: OrderState): OrderEvent[] {
   if (state.status === 'none') return [];
@@ -63,7 +69,7 @@ export function observe(observation: Observation, state: OrderState): OrderEvent
     }
   };
   add(missingDeposits(observation, now));
-  const known = new Set([...now.deposits, ...now.lateDeposits].map(({ deposit_id }) => deposit_id));
+  const known = new Set([...now.deposits, ...now.late_deposits].map(({ deposit_id }) => deposit_id));
   const dust: DepositFacts[] = [];
   let sums = toSums(now);
   for (const deposit of observation.deposits) {
@@ -83,52 +89,52 @@ export function observe(observation: Observation, state: OrderState): OrderEvent
   return events;
 }
 
-/** Missing deposits have to be named: a provider may forget a deposit for a while. */
+/** Only deposits that the provider names are missing: it may forget to list one for a while. */
 function missingDeposits({ missing = [], at }: Observation, state: ExistingOrder): LaterOrderEvent[] {
   const gone = new Set(missing);
-  return [...state.deposits, ...state.lateDeposits]
+  return [...state.deposits, ...state.late_deposits]
     .filter(({ deposit_id }) => gone.has(deposit_id))
     .map(({ deposit_id, amount, transaction_hash }) => ({
       type: 'order.deposit_missing.v1',
-      data: { order_id: state.facts.order_id, deposit_id, amount, transaction_hash, at },
+      data: { order_id: state.order_id, deposit_id, amount, transaction_hash, at },
     }));
 }
 
-/** Computes what decides about the next deposit, once for thousands of them. */
+/** The sums that the next deposit is compared with, computed once for thousands of them. */
 function toSums(state: ExistingOrder) {
   const received = amountReceived(state);
   return {
     state,
-    /** The time until which a deposit counts; null where none does any more. */
+    /** The time until which a deposit counts; null once the order is not open. */
     endMs: isOpen(state) ? Date.parse(findEnd(state)) : null,
     received,
     /** The part of the requested amount that has not arrived. */
-    missing: minus(state.facts.amount_from, received),
-    /** The sum of what was recorded one by one. */
-    whole: sum([received, ...state.lateDeposits.map(({ amount }) => amount)]),
+    missing: minus(state.amount_from, received),
+    /** The sum of all recorded deposits. */
+    whole: sum([received, ...state.late_deposits.map(({ amount }) => amount)]),
   };
 }
 
-/** Nothing for one that is not worth a record. */
+/** The events of a deposit; none for one that is not worth a record. */
 function deposited(
   { deposit_id, amount, transaction_hash, deposited_at }: DepositFacts,
   at: string,
   { state, endMs, received, missing, whole }: ReturnType<typeof toSums>,
 ): LaterOrderEvent[] {
-  const { facts, deposits, lateDeposits } = state;
+  const { order_id, deposits, late_deposits, amount_from } = state;
   const counts = endMs !== null && Date.parse(deposited_at) <= endMs;
   const worth = counts
     ? isWorthRecording(amount, deposits.length, missing)
-    : isWorthRecording(amount, lateDeposits.length, whole);
+    : isWorthRecording(amount, late_deposits.length, whole);
   if (!worth) return [];
-  const data = { order_id: facts.order_id, deposit_id, amount, transaction_hash, deposited_at, at };
+  const data = { order_id, deposit_id, amount, transaction_hash, deposited_at, at };
   if (!counts) return [{ type: 'order.late_deposit_recorded.v1', data }];
   const total = sum([received, amount]);
-  const started = isAtLeast(total, facts.amount_from) ? [processingStarted(total, at, state)] : [];
+  const started = isAtLeast(total, amount_from) ? [processingStarted(total, at, state)] : [];
   return [{ type: 'order.deposit_received.v1', data }, ...started];
 }
 
-/** The share is of the missing amount, so that every deposit that completes an order is recorded; for late ones, of the total. */
+/** `whole` is the missing amount, so that a deposit that completes an order is recorded; for late ones it is the total. */
 function isWorthRecording(amount: string, recorded: number, whole: string): boolean {
   return recorded < ONE_BY_ONE || isAtLeast(times(amount, SHARE), whole);
 }
@@ -137,28 +143,22 @@ function isWorthRecording(amount: string, recorded: number, whole: string): bool
 function processingStarted(
   total: string,
   at: string,
-  { facts }: ExistingOrder,
+  { order_id, amount_from: requested, amount_to: agreed, rate, maximum, decimals_to }: ExistingOrder,
 ): Extract<LaterOrderEvent, { type: 'order.processing_started.v1' }> {
-  const amountFrom = least(total, facts.maximum);
-  const isRequested = isAtLeast(facts.amount_from, amountFrom) && isAtLeast(amountFrom, facts.amount_from);
-  return {
-    type: 'order.processing_started.v1',
-    data: {
-      order_id: facts.order_id,
-      amount_from: amountFrom,
-      amount_to: isRequested ? facts.amount_to : exchanged(amountFrom, facts.rate, facts.decimals_to),
-      refundable: minus(total, amountFrom),
-      at,
-    },
-  };
+  const amount_from = least(total, maximum);
+  const amount_to = isZero(minus(amount_from, requested))
+    ? agreed
+    : exchanged(amount_from, rate, decimals_to);
+  const data = { order_id, amount_from, amount_to, refundable: minus(total, amount_from), at };
+  return { type: 'order.processing_started.v1', data };
 }
 
-/** `changed`: a deposit was recorded just now, which may have been dust before. */
+/** `changed`: the observation recorded a deposit, which may have been dust before. */
 function findDust(
   deposits: readonly DepositFacts[],
   { missing = [], at }: Observation,
   changed: boolean,
-  { facts, dust }: ExistingOrder,
+  { order_id, dust }: ExistingOrder,
 ): LaterOrderEvent[] {
   const amount = sum(deposits.map((deposit) => deposit.amount));
   if (amount === dust.amount) return [];
@@ -168,9 +168,9 @@ function findDust(
     isAtLeast(amount, times(dust.amount, 2)) ||
     Date.parse(at) - Date.parse(dust.at) >= DUST_EVERY_MS;
   const isLess = !isAtLeast(amount, dust.amount);
-  // Less is believed of a provider that names missing deposits: any other may forget some for a while.
+  // Only a provider that names missing deposits may reduce the sum: any other may forget some for a while.
   if (isLess ? !changed && !(isDue && missing.length > 0) : !isDue) return [];
-  const data = { order_id: facts.order_id, count: deposits.length, amount, at };
+  const data = { order_id, count: deposits.length, amount, at };
   return [{ type: 'order.dust_recorded.v1', data }];
 }
 
@@ -181,14 +181,14 @@ function toOutcome(
 ): LaterOrderEvent[] {
   const outcome = hasForeignDeposit && isOpen(state) ? FOREIGN_DEPOSIT : seen;
   if (outcome === null) return [];
-  const { order_id } = state.facts;
+  const { order_id } = state;
   if (!isOpen(state) && state.status !== 'processing') return lateOutcome(outcome, at, state);
   const received = amountReceived(state);
   if (outcome.kind === 'failed')
     return [
       { type: 'order.failed.v1', data: { order_id, reason: outcome.reason, refundable: received, at } },
     ];
-  // The provider had the deposits of an exchange that began, although they may be in another block since.
+  // Deposits of a started exchange count, although they may have moved to another block since.
   const counted = sum([received, state.lost]);
   if (isZero(counted)) return [];
   if (outcome.kind === 'refunded') {
@@ -197,26 +197,18 @@ function toOutcome(
   }
   // The provider may exchange less than requested.
   const started = isOpen(state) ? [processingStarted(received, at, state)] : [];
-  const { amount_from, amount_to } = started[0]?.data ?? {
-    amount_from: state.amountFrom,
-    amount_to: state.amountTo,
-  };
-  const data = {
-    order_id,
-    amount_from,
-    amount_to: outcome.amountTo ?? amount_to,
-    withdraw_transaction_hash: outcome.transactionHash,
-    at,
-  };
+  const { amount_from, amount_to } = started[0]?.data ?? state;
+  const paidOut = { amount_from, amount_to: outcome.amountTo ?? amount_to };
+  const data = { order_id, ...paidOut, withdraw_transaction_hash: outcome.transactionHash, at };
   return [...started, { type: 'order.completed.v1', data }];
 }
 
-/** Each kind is recorded once. */
+/** Records each kind once. */
 function lateOutcome(outcome: OrderOutcome, at: string, state: ExistingOrder): LaterOrderEvent[] {
   if (outcome.kind === 'failed' || outcome.kind === state.status) return [];
-  if (state.lateOutcomes.includes(outcome.kind)) return [];
+  if (state.late_outcomes.includes(outcome.kind)) return [];
   const { kind, transactionHash: transaction_hash } = outcome;
-  const data = { order_id: state.facts.order_id, outcome: kind, transaction_hash, at };
+  const data = { order_id: state.order_id, outcome: kind, transaction_hash, at };
   return [{ type: 'order.late_outcome_recorded.v1', data }];
 }
 
@@ -228,13 +220,13 @@ function endOfTime(observation: Observation, state: ExistingOrder): LaterOrderEv
   if (!isAfter(at, end) || !isAfter(completeUntil, end)) return [];
   const overSinceMs = Date.parse(completeUntil) - Date.parse(end);
   if ((isDepositPending || outcome !== null) && overSinceMs < MAX_PENDING_MS) return [];
-  const { order_id } = state.facts;
+  const { order_id } = state;
   const received = amountReceived(state);
   const failed = (reason: string): LaterOrderEvent[] => [
     { type: 'order.failed.v1', data: { order_id, reason, refundable: received, at } },
   ];
   if (!isZero(received)) return failed('deposit_too_low');
-  return state.waitsUntil === null
+  return state.waits_until === null
     ? [{ type: 'order.expired.v1', data: { order_id, at } }]
     : failed('no_deposit');
 }

@@ -1,8 +1,7 @@
 import type { DomainEvent } from '../../../kernel/aggregate.js';
 
-/** A caller's order. */
 export interface OrderRequest {
-  /** The API key, which alone sees the order. */
+  /** The API key, which alone may read the order. */
   readonly key_id: string;
   readonly merchant_id: string;
   readonly pair_id: string;
@@ -16,16 +15,16 @@ export interface OrderRequest {
 export interface Quote {
   readonly amount_from: string;
   readonly amount_to: string;
-  /** `amount_to` per one of `amount_from`, fees included. */
+  /** `amount_to` for 1 of `amount_from`, fees included. */
   readonly rate: string;
-  /** The smallest `amount_from`. */
+  /** The limits of `amount_from`. */
   readonly minimum: string;
   readonly maximum: string;
   /** The time until which the quote holds and an unpaid order stays open. */
   readonly expires_at: string;
 }
 
-/** The agreement of a provider. */
+/** The terms that a provider agreed to. */
 export interface ProviderOrder extends Quote {
   /** The provider's id of the order. */
   readonly provider_reference: string;
@@ -41,17 +40,17 @@ export interface OrderFacts extends OrderRequest, ProviderOrder {
   /** Keyed hash of the caller's address when there is no `user_id`. */
   readonly caller: string | null;
   readonly provider: string;
-  /** The decimals of the token paid out. `amount_to` of another amount is rounded down to them. */
+  /** The decimals of the payout, to which `amount_to` is rounded down. */
   readonly decimals_to: number;
   readonly created_at: string;
 }
 
-/** The personal fields of an order, which an erasure drops. */
+/** The fields that an erasure drops. */
 export const PERSONAL_FIELDS = ['withdraw_address_tag', 'withdraw_address_memo', 'user_id'] as const;
-/** The fields that all orders of one payer share, with the key. */
+/** The fields that, with the key, all orders of one payer share. */
 export const PAYER_FIELDS = ['withdraw_address', ...PERSONAL_FIELDS] as const;
 
-/** Replaces a `user_id` of an API key where the text itself is sealed. */
+/** The keyed hash that replaces a sealed `user_id` of an API key. */
 export function userHash(
   keyedHash: { of(...parts: readonly string[]): string },
   keyId: string,
@@ -65,7 +64,7 @@ export interface DepositFacts {
   readonly deposit_id: string;
   readonly amount: string;
   readonly transaction_hash: string;
-  /** The time of its block, ISO 8601: it decides whether the deposit came in time. */
+  /** The time of its block, which decides whether the deposit came in time. */
   readonly deposited_at: string;
 }
 
@@ -77,21 +76,21 @@ interface Occurrence {
 /** The data of each event, by its stored name; {@link PublishedState} comes with those of {@link PUBLISHED_EVENTS}. */
 interface OrderEventData {
   'order.created.v1': OrderFacts;
-  /** `waits_until`: without a deposit until then it has failed. */
+  /** The order fails without a deposit until `waits_until`. */
   'order.marked_as_paid.v1': Occurrence & { readonly waits_until: string };
-  /** `refundable`: what had been received. */
+  /** `refundable`: the amount received so far. */
   'order.cancelled.v1': Occurrence & { readonly refundable: string };
   'order.expired.v1': Occurrence;
   /** Counted towards the requested amount. */
   'order.deposit_received.v1': Occurrence & DepositFacts;
-  /** Enough has come: `amount_from` of it is exchanged, the rest is refundable. */
+  /** The deposits suffice: `amount_from` is exchanged, the rest is refundable. */
   'order.processing_started.v1': Occurrence &
     Readonly<Record<'amount_from' | 'amount_to' | 'refundable', string>>;
   'order.completed.v1': Occurrence &
     Readonly<Record<'amount_from' | 'amount_to' | 'withdraw_transaction_hash', string>>;
-  /** `refundable`: all that had come, unless it was exchanged. */
+  /** `refundable`: the amount received, unless it was exchanged. */
   'order.failed.v1': Occurrence & { readonly reason: string; readonly refundable: string };
-  /** The provider refunded `amount`: all that was counted, including what is no longer on the chain. */
+  /** The provider refunded `amount`: all counted deposits, including those that left the chain. */
   'order.refunded.v1': Occurrence & {
     readonly amount: string;
     readonly refund_transaction_hash: string | null;
@@ -102,17 +101,14 @@ interface OrderEventData {
   'order.deposit_missing.v1': Occurrence & Omit<DepositFacts, 'deposited_at'>;
   /** Transfers too small to be recorded one by one: their total so far, which replaces the last one. */
   'order.dust_recorded.v1': Occurrence & { readonly count: number; readonly amount: string };
-  /** The provider exchanged or refunded for an order that had ended here: for the operator, the status stays. */
+  /** The provider exchanged or refunded after the order had ended here. The status stays; an operator decides. */
   'order.late_outcome_recorded.v1': Occurrence & {
     readonly outcome: 'completed' | 'refunded';
     readonly transaction_hash: string | null;
   };
   /** An operator refunded `amount`. */
   'order.refund_recorded.v1': Occurrence & Readonly<Record<'amount' | 'transaction_hash' | 'actor', string>>;
-  /**
-   * The erasure, after which no reader learns the person (contract.md 23.7). `key_id` is the API key that created the
-   * order.
-   */
+  /** The erasure of the person (contract.md 23.7). `key_id` is the API key that created the order. */
   'order.personal_data_erased.v1': Occurrence & { readonly key_id: string; readonly actor: string };
 }
 
@@ -129,10 +125,9 @@ export const PUBLISHED_EVENTS = [
 ] as const satisfies readonly (keyof OrderEventData)[];
 export type PublishedEventType = (typeof PUBLISHED_EVENTS)[number];
 
-/** The owner and the state of the order right after the event, from which alone a webhook is created. */
+/** The owner and the state of the order right after the event, for its webhook. */
 interface PublishedState {
   readonly merchant_id: string;
-  /** The API key that created the order. Others do not see it. */
   readonly key_id: string;
   readonly status: OrderStatus;
   readonly amount_refundable: string;
@@ -143,7 +138,6 @@ export type OrderEventOf<Type extends keyof OrderEventData> = DomainEvent<
   OrderEventData[Type] & (Type extends PublishedEventType ? PublishedState : unknown)
 >;
 export type OrderEvent = { [Type in keyof OrderEventData]: OrderEventOf<Type> }[keyof OrderEventData];
-export type PublishedOrderEvent = Extract<OrderEvent, { type: PublishedEventType }>;
 type LaterType = Exclude<keyof OrderEventData, 'order.created.v1'>;
 /** An event of an existing order, before {@link PublishedState} is added to it. */
 export type LaterOrderEvent = { [Type in LaterType]: DomainEvent<Type, OrderEventData[Type]> }[LaterType];

@@ -21,7 +21,7 @@ import type { OrderEvent } from './order-events.js';
 import { orderRecord } from './order-record.js';
 import { acrossOrders, orderHistory } from './history.js';
 
-/** What may happen, to the chain and to the order, in any order. */
+/** The possible steps of the chain and of the order. */
 type Step =
   | { readonly does: 'sends'; readonly amount: string }
   | {
@@ -36,7 +36,7 @@ type Step =
       readonly knowsTime: boolean;
       readonly hasForeignDeposit: boolean;
       readonly outcome: 'none' | 'true' | 'completed' | 'refunded' | 'failed';
-      /** Uses what was seen so many polls ago: a process that stalled meanwhile. */
+      /** Uses the observation of so many polls ago, as a stalled process does. */
       readonly stale: number;
     };
 
@@ -79,7 +79,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ does: fc.constant('refunds' as const), amount }) },
 );
 
-/** An order, the chain, and a provider that may forget, lie about its outcome and report it all twice. */
+/** An order, the chain, and a provider that may forget deposits, report a wrong outcome and repeat its reports. */
 class World {
   readonly events: OrderEvent[] = [];
   state = order.initial as ExistingOrder;
@@ -88,7 +88,7 @@ class World {
   private refunds = 0;
   private pending: Seen[] = [];
   private confirmed: Seen[] = [];
-  /** Deposits of blocks that are off the chain. */
+  /** Deposits whose blocks a reorganisation removed. */
   private missing: Seen[] = [];
   private readonly seen: Observation[] = [];
   private verified = orderHistory.initial;
@@ -136,16 +136,16 @@ class World {
         return void (this.now += next.n ** 2 / 10);
       case 'marks':
         return this.decide((state) =>
-          markAsPaid({ at: this.at, waitsUntil: minute(this.now + 24 * 60) }, state),
+          markAsPaid({ at: this.at, waits_until: minute(this.now + 24 * 60) }, state),
         );
       case 'cancels':
         return this.decide((state) =>
           cancelOrder({ at: this.at, isDepositPending: next.n % 3 === 0 }, state),
         );
       case 'refunds': {
-        const transactionHash = `0xr${(this.refunds += 1) % 4}`;
+        const transaction_hash = `0xr${(this.refunds += 1) % 4}`;
         return this.decide((state) =>
-          recordRefund({ amount: next.amount, transactionHash, actor: 'ops', at: this.at }, state),
+          recordRefund({ amount: next.amount, transaction_hash, actor: 'ops', at: this.at }, state),
         );
       }
       case 'polls':
@@ -154,7 +154,7 @@ class World {
     }
   }
 
-  /** All is over, and the provider names every deposit and its true outcome. */
+  /** Ends the order: the provider lists every deposit and its true outcome. */
   settle(): void {
     this.now += 40 * 24 * 60;
     this.confirmed.push(...this.pending.splice(0));
@@ -212,7 +212,7 @@ class World {
     }
   }
 
-  /** Holds of every event. */
+  /** Checks the invariants after an event. */
   private append(event: OrderEvent): void {
     const before = this.events.length === 0 ? null : this.state;
     if (event.type === 'order.failed.v1' && event.data.reason === 'deposit_of_another_order')
@@ -230,11 +230,11 @@ class World {
       expect(webhooksOf(event)?.map(({ type }) => type)).toContain('order.refundable');
     if (before !== null) expect(FOLLOWS[before.status]).toContain(after.status);
     expect(after.reason !== null).toBe(after.status === 'failed');
-    const { amountFrom, refundable, lost } = after;
+    const { amount_from, refundable, lost } = after;
     const counted = amountReceived(after);
     if (event.type === 'order.deposit_received.v1') return;
     if (after.status === 'processing' || after.status === 'completed')
-      expect(sum([amountFrom, refundable])).toBe(sum([counted, lost]));
+      expect(sum([amount_from, refundable])).toBe(sum([counted, lost]));
     else if (after.status === 'refunded') expect(refundable).toBe('0');
     else if (after.status !== 'pending' && after.status !== 'paid')
       expect(refundable).toBe(sum([counted, lost]));
@@ -259,11 +259,11 @@ describe('the history of an order', () => {
         world.settle();
         const { state } = world;
         reached.add(state.status);
-        const ids = [...state.deposits, ...state.lateDeposits].map(({ deposit_id }) => deposit_id);
+        const ids = [...state.deposits, ...state.late_deposits].map(({ deposit_id }) => deposit_id);
         expect(new Set(ids).size).toBe(ids.length);
         expect(ENDED).toContain(state.status);
         const counted = amountReceived(state);
-        const late = sum([state.dust.amount, ...state.lateDeposits.map(({ amount: each }) => each)]);
+        const late = sum([state.dust.amount, ...state.late_deposits.map(({ amount: each }) => each)]);
         expect(sum([counted, late])).toBe(world.allConfirmed);
         const refunded = sum(state.refunds.map(({ amount: each }) => each));
         const due = sum([state.refundable, late]);

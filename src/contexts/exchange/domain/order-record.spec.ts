@@ -10,7 +10,7 @@ import {
 } from '../../../../test/support/exchange/order-fixtures.js';
 import { listedOrder, orderRecord, orderResponse } from './order-record.js';
 
-it('the record of an order has what was agreed and what came, the newest deposit by its transaction', () => {
+it('the record of an order has its terms, its amounts and the transaction of its newest deposit', () => {
   const [first, second] = [deposit('a', '40'), deposit('b', '70')];
   const state = stateAfter(
     created,
@@ -44,7 +44,7 @@ it('the record of an order has what was agreed and what came, the newest deposit
     refunds: [],
     refund_transaction_hash: null,
     created_at: facts.created_at,
-    updated_at: state.updatedAt,
+    updated_at: state.updated_at,
     expires_at: facts.expires_at,
   });
   expect(orderRecord(stateAfter(created, received(first))).deposit_transaction_hash).toBe('0xa');
@@ -68,7 +68,7 @@ it('the record of an order lists the newest fifty late deposits', () => {
   ]);
 });
 
-it('a listed order has its merchant, its key and the deposits that counted besides', () => {
+it('a listed order also has its merchant, its key and the counted deposits', () => {
   const state = stateAfter(created, received(deposit('a', '40')), received(deposit('b', '60')));
   expect(listedOrder(state)).toEqual({
     ...orderRecord(state),

@@ -1,40 +1,32 @@
 import type { DepositFacts } from './order-events.js';
 import { amountReceived, amountRefundable, type ExistingOrder } from './order.js';
 
-/** Late deposits that the record lists: the newest ones. What came in others is in `amount_refundable` all the same. */
+/** The number of newest late deposits in a record. Its `amount_refundable` includes all of them. */
 const MAX_LATE_DEPOSITS = 50;
 
-/** The order as the API shows it (contract.md 22.3), as an object in the order of its members. */
+/** The members of a record in the order of the API (contract.md 22.3). */
+const MEMBERS = [
+  ...(['id', 'pair_id', 'status', 'reason'] as const),
+  ...(['withdraw_address', 'withdraw_address_tag', 'withdraw_address_memo', 'user_id'] as const),
+  ...(['deposit_address', 'deposit_address_tag'] as const),
+  ...(['amount_from', 'amount_to', 'amount_received', 'amount_refundable'] as const),
+  ...(['rate', 'minimum', 'maximum', 'deposit_transaction_hash', 'withdraw_transaction_hash'] as const),
+  ...(['late_deposits', 'waits_until', 'refunds', 'refund_transaction_hash'] as const),
+  ...(['created_at', 'updated_at', 'expires_at'] as const),
+];
+
+/** The order as the API displays it. */
 export function orderRecord(state: ExistingOrder) {
-  const { facts, deposits, lateDeposits } = state;
-  return {
-    id: facts.order_id,
-    pair_id: facts.pair_id,
-    status: state.status,
-    reason: state.reason,
-    withdraw_address: facts.withdraw_address,
-    withdraw_address_tag: facts.withdraw_address_tag,
-    withdraw_address_memo: facts.withdraw_address_memo,
-    user_id: facts.user_id,
-    deposit_address: facts.deposit_address,
-    deposit_address_tag: facts.deposit_address_tag,
-    amount_from: state.amountFrom,
-    amount_to: state.amountTo,
+  const members = {
+    ...state,
+    id: state.order_id,
     amount_received: amountReceived(state),
     amount_refundable: amountRefundable(state),
-    rate: facts.rate,
-    minimum: facts.minimum,
-    maximum: facts.maximum,
-    deposit_transaction_hash: deposits.at(-1)?.transaction_hash ?? null,
-    withdraw_transaction_hash: state.withdrawTransactionHash,
-    late_deposits: lateDeposits.slice(-MAX_LATE_DEPOSITS).map(toDepositJson),
-    waits_until: state.waitsUntil,
-    refunds: state.refunds,
-    refund_transaction_hash: state.refundTransactionHash,
-    created_at: facts.created_at,
-    updated_at: state.updatedAt,
-    expires_at: facts.expires_at,
+    deposit_transaction_hash: state.deposits.at(-1)?.transaction_hash ?? null,
+    late_deposits: state.late_deposits.slice(-MAX_LATE_DEPOSITS).map(toDepositJson),
   };
+  const record = Object.fromEntries(MEMBERS.map((name) => [name, members[name]]));
+  return record as Pick<typeof members, (typeof MEMBERS)[number]>;
 }
 
 /** The body of every response about one order (contract.md 22). */
@@ -44,9 +36,9 @@ export function orderResponse(state: ExistingOrder, complianceNotice: string | n
 
 export type OrderRecord = ReturnType<typeof orderRecord>;
 
-/** The order as people get it: with its merchant, its key and the deposits that counted. */
+/** The order as operators and the portal display it: with its merchant, its key and the counted deposits. */
 export function listedOrder(state: ExistingOrder) {
-  const { merchant_id, key_id: api_key } = state.facts;
+  const { merchant_id, key_id: api_key } = state;
   return { ...orderRecord(state), merchant_id, api_key, deposits: state.deposits.map(toDepositJson) };
 }
 

@@ -30,15 +30,15 @@ import {
 import type { LaterOrderEvent } from './order-events.js';
 
 describe('creating an order', () => {
-  it('records what was agreed', () =>
+  it('records the terms', () =>
     given()
       .when((state) => createOrder(facts, state))
       .then(created));
-  it('writes nothing when the request is repeated, also with another quote', () =>
+  it('writes no event for a repeated request, even with another quote', () =>
     given(created)
       .when((state) => createOrder({ ...facts, rate: '0.006', created_at: minute(1) }, state))
       .then());
-  it('is refused under the id of another order', () =>
+  it('is refused when its id belongs to another order', () =>
     given(created)
       .when((state) => createOrder({ ...facts, withdraw_address_memo: 'swapped' }, state))
       .thenRefused('validation_failed'));
@@ -50,14 +50,14 @@ describe('creating an order', () => {
 
 describe('marking an order as paid', () => {
   const marking = (when: string) => (state: OrderState) =>
-    markAsPaid({ at: when, waitsUntil: minute(10 + DAY) }, state);
+    markAsPaid({ at: when, waits_until: minute(10 + DAY) }, state);
 
   it('takes a pending order to paid', () => given(created).when(marking(at)).then(paid));
-  it('changes nothing the second time', () =>
+  it('changes nothing when it is repeated', () =>
     given(created, paid)
       .when(marking(minute(99)))
       .then());
-  it('comes too late at the end of the order, polled or not', () => {
+  it('is refused after the end of the order, polled or not', () => {
     given(created)
       .when(marking(minute(59.99)))
       .then({ ...paid, data: { ...paid.data, at: minute(59.99) } } as LaterOrderEvent);
@@ -89,7 +89,7 @@ describe('cancelling an order', () => {
     const refundable: LaterOrderEvent = { type: 'order.cancelled.v1', data: { ...base, refundable: '40' } };
     expect(stateAfter(created, refundable)).toMatchObject({ status: 'cancelled', refundable: '40' });
   });
-  it('makes what has come of too little refundable', () =>
+  it('makes insufficient deposits refundable', () =>
     given(created, received(deposit('a', '40')))
       .when(cancelling())
       .then({ type: 'order.cancelled.v1', data: { ...base, refundable: '40' } }));
@@ -107,23 +107,23 @@ describe('cancelling an order', () => {
 
 describe('refunds of an operator', () => {
   const refunding =
-    (amount: string, transactionHash = '0xr') =>
+    (amount: string, transaction_hash = '0xr') =>
     (state: OrderState) =>
-      recordRefund({ amount, transactionHash, actor: 'ops', at }, state);
+      recordRefund({ amount, transaction_hash, actor: 'ops', at }, state);
   const refund = (amount: string, transaction_hash = '0xr'): LaterOrderEvent => ({
     type: 'order.refund_recorded.v1',
     data: { ...base, amount, transaction_hash, actor: 'ops' },
   });
   const history = [created, cancelled, late(deposit('a', '100'))];
 
-  it('take off what is refundable', () => {
+  it('reduce the refundable amount', () => {
     given(...history)
       .when(refunding('60'))
       .then(refund('60'));
     expect(amountRefundable(stateAfter(...history, refund('60')))).toBe('40');
     expect(amountRefundable(stateAfter(...history, refund('60'), refund('40', '0xs')))).toBe('0');
   });
-  it('are never more than that, and never nothing', () => {
+  it('are more than zero, and at most the refundable amount', () => {
     given(...history)
       .when(refunding('100.01'))
       .thenRefused('invalid_transition');
@@ -142,7 +142,7 @@ describe('refunds of an operator', () => {
       .when(refunding('40'))
       .thenRefused('invalid_transition');
   });
-  it('of the same transaction are one however its hash and the amount are written', () => {
+  it('of the same transaction are one for any spelling of its hash and amount', () => {
     const [hash, base58] = [`0x${'ab'.repeat(32)}`, `5${'aB'.repeat(43)}`];
     for (const again of [hash.toUpperCase(), `0x${'aB'.repeat(32)}`, hash.slice(2)])
       given(...history, refund('50', hash))

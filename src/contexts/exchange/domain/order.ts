@@ -13,19 +13,19 @@ import {
   type OrderStatus,
 } from './order-events.js';
 
-/** An exchange order from its quote to its one outcome (contract.md 22 and 23). */
+/** An exchange order from its quote to its outcome (contract.md 22 and 23). */
 export type OrderState = { readonly status: 'none' } | ExistingOrder;
 
-export interface ExistingOrder {
+/** The terms of an order and the changes since its creation, under the names that its events use. */
+export interface ExistingOrder extends OrderFacts {
   readonly status: OrderStatus;
-  readonly facts: OrderFacts;
-  readonly updatedAt: string;
+  readonly updated_at: string;
   /** The time until which an order that was marked as paid waits for its deposit; null unless it was marked. */
-  readonly waitsUntil: string | null;
+  readonly waits_until: string | null;
   /** The deposits that count towards the requested amount. */
   readonly deposits: readonly DepositFacts[];
   /** The deposits that came too late; they are never exchanged. */
-  readonly lateDeposits: readonly DepositFacts[];
+  readonly late_deposits: readonly DepositFacts[];
   /** Transfers too small for a record each, never exchanged either. `at` is when their sum was last recorded. */
   readonly dust: {
     readonly count: number;
@@ -34,9 +34,6 @@ export interface ExistingOrder {
     /** The number of times that their sum was recorded. */
     readonly records: number;
   };
-  /** The amount that is exchanged; before the exchange begins, the requested amount. */
-  readonly amountFrom: string;
-  readonly amountTo: string;
   /** The part of the counted deposits that is to be refunded. */
   readonly refundable: string;
   /** The amount of exchanged or refunded deposits that are no longer on the chain. */
@@ -44,12 +41,12 @@ export interface ExistingOrder {
   /** The refunds that operators recorded. */
   readonly refunds: readonly Readonly<Record<'amount' | 'transaction_hash' | 'recorded_at', string>>[];
   readonly reason: string | null;
-  readonly withdrawTransactionHash: string | null;
+  readonly withdraw_transaction_hash: string | null;
   /** The transaction of the provider's own refund. */
-  readonly refundTransactionHash: string | null;
+  readonly refund_transaction_hash: string | null;
   /** The outcomes that the provider reported after the order had ended here. */
-  readonly lateOutcomes: readonly string[];
-  readonly isErased: boolean;
+  readonly late_outcomes: readonly string[];
+  readonly is_erased: boolean;
 }
 
 export const order: Aggregate<OrderState, OrderEvent> = {
@@ -63,65 +60,61 @@ export const order: Aggregate<OrderState, OrderEvent> = {
 
 function created(facts: OrderFacts): ExistingOrder {
   return {
+    ...facts,
     status: 'pending',
-    facts,
-    updatedAt: facts.created_at,
-    waitsUntil: null,
+    updated_at: facts.created_at,
+    waits_until: null,
     deposits: [],
-    lateDeposits: [],
+    late_deposits: [],
     dust: { count: 0, amount: '0', at: null, records: 0 },
-    amountFrom: facts.amount_from,
-    amountTo: facts.amount_to,
     refundable: '0',
     lost: '0',
     refunds: [],
     reason: null,
-    withdrawTransactionHash: null,
-    refundTransactionHash: null,
-    lateOutcomes: [],
-    isErased: false,
+    withdraw_transaction_hash: null,
+    refund_transaction_hash: null,
+    late_outcomes: [],
+    is_erased: false,
   };
 }
 
 type DataOf<Type extends LaterOrderEvent['type']> = Extract<LaterOrderEvent, { type: Type }>['data'];
 
-/** The change of an existing order by each later event. */
 const CHANGES: {
   readonly [Type in LaterOrderEvent['type']]: (
     data: DataOf<Type>,
     state: ExistingOrder,
   ) => Partial<ExistingOrder>;
 } = {
-  'order.marked_as_paid.v1': ({ waits_until: waitsUntil }) => ({ status: 'paid', waitsUntil }),
+  'order.marked_as_paid.v1': ({ waits_until }) => ({ status: 'paid', waits_until }),
   'order.cancelled.v1': ({ refundable }) => ({ status: 'cancelled', refundable }),
   'order.expired.v1': () => ({ status: 'expired' }),
   'order.deposit_received.v1': (data, { deposits }) => ({ deposits: [...deposits, data] }),
-  'order.processing_started.v1': ({ amount_from: amountFrom, amount_to: amountTo, refundable }) => {
-    return { status: 'processing', amountFrom, amountTo, refundable };
+  'order.processing_started.v1': ({ amount_from, amount_to, refundable }) => {
+    return { status: 'processing', amount_from, amount_to, refundable };
   },
-  'order.completed.v1': ({ amount_to: amountTo, withdraw_transaction_hash: withdrawTransactionHash }) => {
-    return { status: 'completed', amountTo, withdrawTransactionHash };
+  'order.completed.v1': ({ amount_to, withdraw_transaction_hash }) => {
+    return { status: 'completed', amount_to, withdraw_transaction_hash };
   },
   // The event's refundable amount includes only deposits that are on the chain, so nothing is lost.
   'order.failed.v1': ({ reason, refundable }) => ({ status: 'failed', reason, refundable, lost: '0' }),
-  'order.refunded.v1': ({ refund_transaction_hash: refundTransactionHash }) => {
-    return { status: 'refunded', refundable: '0', refundTransactionHash };
+  'order.refunded.v1': ({ refund_transaction_hash }) => {
+    return { status: 'refunded', refundable: '0', refund_transaction_hash };
   },
-  'order.late_deposit_recorded.v1': (data, { lateDeposits }) => ({ lateDeposits: [...lateDeposits, data] }),
+  'order.late_deposit_recorded.v1': (data, { late_deposits }) => ({
+    late_deposits: [...late_deposits, data],
+  }),
   'order.deposit_missing.v1': withoutDeposit,
   'order.dust_recorded.v1': ({ count, amount, at }, { dust }) => ({
     dust: { count, amount, at, records: dust.records + 1 },
   }),
-  'order.late_outcome_recorded.v1': ({ outcome }, state) => ({
-    lateOutcomes: [...state.lateOutcomes, outcome],
+  'order.late_outcome_recorded.v1': ({ outcome }, { late_outcomes }) => ({
+    late_outcomes: [...late_outcomes, outcome],
   }),
   'order.refund_recorded.v1': ({ amount, transaction_hash, at: recorded_at }, { refunds }) => ({
     refunds: [...refunds, { amount, transaction_hash, recorded_at }],
   }),
-  'order.personal_data_erased.v1': (_, { facts }) => ({
-    isErased: true,
-    facts: { ...facts, ...NO_PERSON, user_hash: null },
-  }),
+  'order.personal_data_erased.v1': () => ({ is_erased: true, ...NO_PERSON, user_hash: null }),
 };
 
 /** Stored names of all events of orders. */
@@ -130,10 +123,10 @@ export const ORDER_EVENTS: readonly string[] = ['order.created.v1', ...Object.ke
 function evolveExisting(state: ExistingOrder, { type, data }: LaterOrderEvent): ExistingOrder {
   if (!Object.hasOwn(CHANGES, type)) return state;
   const change = CHANGES[type] as (data: object, state: ExistingOrder) => Partial<ExistingOrder>;
-  return { ...state, ...change(data, state), updatedAt: data.at };
+  return { ...state, ...change(data, state), updated_at: data.at };
 }
 
-/** The personal fields of an erased order, and of one for those who may not read them. */
+/** The personal fields of an erased order, and for readers without access to them. */
 export const NO_PERSON = { withdraw_address_tag: null, withdraw_address_memo: null, user_id: null } as const;
 
 function withoutDeposit(
@@ -142,8 +135,8 @@ function withoutDeposit(
 ): Partial<ExistingOrder> {
   const others = (deposits: readonly DepositFacts[]): readonly DepositFacts[] =>
     deposits.filter(({ deposit_id }) => deposit_id !== id);
-  const lateDeposits = others(state.lateDeposits);
-  if (lateDeposits.length < state.lateDeposits.length) return { lateDeposits };
+  const late_deposits = others(state.late_deposits);
+  if (late_deposits.length < state.late_deposits.length) return { late_deposits };
   const lost = isOpen(state) ? state.lost : sum([state.lost, amount]);
   return { deposits: others(state.deposits), lost };
 }
@@ -152,18 +145,15 @@ export function isOpen({ status }: Pick<ExistingOrder, 'status'>): boolean {
   return status === 'pending' || status === 'paid';
 }
 
-/** Checks that the order has ended: only late deposits are recorded after that (contract.md 23.1). */
+/** An order that has ended records late deposits only (contract.md 23.1). */
 export function hasEnded(order: Pick<ExistingOrder, 'status'>): boolean {
   return !isOpen(order) && order.status !== 'processing';
 }
 
-/**
- * Returns the time until which a deposit counts, ISO 8601. An order that was marked as paid waits longer for its first
- * deposit.
- */
-export function findEnd({ facts, waitsUntil, deposits }: ExistingOrder): string {
-  if (waitsUntil === null || deposits.length > 0) return facts.expires_at;
-  return isAfter(waitsUntil, facts.expires_at) ? waitsUntil : facts.expires_at;
+/** The time until which a deposit counts. An order that was marked as paid waits longer for its first deposit. */
+export function findEnd({ expires_at, waits_until, deposits }: ExistingOrder): string {
+  const isExtended = waits_until !== null && deposits.length === 0 && isAfter(waits_until, expires_at);
+  return isExtended ? waits_until : expires_at;
 }
 
 /** Compares ISO 8601 times with any number of digits. */
@@ -189,34 +179,34 @@ export function shortfall(state: ExistingOrder): string {
   return isAtLeast(due, spent) ? '0' : least(minus(spent, due), state.lost);
 }
 
-/** Late deposits and dust are due as well: they are never exchanged automatically. */
-function balance({ refundable, dust, lateDeposits, lost, refunds }: ExistingOrder) {
+/** Late deposits and dust are due as well, because they are never exchanged automatically. */
+function balance({ refundable, dust, late_deposits, lost, refunds }: ExistingOrder) {
   const amounts = (all: readonly { readonly amount: string }[]) => all.map(({ amount }) => amount);
   return {
-    due: sum([refundable, ...amounts([dust, ...lateDeposits])]),
+    due: sum([refundable, ...amounts([dust, ...late_deposits])]),
     spent: sum([lost, ...amounts(refunds)]),
   };
 }
 
-/** A decided event as it is stored: webhooks are sent for some, which have whose the order is, and what it is after them. */
+/** Adds to an event with webhooks the owner of the order and its state after the event. */
 export function withPublishedState(decided: LaterOrderEvent, before: ExistingOrder): OrderEvent {
   if (!PUBLISHED_EVENTS.some((type) => type === decided.type)) return decided as OrderEvent;
   const after = evolveExisting(before, decided);
-  const { merchant_id, key_id } = after.facts;
-  const published = { merchant_id, key_id, status: after.status, amount_refundable: amountRefundable(after) };
+  const { merchant_id, key_id, status } = after;
+  const published = { merchant_id, key_id, status, amount_refundable: amountRefundable(after) };
   return { type: decided.type, data: { ...decided.data, ...published } } as OrderEvent;
 }
 
 /** Creates an order; a repeat changes nothing. Throws IdempotencyKeyExpired when the order is too old to be repeated. */
 export function createOrder(facts: OrderFacts, state: OrderState): OrderEvent[] {
   if (state.status === 'none') return [{ type: 'order.created.v1', data: facts }];
-  requireIdempotent(state.facts.created_at, facts.created_at);
-  if (state.isErased)
+  requireIdempotent(state.created_at, facts.created_at);
+  if (state.is_erased)
     throw new DomainError(
       'invalid_transition',
       'The personal data of the order with this Idempotency-Key is erased; a new order needs a new key',
     );
-  const changed = REQUESTED.find((name) => state.facts[name] !== facts[name]);
+  const changed = REQUESTED.find((name) => state[name] !== facts[name]);
   if (changed !== undefined)
     throw new DomainError(
       'validation_failed',
@@ -227,18 +217,17 @@ export function createOrder(facts: OrderFacts, state: OrderState): OrderEvent[] 
 
 const REQUESTED = ['key_id', 'pair_id', ...PAYER_FIELDS] as const satisfies (keyof OrderFacts)[];
 
-/** Marks a pending order as paid; a repeat changes nothing. It then waits for a deposit until `waitsUntil`. */
+/** Marks a pending order as paid, so that it waits for a deposit until `waits_until`; a repeat changes nothing. */
 export function markAsPaid(
-  command: { readonly at: string; readonly waitsUntil: string },
+  { at, waits_until }: Readonly<Record<'at' | 'waits_until', string>>,
   state: OrderState,
 ): OrderEvent[] {
-  const { status, facts } = existingOrder(state);
+  const { status, order_id, expires_at } = existingOrder(state);
   if (status === 'paid') return [];
-  const isOver = status === 'pending' && !isAfter(facts.expires_at, command.at);
+  const isOver = status === 'pending' && !isAfter(expires_at, at);
   if (status !== 'pending' || isOver)
-    throw refused(`The order is ${isOver ? 'expired' : status} and cannot be marked as paid`);
-  const data = { order_id: facts.order_id, waits_until: command.waitsUntil, at: command.at };
-  return [{ type: 'order.marked_as_paid.v1', data }];
+    throw transitionError(`The order is ${isOver ? 'expired' : status} and cannot be marked as paid`);
+  return [{ type: 'order.marked_as_paid.v1', data: { order_id, waits_until, at } }];
 }
 
 /**
@@ -250,29 +239,30 @@ export function cancelOrder(
   state: OrderState,
 ): OrderEvent[] {
   const known = existingOrder(state);
-  if (known.status !== 'pending') throw refused(`The order is ${known.status} and cannot be cancelled`);
+  if (known.status !== 'pending')
+    throw transitionError(`The order is ${known.status} and cannot be cancelled`);
   if (command.isDepositPending)
-    throw refused('A deposit to the order is in progress: it cannot be cancelled');
-  const data = { order_id: known.facts.order_id, refundable: amountReceived(known), at: command.at };
+    throw transitionError('A deposit to the order is in progress: it cannot be cancelled');
+  const data = { order_id: known.order_id, refundable: amountReceived(known), at: command.at };
   return [withPublishedState({ type: 'order.cancelled.v1', data }, known)];
 }
 
 /** Records a refund by an operator, of at most the refundable amount. The same transaction again has no effect. */
 export function recordRefund(
-  command: Readonly<Record<'amount' | 'transactionHash' | 'actor' | 'at', string>>,
+  command: Readonly<Record<'amount' | 'transaction_hash' | 'actor' | 'at', string>>,
   state: OrderState,
 ): OrderEvent[] {
   const known = existingOrder(state);
-  const { transactionHash: transaction_hash, actor, at } = command;
+  const { transaction_hash, actor, at } = command;
   const amount = sum([command.amount]);
   const hash = plainHash(transaction_hash);
   const earlier = known.refunds.find((refund) => plainHash(refund.transaction_hash) === hash);
   if (earlier?.amount === amount) return [];
-  if (earlier !== undefined) throw refused(`That transaction refunded ${earlier.amount} already`);
-  if (isZero(amount)) throw refused('A refund is of more than 0');
+  if (earlier !== undefined) throw transitionError(`That transaction refunded ${earlier.amount} already`);
+  if (isZero(amount)) throw transitionError('A refund is of more than 0');
   if (!isAtLeast(amountRefundable(known), amount))
-    throw refused(`At most ${amountRefundable(known)} is refundable`);
-  const data = { order_id: known.facts.order_id, amount, transaction_hash, actor, at };
+    throw transitionError(`At most ${amountRefundable(known)} is refundable`);
+  const data = { order_id: known.order_id, amount, transaction_hash, actor, at };
   return [withPublishedState({ type: 'order.refund_recorded.v1', data }, known)];
 }
 
@@ -281,18 +271,18 @@ export function existingOrder(state: OrderState): ExistingOrder {
   return state;
 }
 
-function refused(message: string): DomainError {
+export function transitionError(message: string): DomainError {
   return new DomainError('invalid_transition', message);
 }
 
-/** An operator erases who an order was for. Throws `invalid_transition` before the order has ended; a repeat changes nothing. */
+/** Erases the person of an ended order; a repeat changes nothing. Throws `invalid_transition` before its end. */
 export function eraseOrder(
   { actor, at }: { readonly actor: string; readonly at: string },
   state: ExistingOrder,
 ): OrderEvent[] {
-  if (state.isErased) return [];
+  if (state.is_erased) return [];
   if (!hasEnded(state))
-    throw refused(`The order is ${state.status}: its personal data can be erased once it has ended`);
-  const { order_id, key_id } = state.facts;
+    throw transitionError(`The order is ${state.status}: its personal data can be erased once it has ended`);
+  const { order_id, key_id } = state;
   return [{ type: 'order.personal_data_erased.v1', data: { order_id, key_id, actor, at } }];
 }

@@ -20,9 +20,9 @@ describe('the URI that a wallet is opened with', () => {
     ['btc', 'bitcoin', 'bitcoin:{address}?amount={amount}'],
     ['sol', 'solana', 'solana:{address}?amount={amount}'],
     ['usdt', 'tron', null],
-    // Of a contract that is not known there.
+    // The contract of the token is unknown on this chain.
     ['usdt', 'base', null],
-    // A tag or a memo is not part of any URI that wallets agree on.
+    // No common URI contains a tag or a memo.
     ['xrp', 'ripple', null],
     ['xlm', 'stellar', null],
   ])('of %s on %s is %s', (token, chain, uri) => expect(paymentUri({ token, chain }, null)).toBe(uri));
@@ -35,7 +35,7 @@ describe('the URI that a wallet is opened with', () => {
     for (const uri of uris) expect(getAddress(contractIn(uri).toLowerCase())).toBe(contractIn(uri));
   });
 
-  it('names in the sandbox its own chain and USDC, and nothing else', () => {
+  it('names only the chain and the USDC of the sandbox there', () => {
     const test = { chainId: 31337, usdc: `0x${'1'.repeat(40)}` };
     expect(paymentUri({ token: 'usdc', chain: 'ethereum' }, test)).toBe(
       `ethereum:${test.usdc}@31337/transfer?address={address}&uint256={units}`,

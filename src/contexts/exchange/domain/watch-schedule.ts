@@ -1,14 +1,14 @@
 import { DAY_MS, MINUTE_MS } from '../../../kernel/clock.js';
 import { findEnd, isOpen, type ExistingOrder } from './order.js';
 
-/** Work of `work.items` for as long as an order may change; its shares are providers. */
+/** The kind of the work items of orders that may change; their shares are providers. */
 export const WATCH = 'exchange.watch';
-/** Orders with a reason to be polled come before those that are merely due. */
+/** The queue of orders that an event woke precedes the queue of orders that are due. */
 export const WATCH_LINES = { woken: 0, polled: 1 } as const;
 
 const SECOND_MS = 1000;
 
-/** Longest interval between two polls of an order that waits for its deposit, has just ended, or is exchanged. */
+/** The longest interval between polls of an order that waits for its deposit, has just ended, or is exchanged. */
 const OPEN_MS = 20 * SECOND_MS;
 const CLOSING_MS = 5 * SECOND_MS;
 const PROCESSING_MS = 10 * MINUTE_MS;
@@ -18,12 +18,12 @@ const ENDED_MS = DAY_MS;
 const WATCHED_MS = 30 * DAY_MS;
 /** An order is polled again when its age has grown by an eighth. */
 const AGE_SHARE = 8;
-/** Longest interval between polls that fail. */
+/** The longest interval between polls that fail. */
 export const MAX_RETRY_MS = 5 * MINUTE_MS;
 
 /**
- * Milliseconds until the next poll of an order; null: none. The intervals grow: some 250 polls in the hour of a pending
- * order, some 90 in the 30 days after its end. `random` in [0, 1) spreads them by plus or minus 10 %.
+ * Milliseconds until the next poll of an order, or null. The intervals grow: some 250 polls in the hour of a pending order,
+ * some 90 in the 30 days after its end. `random` in [0, 1) spreads them by plus or minus 10 %.
  */
 export function nextPoll(
   state: ExistingOrder,
@@ -31,7 +31,7 @@ export function nextPoll(
 ): number | null {
   const spread = (ageMs: number, minMs: number, maxMs: number): number =>
     Math.max(minMs, Math.min(ageMs / AGE_SHARE, maxMs)) * (0.9 + 0.2 * random);
-  const quietMs = Math.max(0, nowMs - Date.parse(state.updatedAt));
+  const quietMs = Math.max(0, nowMs - Date.parse(state.updated_at));
   if (isOpen(state)) {
     const untilEndMs = Date.parse(findEnd(state)) - nowMs;
     if (untilEndMs <= 0) return spread(-untilEndMs, intervalMs, Math.max(intervalMs, CLOSING_MS));

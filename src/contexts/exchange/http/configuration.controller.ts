@@ -1,39 +1,89 @@
 import { quoted } from '../../../platform/dto/date-point.js';
 import { Controller, Get, Inject } from '@nestjs/common';
-import { isZero } from '../../../kernel/decimal.js';
+import Big from 'big.js';
+import { isAtLeast, isZero } from '../../../kernel/decimal.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Fault } from '../../../kernel/fault.js';
+import { asciiDigits } from '../../../kernel/typed-text.js';
 import { processConfig, type ProcessConfig } from '../../../platform/config/config.js';
-import { ApiProperty, Field, Many } from '../../../platform/dto/field.js';
+import { ApiProperty, Field, Many, type Rule } from '../../../platform/dto/field.js';
 import { text, TIME } from '../../../platform/dto/rules.js';
 import { Inputs } from '../../../platform/http/decorators.js';
 import { Visit } from '../../../platform/http/pages/page.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { ComplianceNotices } from '../application/compliance-notices.js';
 import { Onramp, Onramps, type Purchase } from '../application/onramps.js';
-import { LinkSignatures } from '../application/signed-links.js';
+import { LinkSignatures } from './signature.js';
 import { readReturnUrl } from '../domain/addresses.js';
+import { PAID_OUT } from '../domain/catalog.js';
 import type { ExchangeVisit } from './exchange-key.guard.js';
-import { NOTICE } from './order-dto.js';
 import {
-  CHAIN_TO,
-  CHAINS_TO,
-  code,
-  fiatAmount,
-  fiatCurrency,
+  chainTo,
   nonEmpty,
+  NOTICE,
   querySignature,
   returnUrl,
-  roundedFiat,
   signature,
   tagOrMemo,
-  TOKENS_TO,
+  tokenTo,
   withdrawAddress,
-} from './parameters.js';
+} from './order-dto.js';
+
+const MAX_FIAT = '1000000';
+
+/** The currencies of ISO 4217 that people pay with, without funds, metals and test codes. */
+const FIAT_CURRENCIES: ReadonlySet<string> = new Set(
+  `AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CLP CNY COP
+   CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD
+   IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR
+   MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP
+   SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VES VND VUV WST XAF XCD XCG XOF
+   XPF YER ZAR ZMW ZWG`.split(/\s+/),
+);
+/** The digits after the point by ISO 4217, where they are not two. */
+const MINOR_DIGITS: ReadonlyMap<string, number> = new Map([
+  ...'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF'
+    .split(' ')
+    .map((code) => [code, 0] as const),
+  ...'BHD IQD JOD KWD LYD OMR TND'.split(' ').map((code) => [code, 3] as const),
+]);
+
+const JSON_NUMBER = /^(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:e([+-]?[0-9]{1,3}))?$/i;
+const MAX_NUMBER = 40;
+/** The largest exponent of an amount; a larger one would be written out with as many zeros. */
+const MAX_EXPONENT = 30;
+const PLAIN = /^[0-9]+(?:\.[0-9]{1,2})?$/;
+
+/** The text of a JSON number; a `+` of its exponent arrives as a blank. {@link roundedFiat} rounds it to its currency. */
+export const fiatAmount: Rule = text(
+  { pattern: '^(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]+)?$', examples: ['150.00'] },
+  (value) => {
+    const number = asciiDigits(value).replace(/(?<=e) /i, '+');
+    const parts = number.length > MAX_NUMBER ? null : JSON_NUMBER.exec(number);
+    if (parts === null || Math.abs(Number(parts[1] ?? 0)) > MAX_EXPONENT) return FIAT_FAULT;
+    const plain = PLAIN.test(number) ? number : new Big(number).toFixed();
+    return isZero(plain) || !isAtLeast(MAX_FIAT, plain) ? FIAT_FAULT : plain;
+  },
+);
+
+const FIAT_FAULT = new Fault(`must be a number, more than 0 and at most ${MAX_FIAT}`);
+
+export const fiatCurrency: Rule = text({ pattern: '^[A-Z]{3}$', examples: ['EUR'] }, (value) =>
+  FIAT_CURRENCIES.has(value.toUpperCase())
+    ? value.toUpperCase()
+    : new Fault(`must be the ISO 4217 code of a currency, such as EUR, not ${quoted(value)}`),
+);
+
+/** Rounds half up to the minor unit of the currency, or to hundredths without one. */
+export function roundedFiat(amount: string, currency: string | undefined): string {
+  const decimals = MINOR_DIGITS.get(currency ?? '') ?? 2;
+  if ((amount.split('.')[1] ?? '').length <= decimals) return amount;
+  return new Big(amount).round(decimals, Big.roundHalfUp).toFixed();
+}
 
 const MAX_ONRAMPS_TEXT = 1000;
 
-/** Ids with commas between them; unknown ones are refused later. */
+/** Ids with commas between them; the controller refuses unknown ones. */
 const ids = text({ examples: ['moonpay,transak'] }, (value) => {
   const found = value.split(',').map((id) => id.trim());
   return value.length > MAX_ONRAMPS_TEXT || found.includes('')
@@ -41,10 +91,9 @@ const ids = text({ examples: ['moonpay,transak'] }, (value) => {
     : found;
 });
 
-/** Query of GET /v1/merchants/configuration. */
 class ConfigurationQuery {
-  @Field(code(TOKENS_TO), { description: 'What is paid out.' }) token!: string;
-  @Field(code(CHAINS_TO), { optional: true }) chain?: string;
+  @Field(tokenTo, { description: 'What is paid out.' }) token!: string;
+  @Field(chainTo, { optional: true }) chain?: string;
   @Field(withdrawAddress, { description: 'Where the exchanged funds go.' }) withdraw_address!: string;
   @Field(tagOrMemo, { optional: true }) withdraw_address_tag?: string;
   @Field(tagOrMemo, { optional: true }) withdraw_address_memo?: string;
@@ -69,7 +118,6 @@ class ConfigurationQuery {
   @Field(querySignature, { optional: true }) signature_v2?: string;
 }
 
-/** contract.md 25.3. */
 class ConfigurationResponse {
   @ApiProperty({ type: 'string', format: 'uri', description: 'Opens the pay widget until expires_at.' })
   signed_url!: string;
@@ -81,7 +129,7 @@ class ConfigurationResponse {
   @ApiProperty(NOTICE) compliance_notice!: string | null;
 }
 
-/** contract.md 25.3 and 25.4. */
+/** The on-ramps and the signed link of a purchase (contract.md 25.3 and 25.4). */
 @Controller('v1/merchants/configuration')
 export class ConfigurationController {
   constructor(
@@ -112,7 +160,7 @@ export class ConfigurationController {
     const parameters = { ...rest, onramp_amount: amount };
     const url = readReturnUrl(query.return_url ?? null, this.config.mode);
     if (url instanceof Fault) throw DomainError.invalid({ return_url: [url.message] });
-    const chain = query.chain ?? CHAIN_TO;
+    const chain = query.chain ?? PAID_OUT.chain;
     const purchase = { ...parameters, chain, fiat: query.onramp_fiat ?? null, amount: amount ?? null };
     this.require(purchase, only);
     const onramps = this.onramps.for(purchase, only);

@@ -24,13 +24,13 @@ const KEY: KnownExchangeKey = {
 };
 
 interface Call {
-  /** Null: the path is that of no route. */
+  /** The registered route; null for an unknown path. */
   readonly route: string | null;
   readonly query?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What comes of a request: its caller, or status and detail of the refusal. */
+/** The outcome of a request: its caller, or the status and detail of the refusal. */
 async function identify({ route, query = {}, headers = {} }: Call, key: Partial<KnownExchangeKey> = {}) {
   const authentication = new ExchangeKeyGuard(
     {

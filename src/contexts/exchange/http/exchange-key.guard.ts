@@ -33,12 +33,11 @@ const LIST = '/v1/merchant/orders';
 const CONFIGURATION = '/v1/merchants/configuration';
 const ORDERS = '/v1/orders';
 
-/** The key of a request, and where it comes from; a proxy is believed about it only when it is a configured one. */
 interface ExchangeVisitor {
   readonly key: KnownExchangeKey;
   /** Identifies one client: an IPv4 address, or the /64 that one IPv6 subscriber holds. */
   readonly client: string;
-  /** The name under which requests count: the key for those that only its owner can send, else key and client. */
+  /** The rate limit's key: the API key for requests that only its owner can send, else API key and client. */
   readonly countedAs: string;
   /** Names the secret that signed the request, for the request log. */
   signedBy(secret: string | null): void;
@@ -46,8 +45,8 @@ interface ExchangeVisitor {
 export type ExchangeVisit = Visit<ExchangeVisitor>;
 
 /**
- * The exchange API (contract.md 21): a key in the query, and where the key demands it a signature over the withdrawal
- * address. Nothing of a body is signed, so all of it is known before a byte of one is read.
+ * The authentication of the exchange API (contract.md 21): a key in the query, and where the key demands it a signature
+ * over the withdrawal address. No body is signed, so a request is verified before its body is read.
  */
 @Injectable()
 export class ExchangeKeyGuard extends ApiGuard {
@@ -72,7 +71,7 @@ export class ExchangeKeyGuard extends ApiGuard {
     if (key === null || merchant === null)
       throw new Refusal(invalidKey(route === LIST ? 'header X-Api-Key' : 'query parameter api_key'));
     const signer = requestSigner(key, request);
-    // Keys are public, and so are the signatures of links: each client has its share, and the owner has its own.
+    // Keys and the signatures of links are public: clients share a budget that is not the owner's.
     const isOwner =
       route === LIST ||
       key.cidrs.length > 0 ||
@@ -101,7 +100,7 @@ export class ExchangeKeyGuard extends ApiGuard {
   }
 }
 
-/** The secret that signed it; null where none has to, or only the handler can check it; undefined: the signature is wrong. */
+/** The secret that signed a request; null where the handler checks or none is needed; undefined for a wrong signature. */
 function requestSigner(
   key: KnownExchangeKey,
   { edge, headers, query }: FastifyRequest,
@@ -125,13 +124,12 @@ function requestSigner(
   }
 }
 
-/** The number of clients that use up a key's budget with their full shares. */
+/** The number of full shares of clients in the budget of a key. */
 const SHARES = 5;
 
 /**
- * Requests that make a provider work, per key and minute in this process (ADR 150). What its owner sends has a budget of
- * its own; of the other one, a client has a share: a stranger with one link uses up neither the owner's calls nor, for all
- * keys, those that the provider allows the service.
+ * The rate limit of requests that call a provider, per key in this process (ADR 150). The owner of the key has a separate
+ * budget. Clients have a share of the other one, so that a stranger with one link exhausts neither.
  */
 @Injectable()
 export class ProviderBudget {
@@ -143,7 +141,7 @@ export class ProviderBudget {
     @Inject(exchangeConfig.KEY) { exchangeProviderCallsPerMinute }: ExchangeConfig,
     @Inject(httpConfig.KEY) { rateLimitPerMinute }: HttpConfig,
   ) {
-    // Unless it is set, one client alone, such as a merchant's server, may call as often as anywhere else.
+    // A single client, such as a merchant's server, may use its whole rate limit by default.
     const limit = exchangeProviderCallsPerMinute ?? SHARES * rateLimitPerMinute;
     this.clients = new LocalRateLimiter(Math.ceil(limit / SHARES));
     this.keys = new LocalRateLimiter(limit);
@@ -161,7 +159,7 @@ export class ProviderBudget {
 const EVERY = { ...BODY, 400: 'BadQuery', 401: 'InvalidKey', 403: 'KeyForbidden', 503: 'Unavailable' };
 const WRITE = { 409: 'Conflict', 422: 'Invalid' };
 
-/** The exchange API (contract.md 21): everything is in the query. */
+/** The exchange API, whose inputs are all in the query (contract.md 21). */
 export const exchangeScheme: ApiScheme = {
   ...EDGE_SCHEME,
   prefix: '/v1/',

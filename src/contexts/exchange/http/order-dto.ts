@@ -2,7 +2,7 @@ import { DAY_MS } from '../../../kernel/clock.js';
 import { isDecimal, isZero } from '../../../kernel/decimal.js';
 import { Fault } from '../../../kernel/fault.js';
 import { asciiDigits } from '../../../kernel/typed-text.js';
-import { datePoint, type DatePoint } from '../../../platform/dto/date-point.js';
+import { datePoint, type DatePoint, quoted } from '../../../platform/dto/date-point.js';
 import {
   ApiProperty,
   Field,
@@ -18,11 +18,54 @@ import { WriteBody } from '../../../platform/http/admin/writes.js';
 import { Filter, ListParameters, MAX_PAGE, PageCursor, PageSize } from '../../../platform/http/list-query.js';
 import { throwBadRequest } from '../../../platform/http/decorators.js';
 import { ORDER_STATUSES, type OrderStatus } from '../domain/order-events.js';
-import { readEvmAddress } from '../domain/addresses.js';
+import { readEvmAddress, readAddress, readTag } from '../domain/addresses.js';
 import type { OrderJson, OrderRecord } from '../domain/order-record.js';
-import { PAIRS } from '../domain/catalog.js';
+import { PAIRS, PAID_OUT } from '../domain/catalog.js';
 import type { OrderFilter } from '../views/orders.js';
-import { code, nonEmpty, querySignature, signature, tagOrMemo, withdrawAddress } from './parameters.js';
+
+/** A text that a caller chooses: 1 to 255 code points once trimmed, no control characters (contract.md 22.2). */
+export const nonEmpty: Rule = text({ minLength: 1, maxLength: 255 }, (value) =>
+  value.trim() === '' ? new Fault('must not be empty') : readTag(value.trim()),
+);
+
+/** A tag or a memo; an empty one is none. */
+export const tagOrMemo: Rule = text({ maxLength: 255 }, (value) =>
+  value === '' ? undefined : readTag(value),
+);
+
+export const withdrawAddress: Rule = text(
+  { examples: ['4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T'] },
+  (value) => readAddress(PAID_OUT.chain, value),
+);
+
+/** The signature over the address. The guard or the command verifies it. */
+export const signature = text({
+  pattern: '^[0-9a-f]{64}$',
+  description: 'Required when the key demands signatures; see above.',
+});
+
+/** The signature over all other parameters of the query (contract.md 21.8), which the guard has verified. */
+export const querySignature = text({
+  pattern: '^[0-9a-f]{64}$',
+  description: 'Over the whole query. Keys issued for it require it with a tag or memo.',
+});
+
+/** The URL to which a page returns; `readReturnUrl` checks it for the mode. */
+export const returnUrl: Rule = text({ format: 'uri', maxLength: 2048 }, (value) =>
+  value === '' ? undefined : value,
+);
+
+/** One of the codes, in any letter case. */
+export function code(codes: readonly string[]): Rule {
+  const known = new Map(codes.map((each) => [each.toLowerCase(), each]));
+  return text({ enum: [...codes] }, (value) => {
+    const found = known.get(value.toLowerCase());
+    return found ?? new Fault(`must be one of ${codes.join(', ')}, not ${quoted(value)}`);
+  });
+}
+
+/** The token and the chain of all payouts. There is only one chain, so that parameters may omit it. */
+export const [tokenTo, chainTo] = [code([PAID_OUT.token]), code([PAID_OUT.chain])];
 
 export const AMOUNT: Schema = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?$', examples: ['100.5'] };
 
@@ -33,7 +76,6 @@ export const NOTICE: Schema = { ...NULLABLE, description: "A notice for the call
 /** The pairs of the catalogue; the provider may still refuse one. */
 const pair: Rule = { ...code(PAIRS.map(({ id }) => id)), schema: { type: 'string', examples: ['USDCSOL'] } };
 
-/** Query of POST /v1/orders. */
 export class CreateOrderQuery {
   @Field(pair, { description: 'As GET /v1/tokens lists it.' }) pair_id!: string;
   @Field(withdrawAddress, { description: 'Where the exchanged funds go.' }) withdraw_address!: string;
@@ -46,7 +88,6 @@ export class CreateOrderQuery {
   @Field(querySignature, { optional: true }) signature_v2?: string;
 }
 
-/** Query of the actions on an order. */
 export class OrderActionQuery {
   @Field(signature, { optional: true }) signature?: string;
 }
@@ -57,7 +98,6 @@ class Deposit {
   @ApiProperty(TIME) deposited_at!: string;
 }
 
-/** A refund that an operator recorded. */
 class Refund {
   @ApiProperty(AMOUNT) amount!: string;
   @ApiProperty(TEXT) transaction_hash!: string;
@@ -131,7 +171,6 @@ export class OrderResponse {
   @ApiProperty(NOTICE) compliance_notice!: string | null;
 }
 
-/** Query of GET /v1/merchant/orders (contract.md 24). */
 export class OrdersQuery {
   @Field(datePoint, { description: 'The first day in UTC, or the first instant.' }) start_date!: DatePoint;
 
@@ -152,7 +191,7 @@ export class OrdersQuery {
 
 const MAX_DAYS = 92;
 
-/** Throws DomainError `bad_request` for a range that is none or too long. */
+/** Throws DomainError `bad_request` for an inverted or too long range. */
 export function orderFilter(query: OrdersQuery): OrderFilter {
   const { start_date: start, end_date: end } = query;
   if (end.end <= start.at) throwBadRequest('end_date', 'must not lie before start_date');
@@ -167,7 +206,6 @@ export class OrdersResponse {
   @ApiProperty(NULLABLE) next_cursor!: string | null;
 }
 
-/** Query of GET /admin/v1/orders. */
 export class AdminOrdersQuery extends ListParameters {
   @Filter(uuid, 'Only orders of this merchant.') merchant_id?: string;
 
@@ -202,16 +240,11 @@ const refundAmount: Rule = text(AMOUNT, (value) => {
   const isPositive = isDecimal(amount) && !isZero(amount);
   return isPositive ? amount : new Fault('must be a decimal of more than 0, such as 12.5');
 });
-const transactionHash: Rule = text({ minLength: 1, maxLength: 255 }, (value) => {
-  const trimmed = value.trim();
-  return trimmed === '' || trimmed.length > 255 ? new Fault('must have 1 to 255 characters') : trimmed;
-});
 const recipient: Rule = text({ pattern: '^0x[0-9a-fA-F]{40}$' }, (value) => readEvmAddress(value));
 
-/** Body of POST /admin/v1/orders/{id}/refunds. */
 export class RecordRefundBody extends WriteBody {
   @Field(refundAmount, { description: 'How much of amount_refundable.' }) amount!: string;
-  @Field(transactionHash, { description: 'The transaction of the refund.' }) transaction_hash!: string;
+  @Field(nonEmpty, { description: 'The transaction of the refund.' }) transaction_hash!: string;
 
   @Field(recipient, {
     optional: true,

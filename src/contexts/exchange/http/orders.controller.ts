@@ -16,14 +16,7 @@ import { Reply } from '../../../platform/http/reply.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { ComplianceNotices } from '../application/compliance-notices.js';
-import { CreateOrder } from '../application/create-order.js';
-import {
-  CancelOrder,
-  EndSandboxOrder,
-  MarkOrderAsPaid,
-  OwnOrders,
-  RefreshOrder,
-} from '../application/order-actions.js';
+import { ActOnOrder, CreateOrder, EndSandboxOrder, OwnOrders } from '../application/order-commands.js';
 import type { ExistingOrder } from '../domain/order.js';
 import { orderResponse } from '../domain/order-record.js';
 import { ORDER_VIEWS, OrdersView } from '../views/orders.js';
@@ -40,7 +33,7 @@ import { requireOrderSignature } from './signature.js';
 
 const NOT_FOUND = 'This key has no such order.';
 
-/** contract.md 22. */
+/** The orders of a key (contract.md 22). */
 @Controller('v1/orders')
 export class OrdersController {
   constructor(
@@ -116,8 +109,7 @@ export class OrdersController {
     @UuidParam('id', 'Order') orderId: string,
     @Inputs() query: OrderActionQuery,
   ): Promise<Reply> {
-    this.budget.take(visit.key.keyId, visit.countedAs);
-    return this.act(RefreshOrder, orderId, visit, query);
+    return this.act('refresh', orderId, visit, query);
   }
 
   @Patch(':id/cancel')
@@ -138,8 +130,7 @@ export class OrdersController {
     @Ticket() ticket: IdempotencyTicket,
     @Inputs() query: OrderActionQuery,
   ): Promise<Reply> {
-    this.budget.take(visit.key.keyId, visit.countedAs);
-    return this.act(CancelOrder, orderId, visit, query, ticket);
+    return this.act('cancel', orderId, visit, query, ticket);
   }
 
   @Patch(':id/mark_as_paid')
@@ -161,30 +152,32 @@ export class OrdersController {
     @Ticket() ticket: IdempotencyTicket,
     @Inputs() query: OrderActionQuery,
   ): Promise<Reply> {
-    return this.act(MarkOrderAsPaid, orderId, visit, query, ticket);
+    return this.act('mark_as_paid', orderId, visit, query, ticket);
   }
 
   private async act(
-    Action: typeof CancelOrder | typeof MarkOrderAsPaid | typeof RefreshOrder,
+    kind: ActOnOrder['kind'],
     orderId: string,
     visit: ExchangeVisit,
     query: OrderActionQuery,
     ticket?: IdempotencyTicket,
   ): Promise<Reply> {
-    const { ip, cause } = visit;
+    const { key, countedAs, ip, cause } = visit;
+    if (kind !== 'mark_as_paid') this.budget.take(key.keyId, countedAs);
     const complianceNotice = this.notices.of(ip);
     const action = { ...ownOrder(orderId, visit, query), ...(ticket && { ticket }), cause, complianceNotice };
-    return new Reply(200, orderResponse(await this.commandBus.execute(new Action(action)), complianceNotice));
+    const state = await this.commandBus.execute(new ActOnOrder(kind, action));
+    return new Reply(200, orderResponse(state, complianceNotice));
   }
 }
 
 function ownOrder(orderId: string, { key, signedBy }: ExchangeVisit, { signature }: OrderActionQuery) {
-  const authorize = ({ facts }: ExistingOrder): void =>
-    signedBy(requireOrderSignature(key, signature, facts.withdraw_address));
+  const authorize = (found: ExistingOrder): void =>
+    signedBy(requireOrderSignature(key, signature, found.withdraw_address));
   return { orderId, keyId: key.keyId, authorize };
 }
 
-/** contract.md 24. */
+/** The list of a key's orders (contract.md 24). */
 @Controller('v1/merchant/orders')
 export class MerchantOrdersController {
   constructor(private readonly orders: OrdersView) {}
@@ -208,7 +201,6 @@ export class MerchantOrdersController {
 
 const SANDBOX_ONLY = 'Signed as all calls of the merchant API. Only in the sandbox.';
 
-/** Ends an order of the sandbox's provider. Sandbox only. */
 @Controller('merchants/v1/sandbox/orders')
 export class SandboxOrdersController {
   constructor(private readonly commandBus: CommandBus) {}

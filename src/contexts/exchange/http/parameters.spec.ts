@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { Fault } from '../../../kernel/fault.js';
 import { datePoint, type DatePoint } from '../../../platform/dto/date-point.js';
-import { code, fiatAmount, fiatCurrency, roundedFiat } from './parameters.js';
+import { fiatAmount, fiatCurrency, roundedFiat } from './configuration.controller.js';
+import { code } from './order-dto.js';
 
 const read = (rule: typeof fiatAmount, value: string): unknown => rule.read(value);
 const faultOf = (rule: typeof fiatAmount, value: string): string | null => {
@@ -22,7 +23,7 @@ describe('a date of the list of orders', () => {
     ['20260131T123000,5+0200', '2026-01-31T10:30:00.500Z', '2026-01-31T10:30:00.501Z'],
     ['2026-01-31T24:00', '2026-02-01T00:00:00.000Z', '2026-02-01T00:00:00.001Z'],
     ['\u200e2026-01-31\u200e', '2026-01-31T00:00:00.000Z', '2026-02-01T00:00:00.000Z'],
-    // A query writes a blank as +.
+    // A query encodes a blank as +.
     ['2026-01-31 12:30:00 02:00', '2026-01-31T10:30:00.000Z', '2026-01-31T10:30:00.001Z'],
     ['2026-01-31T12:30 0200', '2026-01-31T10:30:00.000Z', '2026-01-31T10:30:00.001Z'],
     ['20260131T1230 02', '2026-01-31T10:30:00.000Z', '2026-01-31T10:30:00.001Z'],
@@ -69,19 +70,19 @@ describe('the amount of an on-ramp', () => {
     'may not be %j',
     (text) => expect(faultOf(fiatAmount, text)).toMatch(/^must be a number, more than 0/),
   );
-  it('may not be a number of many digits', () =>
+  it('has a limited number of digits', () =>
     expect(faultOf(fiatAmount, `1.${'0'.repeat(10_000)}`)).not.toBeNull());
 });
 
 describe('codes', () => {
   const pairs = code(['USDCSOL', 'BTCSOL']);
 
-  it('are accepted in any case, and read as they are listed', () => {
+  it('are accepted in any letter case and read in their listed form', () => {
     expect(read(pairs, 'usdcSol')).toBe('USDCSOL');
     expect(read(fiatCurrency, 'eur')).toBe('EUR');
   });
 
-  it('that are unknown are repeated in the error beside the known ones, bounded and escaped', () => {
+  it('that are unknown are quoted in the error next to the known ones, truncated and escaped', () => {
     expect(faultOf(pairs, 'DOGESOL')).toBe('must be one of USDCSOL, BTCSOL, not "DOGESOL"');
     expect(faultOf(pairs, 'a"\n<b>')).toBe('must be one of USDCSOL, BTCSOL, not "a\\"\\n<b>"');
     expect(faultOf(pairs, 'x'.repeat(10_000))).toBe(

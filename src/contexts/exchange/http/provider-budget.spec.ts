@@ -25,20 +25,20 @@ const accepted = (budget: ProviderBudget, countedAs: string, times: number): num
 };
 
 describe('the budget of calls to a provider', () => {
-  it('gives one client a fifth of what a key has, all clients together no more than that', () => {
+  it('gives one client a fifth of the budget of a key, and all clients together the whole budget', () => {
     const budget = budgetOf(10);
     for (const last of [1, 2, 3, 4]) expect(accepted(budget, `key/203.0.113.${last}`, 20)).toBe(2);
     expect(accepted(budget, 'key/203.0.113.5', 1)).toBe(1);
     expect(accepted(budget, 'key/2001:db8:0:0', 20)).toBe(1);
   });
 
-  it('gives the owner of the key a budget of its own', () => {
+  it('gives the owner of the key a separate budget', () => {
     const budget = budgetOf(10);
     for (const last of [1, 2, 3, 4, 5]) accepted(budget, `key/203.0.113.${last}`, 20);
     expect(accepted(budget, 'key', 20)).toBe(10);
   });
 
-  it('lets one client alone call as often as its limit of requests allows, unless it is set', () => {
+  it('lets a single client use its whole rate limit by default', () => {
     const budget = budgetOf(null, 7);
     for (const last of [1, 2, 3, 4, 5]) expect(accepted(budget, `key/203.0.113.${last}`, 20)).toBe(7);
     expect(accepted(budget, 'key/203.0.113.6', 20)).toBe(0);

@@ -11,14 +11,12 @@ import { ComplianceNotices } from '../application/compliance-notices.js';
 import { ExchangeProviders } from '../application/exchange-providers.js';
 import { offered } from '../domain/catalog.js';
 import type { ExchangeVisit } from './exchange-key.guard.js';
-import { NOTICE } from './order-dto.js';
-import { CHAIN_TO, CHAINS_TO, code, nonEmpty, TOKENS_TO } from './parameters.js';
+import { chainTo, nonEmpty, NOTICE, tokenTo } from './order-dto.js';
 import { createHash } from 'node:crypto';
 
-/** Query of GET /v1/tokens. */
 class TokensQuery {
-  @Field(code(TOKENS_TO), { description: 'What is paid out.' }) to_token!: string;
-  @Field(code(CHAINS_TO), { optional: true }) to_chain?: string;
+  @Field(tokenTo, { description: 'What is paid out.' }) to_token!: string;
+  @Field(chainTo, { optional: true }) to_chain?: string;
   @Field(nonEmpty, { optional: true, description: 'For tracking.' }) user_id?: string;
 }
 
@@ -37,14 +35,12 @@ class Token {
   pair_ids!: readonly string[];
 }
 
-/** contract.md 25.1. */
 class TokensResponse {
   @Many(() => Token) tokens!: readonly Token[];
 
   @ApiProperty(NOTICE) compliance_notice!: string | null;
 }
 
-/** contract.md 25.1. */
 @Controller('v1/tokens')
 export class TokensController {
   constructor(
@@ -63,9 +59,8 @@ export class TokensController {
       422: 'A parameter is missing or wrong.',
     },
   })
-  list(@Visit() { ip }: ExchangeVisit, @Inputs() query: TokensQuery): TokensResponse {
-    const to = { token: query.to_token, chain: query.to_chain ?? CHAIN_TO };
-    const tokens = offered(to, this.providers.current.pairIds).map(({ token, chains, pairs }) => ({
+  list(@Visit() { ip }: ExchangeVisit, @Inputs() _query: TokensQuery): TokensResponse {
+    const tokens = offered(this.providers.current.pairIds).map(({ token, chains, pairs }) => ({
       id: token.id,
       name: token.name,
       icon_url: iconUrl(this.config, token.id),
@@ -76,7 +71,7 @@ export class TokensController {
   }
 }
 
-/** The headers of icons for pages of merchants and the pay widget: an SVG must not run or load anything. */
+/** The headers of icons for any page: an SVG must not run or load anything. */
 const ICON_HEADERS = {
   'content-type': 'image/svg+xml; charset=utf-8',
   'cache-control': 'public, max-age=31536000, immutable',
@@ -118,7 +113,7 @@ const ICONS: Readonly<Record<string, string>> = {
   sol: '<svg width="32" height="32" viewBox="0 0 32 32" xmlns="http://www.w3.org/2000/svg"><g fill="none"><circle fill="#66F9A1" cx="16" cy="16" r="16"/><path d="M9.925 19.687a.59.59 0 01.415-.17h14.366a.29.29 0 01.207.497l-2.838 2.815a.59.59 0 01-.415.171H7.294a.291.291 0 01-.207-.498l2.838-2.815zm0-10.517A.59.59 0 0110.34 9h14.366c.261 0 .392.314.207.498l-2.838 2.815a.59.59 0 01-.415.17H7.294a.291.291 0 01-.207-.497L9.925 9.17zm12.15 5.225a.59.59 0 00-.415-.17H7.294a.291.291 0 00-.207.498l2.838 2.815c.11.109.26.17.415.17h14.366a.291.291 0 00.207-.498l-2.838-2.815z" fill="#FFF"/></g></svg>',
 };
 
-/** The picture's bytes are part of its name: under one name there is never another. */
+/** The name contains a hash of the picture, so that caches may keep it for ever. */
 function fileName(tokenId: string, svg: string): string {
   return `${tokenId}-${createHash('sha256').update(svg).digest('hex').slice(0, 12)}.svg`;
 }
@@ -131,7 +126,7 @@ export function iconPath(tokenId: string): string {
   return `/icons/${fileName(tokenId, svg)}`;
 }
 
-/** Absolute; under one URL the picture never changes. */
+/** The absolute URL of a token's icon, which never changes its picture. */
 export function iconUrl({ publicUrl, host, port }: HttpConfig, tokenId: string): string {
   const base = publicUrl ?? listenerUrl(host, port);
   return `${base.replace(/\/+$/, '')}${iconPath(tokenId)}`;

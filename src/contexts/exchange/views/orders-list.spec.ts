@@ -12,7 +12,7 @@ import { OrdersView, type OrdersFilter } from './orders.js';
 type OrdersListFilter = Omit<OrdersFilter, 'page_size' | 'page_cursor'>;
 
 const ROWS = 40_000;
-/** Each merchant has two keys; under each are ten users, who have the same names under every key. */
+/** Each merchant has two keys, and each key ten users with the same names. */
 const KEYS = 40;
 const MERCHANTS = 20;
 const USERS = 10;
@@ -21,7 +21,7 @@ const START = Date.UTC(2026, 0, 1);
 const ALL = { uuid: null, phoneNumber: null, limit: 20 } as const;
 
 const HASH = new KeyedHash(Buffer.alloc(32));
-/** What is sealed is opened by the codec, in other specs: here every text is in clear. */
+/** A codec for texts in clear; other specs test the unsealing. */
 const CODEC = { open: async (events: readonly never[]) => events } as unknown as EventCodec;
 
 const merchant = (n: number): string => deriveId('orders', `merchant ${n % MERCHANTS}`);
@@ -117,14 +117,14 @@ describe('orders for operators, 40,000 of 40 keys', () => {
   ];
 
   it.each(LISTS)(
-    '%s has the matching payouts alone, newest first, and reads indexes alone',
+    '%s returns only the matching orders, newest first, and reads only indexes',
     async (...list) => {
       const [, filter, merchants, holds] = list;
       await lists.cost();
       const first = await page(filter, merchants);
       const { read, scans } = await lists.cost();
       expect(scans.filter((scan) => scan.startsWith('Seq Scan'))).toEqual([]);
-      // A user has 100 orders under each key, a key 1,000; everything else is a page for each range.
+      // A user has 100 orders under each key, and a key 1,000. Any other list reads one page for each range.
       const ranges = (filter.status === undefined ? ORDER_STATUSES.length : 1) * (merchants?.length ?? 1);
       const keysOfUser = filter.user_id === undefined ? 0 : merchants === null ? KEYS : KEYS / MERCHANTS;
       const strange = filter.key_id !== undefined && merchants !== null ? ROWS / KEYS : 0;

@@ -52,7 +52,7 @@ const ADDRESSES = [
 
 const HASH = new KeyedHash(Buffer.alloc(32));
 const hashOf = (userId: string | null) => (userId === null ? null : userHash(HASH, KEY, userId));
-/** What is sealed is opened by the codec, in specs of its own. */
+/** A codec for texts in clear; other specs test the unsealing. */
 const CODEC = { open: async (events: readonly never[]) => events } as unknown as EventCodec;
 
 const facts = (id: string, more: Partial<OrderFacts> = {}): OrderFacts => ({
@@ -123,7 +123,7 @@ function story(creation: OrderFacts, ending: Ending): Story {
   return { creation, events: events.map(recordedOf), after: stateAfter(...events) };
 }
 
-// Few times, so that ids decide; some at the very edges of hours and days.
+// Few distinct times, so that ids decide the order; some at the edges of hours and days.
 const stories: fc.Arbitrary<readonly Story[]> = fc.uniqueArray(
   fc
     .record({
@@ -154,7 +154,7 @@ const filter: fc.Arbitrary<OrderFilter> = fc.record({
   page_size: fc.constantFrom(1, 3, 7, 1000),
 });
 
-/** What the list must show, by the specification. */
+/** The expected list, by the specification. */
 function expected(all: readonly Story[], requested: OrderFilter): OrderRecord[] {
   return all
     .filter(({ creation, after }) => {
@@ -163,7 +163,7 @@ function expected(all: readonly Story[], requested: OrderFilter): OrderRecord[] 
         creation.key_id === KEY &&
         at >= requested.from.getTime() &&
         at < requested.until.getTime() &&
-        (requested.user_id === undefined || after.facts.user_id === requested.user_id) &&
+        (requested.user_id === undefined || after.user_id === requested.user_id) &&
         (requested.status === undefined || after.status === requested.status) &&
         (requested.withdraw_address === undefined || creation.withdraw_address === requested.withdraw_address)
       );
@@ -191,7 +191,7 @@ async function apply(events: readonly RecordedEvent[], schema?: string): Promise
 const rows = (): Promise<unknown[]> => db.database.query('select * from exchange.orders order by id');
 
 describe('the list of orders', () => {
-  it('is what the filter says, in full pages with the count of all, for any orders, filter and page size', async () => {
+  it('returns the matching orders in full pages with their total, for any orders, filter and page size', async () => {
     const filters = fc.array(filter, { minLength: 5, maxLength: 8 });
     await fc.assert(
       fc.asyncProperty(stories, filters, async (all, requests) => {
@@ -214,10 +214,10 @@ describe('the list of orders', () => {
     );
   });
 
-  it('is the same however the events were cut into batches, and when every event comes twice', async () => {
+  it('is the same for any batches of events, and when every event is applied twice', async () => {
     await fc.assert(
       fc.asyncProperty(stories, fc.infiniteStream(fc.nat(6)), async (all, sizes) => {
-        // Orders side by side, each in its own order.
+        // The events of several orders interleave.
         const longest = Math.max(...all.map(({ events }) => events.length));
         const events = Array.from({ length: longest }, (_, n) =>
           all.flatMap((each) => each.events[n] ?? []),
@@ -241,7 +241,7 @@ describe('the list of orders', () => {
 });
 
 describe('the totals of orders', () => {
-  it('count those that are open, those with money to refund, and those that lack deposits', async () => {
+  it('count open orders, orders with money to refund, and orders with a shortfall', async () => {
     const all = ENDINGS.map((ending, n) =>
       story(
         facts(deriveId('operator', String(n)), { created_at: new Date(START + n * HOUR).toISOString() }),

@@ -28,13 +28,12 @@ import {
 } from '../domain/order-events.js';
 import { listedOrder, orderRecord, type OrderJson, type OrderRecord } from '../domain/order-record.js';
 
-/** Name of the checkpoint that a list waits for. */
 export const ORDER_VIEWS = subscriptionName('exchange.views');
 
 export const orderViews: SubscriptionDefinition = {
   name: ORDER_VIEWS,
   events: ORDER_EVENTS,
-  // Lists wait for it, orders do not: under load a little more in a batch costs much less.
+  // Only lists wait for it, and larger batches cost much less under load.
   gatherMs: 20,
   staysSealed: true,
   apply: foldedRows({
@@ -47,9 +46,9 @@ export const orderViews: SubscriptionDefinition = {
   tables: { schema: 'exchange', names: ['orders'], json: ['events'] },
 };
 
-/** `body`: the order as the API displays it, but for personal fields, which are sealed. */
+/** `body`: the order as the API displays it, with sealed personal fields. */
 function toRow(state: ExistingOrder) {
-  const { key_id, merchant_id, user_hash, withdraw_address, created_at } = state.facts;
+  const { key_id, merchant_id, user_hash, withdraw_address, created_at } = state;
   return {
     key_id,
     merchant_id,
@@ -64,11 +63,11 @@ function toRow(state: ExistingOrder) {
   };
 }
 
-/** The deposit address and the hashes of all transactions, as searches compare them. */
+/** The normalized deposit address and hashes of all transactions. */
 function searchKeys(state: ExistingOrder): readonly string[] {
-  const transfers = [...state.deposits, ...state.lateDeposits, ...state.refunds];
+  const transfers = [...state.deposits, ...state.late_deposits, ...state.refunds];
   const hashes = transfers.map(({ transaction_hash }) => transaction_hash);
-  const others = [state.facts.deposit_address, state.withdrawTransactionHash, state.refundTransactionHash];
+  const others = [state.deposit_address, state.withdraw_transaction_hash, state.refund_transaction_hash];
   return [...new Set([...others, ...hashes].filter((key) => key !== null).map(plainHash))];
 }
 
@@ -76,19 +75,18 @@ function searchKeys(state: ExistingOrder): readonly string[] {
 const statusNumber = (status: OrderStatus): number => ORDER_STATUSES.indexOf(status);
 
 interface Filter extends KeysetPage {
-  /** The merchant's name for its user. */
   readonly user_id?: string | undefined;
   readonly status?: OrderStatus | undefined;
 }
 
-/** The filter of GET /v1/merchant/orders (contract.md 24): created from `from` on, and before `until`. */
+/** The filter of GET /v1/merchant/orders (contract.md 24): `from` is inclusive, `until` exclusive. */
 export interface OrderFilter extends Filter {
   readonly from: Date;
   readonly until: Date;
   readonly withdraw_address?: string | undefined;
 }
 
-/** The filter of lists that operators and merchants' people browse. */
+/** The filter of the lists of operators and the portal. */
 export interface OrdersFilter extends Filter {
   /** The API key that created them. */
   readonly key_id?: string | undefined;
@@ -96,7 +94,6 @@ export interface OrdersFilter extends Filter {
   readonly refundable?: string | undefined;
 }
 
-/** The orders of keys, of merchants and of all. */
 @Injectable()
 export class OrdersView {
   constructor(
@@ -106,7 +103,7 @@ export class OrdersView {
     private readonly loop: CommandLoop,
   ) {}
 
-  /** The JSON text of one page of a key, newest first, with how many orders there are on all pages, at one instant. */
+  /** The JSON text of a page of a key, newest first, with the total of all pages from the same snapshot. */
   async page(keyId: string, filter: OrderFilter): Promise<string> {
     const { from, until, user_id, status, withdraw_address } = filter;
     const where = {
@@ -127,20 +124,20 @@ export class OrdersView {
     return `{"total_count":${page.total},"orders":[${orders}],"next_cursor":${JSON.stringify(page.next_cursor)}}`;
   }
 
-  /** One page for people, newest first. Null merchants: of all. Without `withPersonal` personal fields are null. */
+  /** One page, newest first; null merchants: of all. Without `withPersonal` personal fields are null. */
   async rows(merchants: readonly string[] | null, filter: OrdersFilter, withPersonal: boolean) {
     const list = await this.listOf(merchants, filter);
     const { rows, next_cursor } = await listPage<OrderRow>(this.database, list, filter);
     return { orders: await this.toOrders(rows, withPersonal), next_cursor };
   }
 
-  /** One order, as its stream is now. Throws `not_found`. */
+  /** One order, read from its stream. Throws `not_found`. */
   async get(id: string, withPersonal: boolean): Promise<OrderJson> {
     const found = listedOrder(existingOrder(await this.loop.loadForDisplay(order, id)));
     return withPersonal ? found : { ...found, ...NO_PERSON };
   }
 
-  /** The order of this id, or the newest with this deposit address, or a deposit, payment or refund of this hash. */
+  /** Finds an order by id, or the newest by deposit address or by the hash of a deposit, payout or refund. */
   @Searches('orders:read')
   async search({ text, uuid, merchants, limit }: SearchQuery): Promise<readonly Found[]> {
     if (uuid !== null) {
@@ -156,12 +153,11 @@ export class OrdersView {
     return (await this.toOrders(rows, false)).map(foundOrder);
   }
 
-  /** The keyed hash that is for a user of the key in operations. */
+  /** The keyed hash that identifies a user of the key in operations. */
   userHash(keyId: string, userId: string): string {
     return userHash(this.keyedHash, keyId, userId);
   }
 
-  /** Ids of all orders of a user of a key. */
   async ofUserHash(keyId: string, hash: string): Promise<readonly string[]> {
     const rows = await this.database.query<{ id: string }>(
       'select id from exchange.orders where key_id = $1 and user_hash = $2 order by created_at, id',
@@ -170,7 +166,6 @@ export class OrdersView {
     return rows.map(({ id }) => id);
   }
 
-  /** Counts orders for gauges. */
   async totals() {
     const open = OPEN.map((status) => [status, `status = ${statusNumber(status)}`] as const);
     const conditions = [...open, ['refundable', 'refundable > 0'], ['shortfall', 'shortfall > 0']] as const;
@@ -200,7 +195,7 @@ export class OrdersView {
     return { ...list, where, statuses, lanes: { column: 'merchant_id', type: 'uuid', values: merchants } };
   }
 
-  /** The hashes of the user under each key that has orders of a user of this name. */
+  /** The hashes of the user under each key that has orders of the user. */
   private async toHashes(
     userId: string,
     keyId: string | undefined,
@@ -216,7 +211,7 @@ export class OrdersView {
     return known.map(({ hash }) => hash);
   }
 
-  /** Returns the keys that created orders, by leaps through the index. A key belongs to one merchant. */
+  /** The keys that created orders, by a loose index scan. A key belongs to one merchant. */
   private async keys(merchants: readonly string[] | null): Promise<readonly string[]> {
     const rows = await this.database.query<{ key: string }>(
       `with recursive keys as (
@@ -232,14 +227,13 @@ export class OrdersView {
   }
 
   private async toOrders(rows: readonly OrderRow[], withPersonal: boolean): Promise<readonly OrderJson[]> {
-    // A row is of an order that was created.
     const orders = rows.map(({ events }) =>
       listedOrder(fold(order, JSON.parse(events) as OrderEvent[]) as ExistingOrder),
     );
     return withPersonal ? this.withPersons(orders) : orders.map((each) => ({ ...each, ...NO_PERSON }));
   }
 
-  /** The orders with their personal fields in clear; null once they are erased. */
+  /** Unseals the personal fields; null once they are erased. */
   private async withPersons<Listed extends OrderRecord>(
     orders: readonly Listed[],
   ): Promise<readonly Listed[]> {
@@ -258,7 +252,7 @@ export class OrdersView {
 }
 
 interface OrderRow {
-  /** All of them, personal fields sealed. */
+  /** All events of the order as JSON, with sealed personal fields. */
   readonly events: string;
 }
 

@@ -53,8 +53,9 @@ export class SideShiftHarness {
   async newOrder(over: Partial<NewProviderOrder> = {}) {
     const order = requested(over);
     const created = await this.provider.create(order);
-    const reference: ProviderReference = { orderId: order.order_id, reference: created.provider_reference };
-    return { created, reference, shiftId: created.provider_reference };
+    const { provider_reference } = created;
+    const reference: ProviderReference = { order_id: order.order_id, provider_reference };
+    return { created, reference, shiftId: provider_reference };
   }
 
   /** How often a shift was requested. */

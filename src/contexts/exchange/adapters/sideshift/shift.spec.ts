@@ -42,7 +42,7 @@ const SHIFT: SideShiftObject = {
   settleHash: 'payment-1',
   depositReceivedAt: at(3),
 };
-/** Of what a shift or a deposit says: true, or something else of the kind, or nonsense. */
+/** Statuses of a shift or a deposit: documented, of the wrong kind, or nonsense. */
 const statuses = fc.constantFrom(
   'waiting',
   'pending',
@@ -88,7 +88,7 @@ const shift = fc
   )
   .map((lies): SideShiftObject => ({ ...SHIFT, ...lies }));
 
-it('any response of SideShift says what was agreed, or contradicts it', () => {
+it('every response of SideShift matches the agreed shift or is a contradiction', () => {
   let believed = 0;
   fc.assert(
     fc.property(shift, (body) => {
@@ -102,7 +102,7 @@ it('any response of SideShift says what was agreed, or contradicts it', () => {
     }),
     { numRuns: 1500 },
   );
-  // Otherwise nothing was tried.
+  // Fails when every response was a contradiction.
   expect(believed).toBeGreaterThan(20);
 });
 
@@ -113,7 +113,7 @@ describe('a deposit at SideShift', () => {
     return all[0]!;
   };
 
-  it('is one transaction of its chain, in any letter case SideShift lists its hash', () => {
+  it('is identified by its transaction, in any letter case of the hash', () => {
     const { deposit_id, claim } = depositOf(`0x${hash}`);
     for (const same of [`0x${hash.toLowerCase()}`, `0X${hash}`, hash.toLowerCase()])
       expect(depositOf(same)).toMatchObject({ deposit_id, claim });
@@ -122,7 +122,7 @@ describe('a deposit at SideShift', () => {
     expect(depositOf('Case-Matters').claim).not.toBe(depositOf('case-matters').claim);
   });
 
-  it('is one of two where a transaction that is listed in two letter cases pays twice', () => {
+  it('is one of two when a transaction that pays twice is listed in two letter cases', () => {
     const deposits = [`0x${hash}`, `0x${hash.toLowerCase()}`].map((depositHash) => ({
       ...SHIFT,
       depositHash,

@@ -1,16 +1,16 @@
 import { HOUR_MS } from '../../../../kernel/clock.js';
 import { isDecimal, isZero, sum } from '../../../../kernel/decimal.js';
-import type { ProviderDeposit, ProviderStatus } from '../../application/ports.js';
+import type { ProviderStatus } from '../../application/ports.js';
 import { type Asset, type Pair, countDecimals } from '../../domain/catalog.js';
 import { plainHash } from '../../domain/addresses.js';
-import type { OrderOutcome } from '../../domain/observation.js';
+import type { OrderOutcome, ProviderDeposit } from '../../domain/observation.js';
 import type { DepositFacts, ProviderOrder } from '../../domain/order-events.js';
 import { contradiction, type SideShiftObject } from './sideshift-api.js';
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../../platform/postgres/database.js';
 import { SealError, Sealer } from '../../../../platform/sealing/sealer.js';
 
-/** Pending; confirmed; paid out; waiting for a refund address; refunded. */
+/** The state of a deposit by SideShift's status; one in `refund` waits for a refund address. */
 const STATUSES = {
   pending: 'pending',
   processing: 'confirmed',
@@ -30,18 +30,17 @@ const CLOCK_TOLERANCE_MS = HOUR_MS;
 /** The reason of an order whose deposit waits at SideShift for a return address. */
 const REFUND_WAITS = 'refund_address_needed';
 
-/** A deposit as SideShift reports it; null as long as it has no hash. */
 interface ReportedDeposit {
   readonly status: DepositStatus;
+  /** The deposit; null as long as it has no hash. */
   readonly deposit: ProviderDeposit | null;
-  /** The hash of the payout or the refund. */
+  /** The transaction of the payout or the refund. */
   readonly hash: string | null;
-  readonly amountTo: string | null;
 }
 
 /**
- * Reads a shift that was requested at `nowMs`. Throws ProviderUnavailable, `contradiction`, where it contradicts what was
- * agreed or recorded before.
+ * Reads a shift that was requested at `nowMs`. Throws ProviderUnavailable, `contradiction`, for a response that differs from
+ * the agreed terms or from recorded deposits.
  */
 export function readShift(
   response: SideShiftObject,
@@ -64,7 +63,7 @@ export function readShift(
   };
 }
 
-/** Throws where the response contradicts the agreed shift, which never changes. The address of an old shift may be absent. */
+/** Throws for a response that differs from the agreed shift, which never changes. An old shift may lack its address. */
 export function requireSame(response: SideShiftObject, agreed: AgreedShift, pair: Pair): void {
   if (response['id'] !== agreed.provider_reference) contradiction('it is another shift');
   if (response['type'] !== 'fixed') contradiction('the shift is not of a fixed rate');
@@ -95,22 +94,19 @@ export function memoText(memo: unknown): string | null {
 
 /** The canonical decimal of an amount of an asset. */
 export function assetAmount(value: unknown, asset: Asset, what: string): string {
-  if (!isDecimal(value, countDecimals(asset))) return contradiction(`${what} is no amount`);
-  return sum([value]);
+  return isDecimal(value, countDecimals(asset)) ? sum([value]) : contradiction(`${what} is no amount`);
 }
 
 /** ISO 8601 in UTC. */
 export function readTime(value: unknown, what: string): string {
   const time = typeof value === 'string' && value.length < 40 ? Date.parse(value) : NaN;
-  if (Number.isNaN(time)) return contradiction(`${what} is no time`);
-  return new Date(time).toISOString();
+  return Number.isNaN(time) ? contradiction(`${what} is no time`) : new Date(time).toISOString();
 }
 
 function lower(value: unknown): string | null {
   return typeof value === 'string' ? value.toLowerCase() : null;
 }
 
-/** The facts with which the deposits of a shift are read. */
 type Shift = { readonly agreed: AgreedShift; readonly pair: Pair; readonly nowMs: number };
 
 function findDeposits(response: SideShiftObject, shift: Shift): readonly ReportedDeposit[] {
@@ -123,11 +119,12 @@ function findDeposits(response: SideShiftObject, shift: Shift): readonly Reporte
   const times = new Map<unknown, number>();
   return deposits.map((each: unknown) => {
     if (typeof each !== 'object' || each === null) return contradiction('a deposit is no object');
-    const { depositHash } = each as SideShiftObject;
-    const transaction = typeof depositHash === 'string' ? plainHash(depositHash) : depositHash;
+    const deposit = each as SideShiftObject;
+    const { depositHash: hash } = deposit;
+    const transaction = typeof hash === 'string' ? plainHash(hash) : hash;
     const before = times.get(transaction) ?? 0;
     times.set(transaction, before + 1);
-    return toDeposit(each as SideShiftObject, before, shift);
+    return toDeposit(deposit, before, shift);
   });
 }
 
@@ -136,31 +133,30 @@ function toDeposit(
   before: number,
   { agreed, pair, nowMs }: Shift,
 ): ReportedDeposit {
-  const { status: name } = response;
+  const { status: name, depositHash = null, depositReceivedAt = null, settleHash } = response;
   if (typeof name !== 'string' || !Object.hasOwn(STATUSES, name))
     return contradiction('the shift has a status that its documentation does not know');
   const status = STATUSES[name as keyof typeof STATUSES];
-  const { depositHash = null, depositReceivedAt = null, settleHash = null, settleAmount = null } = response;
   const isOver = status === 'settled' || status === 'refunded';
   if (status === 'pending' || ((depositHash === null || depositReceivedAt === null) && !isOver))
-    return { status, deposit: null, hash: null, amountTo: null };
+    return { status, deposit: null, hash: null };
   const amount = assetAmount(response['depositAmount'], pair.from, 'a deposit');
   if (isZero(amount)) return contradiction('a deposit is of nothing');
-  const hash = toHash(depositHash);
+  const transaction_hash = toHash(depositHash);
+  const plain = plainHash(transaction_hash);
   const deposit = {
-    deposit_id: `sideshift:${agreed.provider_reference}:${plainHash(hash)}${before === 0 ? '' : `:${before}`}`,
-    claim: `${pair.from.chain}_${plainHash(hash)}`,
+    deposit_id: `sideshift:${agreed.provider_reference}:${plain}${before === 0 ? '' : `:${before}`}`,
+    claim: `${pair.from.chain}_${plain}`,
     amount,
-    transaction_hash: hash,
+    transaction_hash,
     deposited_at: depositTime(depositReceivedAt, agreed, nowMs),
   };
   if (status === 'settled') {
-    const amountTo = assetAmount(settleAmount, pair.to, 'what was paid out');
+    const amountTo = assetAmount(response['settleAmount'], pair.to, 'what was paid out');
     if (amount !== agreed.amount_from || amountTo !== agreed.amount_to)
       contradiction('it exchanged other amounts than were agreed');
-    return { status, deposit, hash: toHash(settleHash), amountTo };
   }
-  return { status, deposit, hash: status === 'refunded' ? toHash(settleHash) : null, amountTo: null };
+  return { status, deposit, hash: isOver ? toHash(settleHash) : null };
 }
 
 function depositTime(value: unknown, agreed: AgreedShift, nowMs: number): string {
@@ -175,7 +171,7 @@ function toHash(value: unknown): string {
   return typeof value === 'string' && HASH.test(value) ? value : contradiction('a transaction has no hash');
 }
 
-/** One deposit is exchanged; every other one goes back. */
+/** SideShift exchanges one deposit and refunds every other one. */
 function toOutcome(deposits: readonly ReportedDeposit[], agreed: AgreedShift): OrderOutcome | null {
   const settled = deposits.filter(({ status }) => status === 'settled');
   if (settled.length > 1) return contradiction('it exchanged more than one deposit');
@@ -186,7 +182,6 @@ function toOutcome(deposits: readonly ReportedDeposit[], agreed: AgreedShift): O
   return { kind: 'refunded', transactionHash: deposits[0]!.hash };
 }
 
-/** The purpose of the MACs. */
 const AGREED_SHIFT = 'agreed shift';
 
 /** The terms at the creation of a shift, whose id is the `provider_reference`. */
@@ -197,8 +192,8 @@ export interface AgreedShift extends ProviderOrder {
 }
 
 /**
- * `exchange.sideshift_shifts`. What was agreed carries a MAC over the order and itself: a row that another program wrote
- * would have the order paid out for another shift.
+ * The rows of `exchange.sideshift_shifts`. The agreed terms carry a MAC with the order's id: a forged row would have the
+ * order paid out for another shift.
  */
 @Injectable()
 export class SideShiftShifts {
@@ -207,7 +202,7 @@ export class SideShiftShifts {
     private readonly sealer: Sealer,
   ) {}
 
-  /** Throws {@link SealError} where the service did not write what was agreed. */
+  /** Throws {@link SealError} for a row that another program wrote. */
   async find(orderId: string): Promise<AgreedShift | null> {
     const [row] = await this.database.query<{ agreed: string; mac: string }>(
       'select agreed, mac from exchange.sideshift_shifts where order_id = $1',
@@ -219,7 +214,7 @@ export class SideShiftShifts {
     return JSON.parse(row.agreed) as AgreedShift;
   }
 
-  /** The order's shift from now on: this one, or the one that it has already. */
+  /** Stores the order's shift, and returns the first one that was stored. */
   async agree(orderId: string, agreed: AgreedShift): Promise<AgreedShift> {
     const text = JSON.stringify(agreed);
     await this.database.query(

@@ -1,4 +1,5 @@
 import { DomainError } from '../../../../kernel/domain-error.js';
+import { isObject } from '../../../../platform/dto/field.js';
 import type { HttpResult } from '../../../../platform/outbound/outbound-request.js';
 import { OperatorHosts } from '../../../../platform/outbound/guarded-hosts.js';
 import { OutboundClient } from '../../../../platform/outbound/outbound-client.js';
@@ -14,13 +15,12 @@ export type SideShiftAccount = Readonly<
   Record<'sideshiftUrl' | 'sideshiftSecret' | 'sideshiftAffiliateId', string>
 >;
 
-/** The error of a response. */
 interface Refusal {
   readonly message: string;
   readonly code: string;
 }
 
-/** SideShift's API, version 2 (docs.sideshift.ai; ADR 119). Each call throws what the port of providers may throw. */
+/** SideShift's API, version 2 (docs.sideshift.ai; ADR 119). Its calls throw the errors of the port of providers. */
 export class SideShiftApi {
   private readonly client: OutboundClient;
   private readonly base: string;
@@ -42,7 +42,7 @@ export class SideShiftApi {
     return this.readObject(await this.client.get(this.base + path, this.headers(null)), 200);
   }
 
-  /** SideShift refuses callers of some countries. */
+  /** `callerAddress`: SideShift refuses callers of some countries. */
   async post(path: string, body: SideShiftObject, callerAddress: string | null): Promise<SideShiftObject> {
     return this.readObject(await this.send(path, body, callerAddress), 201);
   }
@@ -53,7 +53,7 @@ export class SideShiftApi {
       throw new ProviderUnavailable('its secret is not that of SIDESHIFT_AFFILIATE_ID');
   }
 
-  /** No effect where it says that there is nothing to cancel. */
+  /** Cancels a shift; no effect on one that has ended. */
   async cancel(id: string): Promise<void> {
     const result = await this.send('/cancel-order', { orderId: id }, null);
     if (result.kind === 'response' && result.status === 204) return;
@@ -119,20 +119,15 @@ function refused(message: string): Error {
 
 function refusalIn({ body }: { readonly body: Buffer }): Refusal | null {
   const error = objectIn(body)?.['error'];
-  if (typeof error !== 'object' || error === null) return null;
-  const { message, code } = error as SideShiftObject;
-  return {
-    message: typeof message === 'string' ? message.slice(0, 500) : '',
-    code: typeof code === 'string' ? code : '',
-  };
+  if (!isObject(error)) return null;
+  const text = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 500) : '');
+  return { message: text(error['message']), code: text(error['code']) };
 }
 
 function objectIn(body: Buffer): SideShiftObject | null {
   try {
     const parsed: unknown = JSON.parse(body.toString());
-    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
-      ? (parsed as SideShiftObject)
-      : null;
+    return isObject(parsed) ? parsed : null;
   } catch {
     return null;
   }

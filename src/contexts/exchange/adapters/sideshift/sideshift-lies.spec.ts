@@ -25,7 +25,7 @@ beforeEach(() => sideshift.recover());
 
 const newOrder: SideShiftHarness['newOrder'] = (over) => harness.newOrder(over);
 
-/** As the events of the order have them. */
+/** The deposits as events record them. */
 const factsOf = ({ deposits }: ProviderStatus): DepositFacts[] =>
   deposits.map(({ claim: _, ...facts }) => facts);
 
@@ -92,7 +92,7 @@ describe('a SideShift that lies', () => {
     ['that nothing ever came', { status: 'waiting' }],
     ['that it expired', { status: 'expired' }],
     ['that it was another deposit', { depositHash: `0x${'1'.repeat(64)}` }],
-  ])('about what it said before, %s, is not believed', async (_, lie) => {
+  ])('that contradicts an earlier status, %s, is not believed', async (_, lie) => {
     const { reference, shiftId } = await newOrder();
     sideshift.pay(shiftId, '100');
     const recorded = factsOf(await provider.status(reference));
@@ -118,8 +118,8 @@ describe('a SideShift that lies', () => {
   it('is not called for shifts that were never agreed', async () => {
     const { reference } = await newOrder();
     for (const wrong of [
-      { ...reference, orderId: newId() },
-      { ...reference, reference: '../account' },
+      { ...reference, order_id: newId() },
+      { ...reference, provider_reference: '../account' },
     ])
       for (const call of [() => provider.status(wrong), () => provider.cancel(wrong)])
         await expect(call()).rejects.toMatchObject(CONTRADICTION);
@@ -128,7 +128,7 @@ describe('a SideShift that lies', () => {
 
 describe('a SideShift in trouble', () => {
   it.each(['reset', 'hang', { status: 500, body: '<html>' }, { status: 502, body: '' }] as const)(
-    '(%j) is unavailable, and what was true stays true',
+    '(%j) is unavailable, and the order keeps its status',
     async (fault) => {
       const { reference } = await newOrder();
       sideshift.faults = [fault];
@@ -149,7 +149,7 @@ describe('a SideShift in trouble', () => {
     await expect(provider.status(reference)).rejects.toMatchObject(CONTRADICTION);
   });
 
-  it('says nothing of addresses and keys in what it throws', async () => {
+  it('throws errors without addresses and keys', async () => {
     const { secret, error } = { secret: sideshift.account.sideshiftSecret, error: `${ADDRESS} is bad` };
     sideshift.faults = [{ status: 400, body: JSON.stringify({ error: { message: error } }) }];
     const thrown = await provider.create(requested()).catch((cause: unknown) => cause);
@@ -179,10 +179,13 @@ describe('a shift that somebody wrote into the database', () => {
           [orderId],
         ),
     ],
-    ['with the row of another order', async (orderId) => swap(orderId, (await newOrder()).reference.orderId)],
+    [
+      'with the row of another order',
+      async (orderId) => swap(orderId, (await newOrder()).reference.order_id),
+    ],
   ])('%s pays no order', async (_, forge) => {
     const { reference } = await newOrder();
-    await forge(reference.orderId);
+    await forge(reference.order_id);
     sideshift.requests.length = 0;
     await expect(provider.status(reference)).rejects.toThrow('changed outside the service');
     expect(sideshift.requests).toEqual([]);

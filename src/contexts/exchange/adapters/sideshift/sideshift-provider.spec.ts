@@ -28,7 +28,7 @@ beforeEach(() => sideshift.recover());
 const newOrder: SideShiftHarness['newOrder'] = (over) => harness.newOrder(over);
 
 describe('an order', () => {
-  it('is a shift of a fixed rate, for exactly what is requested', async () => {
+  it('is a shift of a fixed rate, for exactly the requested amount', async () => {
     const { created, shiftId } = await newOrder({ amount_from: '50.10' });
     expect(created).toMatchObject({
       amount_from: '50.1',
@@ -51,7 +51,7 @@ describe('an order', () => {
     expect(created.deposit_address_tag).toMatch(/^\d+$/);
   });
 
-  it('stays the one whose response was lost, or another whose address was never displayed', async () => {
+  it('is the shift whose response was lost, or another whose predecessor was never displayed', async () => {
     const order = requested();
     sideshift.faults = [{ status: 201, body: '' }];
     await expect(provider.create(order)).rejects.toMatchObject(CONTRADICTION);
@@ -65,7 +65,7 @@ describe('an order', () => {
     expect(harness.opened).toBe(2);
   });
 
-  it('names the caller, but not one of a private network', async () => {
+  it("sends the caller's address unless it is private", async () => {
     sideshift.deniedAddress = '185.143.234.1';
     await expect(newOrder({ caller_address: '185.143.234.1' })).rejects.toMatchObject({ parameter: null });
     await expect(newOrder({ caller_address: '::ffff:185.143.234.1' })).rejects.toBeInstanceOf(
@@ -74,7 +74,7 @@ describe('an order', () => {
     for (const address of ['10.0.0.1', '::1', '100.64.0.1', 'unix:', '1.1.1.1\r\nx-a: b'])
       await newOrder({ caller_address: address });
     sideshift.demandsUserIp = true;
-    // No sign of trouble: one caller without a public address must not stop the orders of all others.
+    // No outage: one caller without a public address must not pause the orders of all others.
     await expect(newOrder({ caller_address: '10.0.0.1' })).rejects.toBeInstanceOf(ProviderRefused);
     await newOrder({ caller_address: '8.8.8.8' });
   });
@@ -91,7 +91,7 @@ describe('what SideShift refuses', () => {
     expect(newOrder(over)).rejects.toMatchObject(error),
   );
 
-  it('for a minute or so is no sign of trouble', async () => {
+  it('by a rate limit may be repeated later', async () => {
     sideshift.faults = [{ status: 429, body: '{}' }];
     await expect(newOrder()).rejects.toMatchObject(LATER);
     await newOrder();
@@ -105,7 +105,7 @@ describe('what SideShift refuses', () => {
     await expect(newOrder()).rejects.toMatchObject(LATER);
   });
 
-  it('because of our account is for the operator', async () => {
+  it('because of the account counts as an outage', async () => {
     const wrong = harness.process({ sideshiftSecret: 'another-key' });
     await expect(wrong.create(requested())).rejects.toMatchObject(UNAVAILABLE);
     await expect(wrong.ping()).rejects.toMatchObject(UNAVAILABLE);
@@ -116,7 +116,7 @@ describe('what SideShift refuses', () => {
 });
 
 describe('a shift at SideShift', () => {
-  it('is paid out when exactly the requested amount came', async () => {
+  it('is paid out after a deposit of exactly the requested amount', async () => {
     const { created, reference, shiftId } = await newOrder();
     const deposit = sideshift.book.receive(shiftId, created.amount_from);
     expect(await provider.status(reference)).toMatchObject({ deposits: [], isDepositPending: true });
@@ -141,7 +141,7 @@ describe('a shift at SideShift', () => {
   it.each([
     ['too little', '99.999999'],
     ['too much', '100.000001'],
-  ])('waits for an address to go back to when %s came, and is refunded then', async (_, amount) => {
+  ])('waits for a refund address after %s, and is refunded then', async (_, amount) => {
     const { reference, shiftId } = await newOrder();
     const deposit = sideshift.book.receive(shiftId, amount);
     sideshift.book.process(shiftId, deposit);
@@ -158,7 +158,7 @@ describe('a shift at SideShift', () => {
     });
   });
 
-  it('is paid out once when two deposits came; the second is a deposit all the same', async () => {
+  it('is paid out once after two deposits, and both are listed', async () => {
     const { reference, shiftId } = await newOrder();
     sideshift.pay(shiftId, '100');
     const before = await provider.status(reference);
@@ -187,7 +187,7 @@ describe('a shift at SideShift', () => {
     });
   });
 
-  it('has all deposits up to a minute ago: a later transfer may not be listed yet', async () => {
+  it('lists all deposits up to a minute ago, since a later transfer may be missing', async () => {
     const { reference } = await newOrder();
     const listing = harness.process({}, { listedAfterMs: 60_000 });
     const before = sideshift.now();
@@ -210,7 +210,7 @@ describe('cancelling a shift', () => {
     expect((await provider.status(reference)).outcome).toMatchObject({ kind: 'failed' });
   });
 
-  it('leaves a shift alone that has a deposit already', async () => {
+  it('has no effect on a shift with a deposit', async () => {
     const { reference, shiftId } = await newOrder();
     sideshift.pay(shiftId, '100');
     sideshift.advance(FIVE_MINUTES);

@@ -10,7 +10,7 @@ import type {
   ProviderStatus,
 } from '../../application/ports.js';
 import { isDepositAddress } from '../../domain/addresses.js';
-import { PAIRS, type Asset, type Pair, chainOf, countDecimals, pairOf } from '../../domain/catalog.js';
+import { PAIRS, type Pair, chainOf, countDecimals, pairOf } from '../../domain/catalog.js';
 import type { DepositFacts, ProviderOrder, Quote } from '../../domain/order-events.js';
 import {
   type AgreedShift,
@@ -23,20 +23,21 @@ import {
   readTime,
 } from './shift.js';
 import { publicAddress } from '../../application/compliance-notices.js';
+import { readAmount } from '../../application/exchange-providers.js';
 import { contradiction, SideShiftApi, type SideShiftAccount, type SideShiftObject } from './sideshift-api.js';
 
-/** The time for which a quote without an order is displayed. */
+/** The validity of a quote without an order. */
 const QUOTE_MS = 30_000;
 const TIMES = {
   /** An order takes two calls, and its caller waits for both. */
   timeoutMs: 4000,
-  /** SideShift lists a transfer soon after its block: older transfers are listed or pending. */
+  /** Transfers older than this are listed or pending: SideShift lists one soon after its block. */
   listedAfterMs: 60_000,
 };
-/** Digits after the point: of rates, and of amounts that SideShift works out. */
+/** Digits after the point of rates, and of amounts that SideShift computes. */
 const RATE_DECIMALS = 18;
 const AMOUNT_DECIMALS = 8;
-/** A fixed rate holds for 15 minutes; what is far from it is a mistake. */
+/** A fixed rate holds for 15 minutes; a much longer expiry is a mistake. */
 const MAX_SHIFT_MS = DAY_MS;
 
 /**
@@ -60,19 +61,20 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
 
   async quote(pairId: string, amountFrom: string | null): Promise<Quote> {
     const pair = knownPair(pairId);
+    const { from, to } = pair;
     const amount = requestedAmount(pair, amountFrom);
     const query = new URLSearchParams({ affiliateId: this.api.affiliateId, amount }).toString();
-    const response = await this.api.get(`/pair/${toName(pair.from)}/${toName(pair.to)}?${query}`);
+    const response = await this.api.get(`/pair/${from.token}-${from.chain}/${to.token}-${to.chain}?${query}`);
     requireAssets(response, pair);
-    const minimum = assetAmount(response['min'], pair.from, 'the minimum');
-    const maximum = assetAmount(response['max'], pair.from, 'the maximum');
+    const minimum = assetAmount(response['min'], from, 'the minimum');
+    const maximum = assetAmount(response['max'], from, 'the maximum');
     if (!isAtLeast(maximum, minimum)) contradiction('the maximum is under the minimum');
     if (!isAtLeast(amount, minimum) || !isAtLeast(maximum, amount))
       throw DomainError.invalid({ amount_from: [`must be from ${minimum} to ${maximum}`] });
     const rate = readRate(response['rate']);
     return {
       amount_from: amount,
-      amount_to: exchanged(amount, rate, Math.min(countDecimals(pair.to), AMOUNT_DECIMALS)),
+      amount_to: exchanged(amount, rate, Math.min(countDecimals(to), AMOUNT_DECIMALS)),
       rate,
       minimum,
       maximum,
@@ -88,13 +90,10 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     return terms;
   }
 
-  async status(
-    { orderId, reference }: ProviderReference,
-    recorded: readonly DepositFacts[] = [],
-  ): Promise<ProviderStatus> {
-    const agreed = await this.known(orderId, reference);
+  async status(order: ProviderReference, recorded: readonly DepositFacts[] = []): Promise<ProviderStatus> {
+    const agreed = await this.known(order);
     const requestedAt = this.clock.now().getTime();
-    const shift = await this.api.get(`/shifts/${encodeURIComponent(reference)}`);
+    const shift = await this.api.get(`/shifts/${encodeURIComponent(order.provider_reference)}`);
     return {
       ...readShift(shift, agreed, knownPair(agreed.pair_id), recorded, requestedAt),
       completeUntil: new Date(requestedAt - this.times.listedAfterMs).toISOString(),
@@ -105,10 +104,10 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     return Promise.resolve();
   }
 
-  async cancel({ orderId, reference }: ProviderReference): Promise<void> {
-    await this.known(orderId, reference);
+  async cancel(order: ProviderReference): Promise<void> {
+    await this.known(order);
     // An expired shift and one with a deposit cannot be cancelled: their status reports the outcome.
-    await this.api.cancel(reference);
+    await this.api.cancel(order.provider_reference);
   }
 
   ping(): Promise<void> {
@@ -119,56 +118,34 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     return this.api.close();
   }
 
-  private async known(orderId: string, reference: string) {
-    const stored = await this.shifts.find(orderId);
-    if (stored?.provider_reference !== reference)
-      return contradiction('the order is of a shift that was never agreed');
-    return stored;
+  private async known({ order_id, provider_reference }: ProviderReference): Promise<AgreedShift> {
+    const stored = await this.shifts.find(order_id);
+    if (stored?.provider_reference === provider_reference) return stored;
+    return contradiction('the order is of a shift that was never agreed');
   }
 
   private async open(order: NewProviderOrder): Promise<AgreedShift> {
     const pair = knownPair(order.pair_id);
     requireNoMemo(order);
     const amount = requestedAmount(pair, order.amount_from);
+    const { affiliateId } = this.api;
     // SideShift requires the end user's address, and accepts none of a private network.
     const caller = publicAddress(order.caller_address ?? '');
-    const quote = await this.api.post(
-      '/quotes',
-      {
-        depositCoin: pair.from.token,
-        depositNetwork: pair.from.chain,
-        settleCoin: pair.to.token,
-        settleNetwork: pair.to.chain,
-        depositAmount: amount,
-        settleAmount: null,
-        affiliateId: this.api.affiliateId,
-      },
-      caller,
-    );
-    const { quoteId, ...terms } = this.readQuote(quote, pair, amount);
+    const requested = {
+      depositCoin: pair.from.token,
+      depositNetwork: pair.from.chain,
+      settleCoin: pair.to.token,
+      settleNetwork: pair.to.chain,
+      depositAmount: amount,
+      settleAmount: null,
+      affiliateId,
+    };
+    const quote = await this.api.post('/quotes', requested, caller);
+    const terms = readQuote(quote, pair, amount);
     const { order_id: externalId, withdraw_address } = order;
-    const { affiliateId } = this.api;
-    const body = { quoteId, settleAddress: withdraw_address, affiliateId, externalId };
+    const body = { quoteId: readId(quote['id']), settleAddress: withdraw_address, affiliateId, externalId };
     const shift = await this.api.post('/shifts/fixed', body, caller);
     return this.readNewShift(shift, pair, { ...terms, withdraw_address });
-  }
-
-  private readQuote(response: SideShiftObject, pair: Pair, amount: string) {
-    requireAssets(response, pair);
-    const quoteId = readId(response['id']);
-    if (assetAmount(response['depositAmount'], pair.from, 'the amount of the quote') !== amount)
-      contradiction('the quote is of another amount than requested');
-    const amountTo = assetAmount(response['settleAmount'], pair.to, 'the amount of the quote');
-    const rate = readRate(response['rate']);
-    const byRate = exchanged(amount, rate, countDecimals(pair.to));
-    // It rounds in its own way.
-    if (
-      isZero(amountTo) ||
-      !isAtLeast(times(amountTo, 1.01), byRate) ||
-      !isAtLeast(times(byRate, 1.01), amountTo)
-    )
-      contradiction('the quote is not of its rate');
-    return { quoteId, amount_from: amount, amount_to: amountTo, rate };
   }
 
   private readNewShift(
@@ -177,6 +154,7 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     requested: Pick<AgreedShift, 'amount_from' | 'amount_to' | 'rate' | 'withdraw_address'>,
   ): AgreedShift {
     const { depositAddress } = response;
+    const { amount_from } = requested;
     if (typeof depositAddress !== 'string' || !isDepositAddress(pair.from.chain, depositAddress))
       return contradiction(`the deposit address of the shift is none of ${pair.from.chain}`);
     const depositMemo = memoText(response['depositMemo']);
@@ -195,18 +173,32 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
       provider_reference: readId(response['id']),
       deposit_address: depositAddress,
       deposit_address_tag: depositMemo,
-      minimum: requested.amount_from,
-      maximum: requested.amount_from,
+      minimum: amount_from,
+      maximum: amount_from,
       expires_at: expiresAt,
     };
     requireSame(response, agreed, pair);
     for (const name of ['depositAmount', 'depositMin', 'depositMax'])
-      if (assetAmount(response[name], pair.from, 'the amount of the shift') !== requested.amount_from)
+      if (assetAmount(response[name], pair.from, 'the amount of the shift') !== amount_from)
         contradiction('the shift is of another amount than requested');
     if (assetAmount(response['settleAmount'], pair.to, 'the amount of the shift') !== requested.amount_to)
       contradiction('the shift pays out another amount than its quote');
     return agreed;
   }
+}
+
+function readQuote(response: SideShiftObject, pair: Pair, amount: string) {
+  requireAssets(response, pair);
+  if (assetAmount(response['depositAmount'], pair.from, 'the amount of the quote') !== amount)
+    contradiction('the quote is of another amount than requested');
+  const amount_to = assetAmount(response['settleAmount'], pair.to, 'the amount of the quote');
+  const rate = readRate(response['rate']);
+  const byRate = exchanged(amount, rate, countDecimals(pair.to));
+  // SideShift rounds in its own way.
+  const isNear = (a: string, b: string): boolean => isAtLeast(times(a, 1.01), b);
+  if (isZero(amount_to) || !isNear(amount_to, byRate) || !isNear(byRate, amount_to))
+    contradiction('the quote is not of its rate');
+  return { amount_from: amount, amount_to, rate };
 }
 
 function knownPair(pairId: string): Pair {
@@ -215,21 +207,11 @@ function knownPair(pairId: string): Pair {
   return pair;
 }
 
-function toName({ token, chain }: Asset): string {
-  return `${token}-${chain}`;
+function requestedAmount({ from, defaultAmount }: Pair, amountFrom: string | null): string {
+  return sum([readAmount('amount_from', amountFrom ?? defaultAmount, countDecimals(from))]);
 }
 
-function requestedAmount(pair: Pair, amountFrom: string | null): string {
-  const amount = amountFrom ?? pair.defaultAmount;
-  const decimals = countDecimals(pair.from);
-  if (!isDecimal(amount, decimals) || isZero(amount))
-    throw DomainError.invalid({
-      amount_from: [`must be a decimal over 0 with at most ${decimals} digits after the point`],
-    });
-  return sum([amount]);
-}
-
-/** Solana has neither, and SideShift would not pass them on: a payout that needs one would be lost. */
+/** Refuses tags and memos: Solana has neither, and a payout that needs one would be lost. */
 function requireNoMemo({ withdraw_address_tag: tag, withdraw_address_memo: memo }: NewProviderOrder): void {
   const message = 'is not known on Solana: leave it out';
   if (tag !== null) throw new ProviderRefused(message, 'withdraw_address_tag');

@@ -34,7 +34,7 @@ const NOT_FOUND = 'There is no such order within reach of the key.';
 
 const PORTAL = 'orders:read';
 
-/** admin-api.md 3: orders of all merchants, in the portal of one, and the refunds that operators record. */
+/** Orders of all merchants, in the portal of one merchant, and recorded refunds (admin-api.md 3). */
 @AdminController('orders')
 export class AdminOrdersController {
   constructor(

@@ -9,13 +9,12 @@ import { toClient } from '../../../../platform/http/rate-limit.guard.js';
 import { ValidBody } from '../../../../platform/http/decorators.js';
 import { PageCall, PageController, Visit } from '../../../../platform/http/pages/page.js';
 import { Refusal } from '../../../../platform/http/problem.js';
-import { CancelOrder, MarkOrderAsPaid, ofPayer, OwnOrders } from '../../application/order-actions.js';
-import { CreateOrder, readAmount, Quotes } from '../../application/create-order.js';
+import { ExchangeProviders, readAmount } from '../../application/exchange-providers.js';
+import { ActOnOrder, CreateOrder, ofPayer, OwnOrders } from '../../application/order-commands.js';
 import type { ExistingOrder } from '../../domain/order.js';
 import { countDecimals, pairOf } from '../../domain/catalog.js';
 import { ProviderBudget } from '../exchange-key.guard.js';
-import { payOrder, TestPayments } from './pay-order.js';
-import { PAY_PAGE } from './pay-page.controller.js';
+import { PAY_PAGE, payOrder, TestPayments } from './pay-page.controller.js';
 import { PaySessions, PayerGuard, SESSION_ENDED, type PayVisitor } from './payer.guard.js';
 import type { PageCalls, PayOrder, PayQuote } from './pay-types.js';
 
@@ -36,7 +35,7 @@ export class PayCallsController {
   constructor(
     private readonly commandBus: CommandBus,
     private readonly orders: OwnOrders,
-    private readonly quotes: Quotes,
+    private readonly providers: ExchangeProviders,
     private readonly sessions: PaySessions,
     private readonly budget: ProviderBudget,
     private readonly testPayments: TestPayments,
@@ -46,10 +45,10 @@ export class PayCallsController {
   @Get('quote')
   async quote(@Visit() visit: PayVisit, @Query() query: Record<string, unknown>): Promise<PayQuote> {
     this.begin(visit);
-    return { ...(await this.quotes.of(visit.payer.key_id, query)), now: this.now() };
+    return { ...(await this.providers.quote(visit.payer.key_id, query)), now: this.now() };
   }
 
-  /** The same `request_id` of the same payer is the same order (contract.md 26.2). */
+  /** A payer's repeated `request_id` returns the same order (contract.md 26.2). */
   @PageCall('orders')
   async create(@Visit() visit: PayVisit, @ValidBody() body: NewPayOrder): Promise<PayOrder> {
     const { payer, merchant, ip, cause } = visit;
@@ -72,15 +71,14 @@ export class PayCallsController {
 
   @PageCall('orders/:id/mark_as_paid')
   markAsPaid(@Visit() visit: PayVisit, @Param('id') id: string): Promise<PayOrder> {
-    return this.act(visit, id, MarkOrderAsPaid);
+    return this.act(visit, id, 'mark_as_paid');
   }
 
   @PageCall('orders/:id/cancel')
   cancel(@Visit() visit: PayVisit, @Param('id') id: string): Promise<PayOrder> {
-    return this.act(visit, id, CancelOrder);
+    return this.act(visit, id, 'cancel');
   }
 
-  /** Pays an order of this payer with test money. */
   @PageCall('orders/:id/test_payment')
   async payForTest(@Visit() { payer }: PayVisit, @Param('id') id: string): Promise<PayOrder> {
     const state = await this.orders.load(ofPayer(payer, id));
@@ -88,15 +86,11 @@ export class PayCallsController {
     return this.display(state);
   }
 
-  private async act(
-    visit: PayVisit,
-    orderId: string,
-    Action: typeof CancelOrder | typeof MarkOrderAsPaid,
-  ): Promise<PayOrder> {
+  private async act(visit: PayVisit, orderId: string, kind: ActOnOrder['kind']): Promise<PayOrder> {
     this.takeBudget(visit);
     const { payer, cause } = visit;
     const action = { ...ofPayer(payer, orderId), complianceNotice: null, cause };
-    return this.display(await this.commandBus.execute(new Action(action)));
+    return this.display(await this.commandBus.execute(new ActOnOrder(kind, action)));
   }
 
   private begin(visit: PayVisit): void {
@@ -104,7 +98,7 @@ export class PayCallsController {
     this.takeBudget(visit);
   }
 
-  /** People who open pages are strangers to the key. */
+  /** Visitors of pages count as clients, never as the owner of the key. */
   private takeBudget({ payer: { key_id: keyId }, ip }: PayVisit): void {
     this.budget.take(keyId, `${keyId}/${toClient(ip)}`);
   }

@@ -9,7 +9,7 @@ import {
   stateAfter,
 } from '../../../../../test/support/exchange/order-fixtures.js';
 import type { LaterOrderEvent } from '../../domain/order-events.js';
-import { payOrder } from './pay-order.js';
+import { payOrder } from './pay-page.controller.js';
 
 it('the pay page lists every transaction of an order: deposits, late ones, the payout, and refunds by operators', () => {
   const state = stateAfter(
@@ -52,7 +52,7 @@ it('the pay page lists the refund of a provider that names its transaction', () 
   ).toHaveLength(1);
 });
 
-it('the pay page shows what is missing of an order, and nothing below zero', () => {
+it('the pay page displays the missing amount of an order, which is never negative', () => {
   expect(payOrder(stateAfter(created), 1).missing).toBe('100');
   expect(payOrder(stateAfter(created, received(deposit('a', '40.25'))), 1).missing).toBe('59.75');
   expect(payOrder(stateAfter(created, received(deposit('a', '101'))), 1).missing).toBe('0');

@@ -1,6 +1,8 @@
-import { Get, Inject, Param, Req, Res } from '@nestjs/common';
+import { Get, Inject, Injectable, Optional, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isDecimal, isZero } from '../../../../kernel/decimal.js';
+import { isAtLeast, isDecimal, isZero, minus } from '../../../../kernel/decimal.js';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { toMinorUnits } from '../../../../kernel/money.js';
 import { chainConfig, type ChainConfig } from '../../../../platform/config/config.js';
 import { acceptsHtml, sendPage } from '../../../../platform/http/pages/document.js';
 import { readLocale, type Locale } from '../../../../platform/http/pages/locale.js';
@@ -11,24 +13,18 @@ import { iconPath, sendIcon } from '../tokens.controller.js';
 import { ComplianceNotices } from '../../application/compliance-notices.js';
 import { Onramps } from '../../application/onramps.js';
 import { ExchangeProviders } from '../../application/exchange-providers.js';
-import {
-  chainOf,
-  countDecimals,
-  pairsTo,
-  tokenOf,
-  paymentUri,
-  PAID_OUT as TO,
-} from '../../domain/catalog.js';
+import { TEST_MONEY, type TestMoney } from '../../application/ports.js';
+import { chainOf, countDecimals, tokenOf, paymentUri, PAID_OUT as TO, PAIRS } from '../../domain/catalog.js';
 import { isOnCurve } from '../../domain/addresses.js';
+import { amountReceived, hasEnded, isOpen, transitionError, type ExistingOrder } from '../../domain/order.js';
+import { orderRecord } from '../../domain/order-record.js';
 import de from '../../words/de.json' with { type: 'json' };
 import en from '../../words/en.json' with { type: 'json' };
 import es from '../../words/es.json' with { type: 'json' };
-import { PayLinks, type PayLink, PaySessions, PayerGuard } from './payer.guard.js';
-import type { Messages, PayFacts } from './pay-types.js';
-import { TestPayments } from './pay-order.js';
-import { exchangeConfig, type ExchangeConfig } from '../../settings.js';
+import { type PayLink, PaySessions, PayerGuard } from './payer.guard.js';
+import type { Messages, PayFacts, PayOrder, Transfer } from './pay-types.js';
+import { DEV_CHAIN_ID, exchangeConfig, type ExchangeConfig } from '../../settings.js';
 
-/** The words of the pay page in each language. */
 export const MESSAGES: Readonly<Record<Locale, Messages>> = { en, es, de };
 
 /** The pay widget, `{pay_url}/widget` (contract.md 26). */
@@ -42,6 +38,53 @@ export const PAY_PAGE: Page = {
   requestTimeoutMs: 15_000,
 };
 
+/** The order as the page displays it; `now` in epoch ms. */
+export function payOrder(state: ExistingOrder, now: number): PayOrder {
+  const order = orderRecord(state);
+  const { amount_from: amount, amount_received: received } = order;
+  const missing = isAtLeast(received, amount) ? '0' : minus(amount, received);
+  return { order, missing, transfers: toTransfers(state), is_final: hasEnded(state), now };
+}
+
+function toTransfers(state: ExistingOrder): readonly Transfer[] {
+  const { withdraw_transaction_hash: payout, refund_transaction_hash: refund } = state;
+  const transfers = (
+    kind: Transfer['kind'],
+    all: readonly { amount: string; transaction_hash: string | null }[],
+  ) => all.flatMap(({ amount, transaction_hash: hash }) => (hash === null ? [] : [{ kind, amount, hash }]));
+  return [
+    ...transfers('deposit', state.deposits),
+    ...transfers('late', state.late_deposits),
+    ...transfers('payout', [{ amount: state.amount_to, transaction_hash: payout }]),
+    ...transfers('refund', [{ amount: amountReceived(state), transaction_hash: refund }, ...state.refunds]),
+  ];
+}
+
+/** Pays orders of the sandbox with test USDC. */
+@Injectable()
+export class TestPayments {
+  constructor(
+    @Inject(chainConfig.KEY) private readonly config: ChainConfig,
+    @Optional() @Inject(TEST_MONEY) private readonly money?: TestMoney,
+  ) {}
+
+  /** The key of the test money is public, so it has money on the dev chain alone. */
+  get areOffered(): boolean {
+    const { mode, chainId } = this.config;
+    return this.money !== undefined && mode === 'sandbox' && chainId === DEV_CHAIN_ID;
+  }
+
+  /** Pays the missing part of the order. Throws `not_found` outside the sandbox, and `invalid_transition`. */
+  async pay(state: ExistingOrder): Promise<void> {
+    const { provider, deposit_address: address } = state;
+    if (!this.areOffered || this.money === undefined || provider !== 'sandbox')
+      throw DomainError.notFound('Page');
+    const { missing } = payOrder(state, 0);
+    if (!isOpen(state) || missing === '0') throw transitionError(`The order is ${state.status}`);
+    await this.money.transfer(address, toMinorUnits(missing));
+  }
+}
+
 /** The document of the pay widget, and the icons that it displays. */
 @PageController(PAY_PAGE)
 export class PayPageController {
@@ -49,7 +92,6 @@ export class PayPageController {
     @Inject(exchangeConfig.KEY) private readonly config: ExchangeConfig,
     @Inject(chainConfig.KEY) private readonly chain: ChainConfig,
     private readonly providers: ExchangeProviders,
-    private readonly links: PayLinks,
     private readonly payers: PayerGuard,
     private readonly sessions: PaySessions,
     private readonly testPayments: TestPayments,
@@ -59,7 +101,7 @@ export class PayPageController {
 
   @Get('widget')
   async open(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const link = await this.links.open(request);
+    const link = await this.payers.open(request);
     const { merchant } = await this.payers.admit(link.payer, request);
     if (link.payer.has_expired) {
       if (!acceptsHtml(request))
@@ -84,7 +126,7 @@ export class PayPageController {
     sendIcon(name, reply);
   }
 
-  /** `ip`: that of the visitor. */
+  /** `ip`: the visitor's address. */
   private toFacts(link: PayLink, name: string, ip: string, locale: Locale): PayFacts {
     const { payer, key } = link;
     const { logo, help_url, terms_url } = key.page;
@@ -116,10 +158,10 @@ export class PayPageController {
 
   private offers(): PayFacts['offers'] {
     const { mode, chainId, usdcAddress } = this.chain;
-    // The sandbox pays on its own chain; in production every chain is the one of its name.
+    // The sandbox replaces Ethereum by its own chain.
     const testChain = mode === 'sandbox' ? { chainId, usdc: usdcAddress ?? '' } : null;
     const open = this.providers.isConfigured ? this.providers.current.pairIds : [];
-    return pairsTo(TO).map(({ id, from }) => {
+    return PAIRS.map(({ id, from }) => {
       const { name: chain, explorer, tag } = chainOf(from.chain)!;
       const { id: tokenId, name, symbol } = tokenOf(from.token)!;
       return {

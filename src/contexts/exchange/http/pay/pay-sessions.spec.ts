@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Clock } from '../../../../kernel/clock.js';
 import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';
-import type { Payer } from '../../application/order-actions.js';
+import type { Payer } from '../../application/order-commands.js';
 import { type PayerSession, PaySessions } from './payer.guard.js';
 import { exchangeConfig } from '../../settings.js';
 
@@ -21,9 +21,9 @@ const sessionsWith = (key: string) =>
 const sessions = sessionsWith('key');
 
 describe('the session of a pay page', () => {
-  it('says for whom it was opened', () => expect(sessions.read(sessions.open(payer))).toEqual(payer));
+  it('returns its payer', () => expect(sessions.read(sessions.open(payer))).toEqual(payer));
 
-  it('is good for as long as an order may wait, and not longer', () => {
+  it('is valid until an order can no longer wait', () => {
     const token = sessions.open(payer);
     now += 26 * HOUR_MS - 1;
     expect(sessions.read(token)).toEqual(payer);
@@ -53,7 +53,7 @@ describe('the session of a pay page', () => {
     for (const token of forged) expect([token, sessions.read(token)]).toEqual([token, null]);
   });
 
-  it('has another link for each payer', () => {
+  it('identifies each payer by another link', () => {
     const others: PayerSession[] = [
       { ...payer, key_id: '4d5d2f0a-7a2e-4a55-9c6d-0d9f3a6b1c2f' },
       { ...payer, withdraw_address_memo: null, withdraw_address_tag: payer.withdraw_address_memo },

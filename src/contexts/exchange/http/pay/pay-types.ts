@@ -4,11 +4,11 @@ import type { OrderRecord } from '../../domain/order-record.js';
 import type en from '../../words/en.json';
 
 /**
- * What the pay widget (`widgets/pay`) and its server send each other: types alone, as the page is built separately. Amounts
+ * The messages between the pay widget (`widgets/pay`) and its server: types alone, as the page is built separately. Amounts
  * are decimal strings, times ISO 8601, `now` is the server's clock in epoch ms.
  */
 
-/** The words of the page; English ones define the keys. */
+/** The texts of the page; the English file defines the keys. */
 export type Messages = Readonly<Record<keyof typeof en, string>>;
 
 type Texts<Names extends string, Text extends string | null = string> = Readonly<Record<Names, Text>>;
@@ -19,7 +19,7 @@ export interface PayFacts {
   readonly has_expired: boolean;
   /** Identifies the link among those that a tab was opened with. */
   readonly link: string;
-  /** Hashes lead nowhere in the sandbox. */
+  /** Explorers do not have the transactions of the sandbox. */
   readonly sandbox: boolean;
   /** True where `POST orders/:id/test_payment` exists; never outside the sandbox. */
   readonly test_payments: boolean;
@@ -30,21 +30,21 @@ export interface PayFacts {
   readonly to: Texts<'symbol' | 'chain' | 'explorer' | 'address'> &
     Texts<'tag' | 'memo', string | null> & {
       readonly decimals: number;
-      /** It has no key: a program alone can spend from it. */
+      /** Only a program can spend from the address. */
       readonly is_of_program: boolean;
     };
-  /** All of the catalogue: an order is displayed also when its pair is not offered any more. */
+  /** All pairs of the catalogue, because an order is displayed after its pair was withdrawn. */
   readonly offers: readonly (Texts<'pair_id' | 'name' | 'symbol' | 'chain' | 'icon' | 'explorer'> & {
     readonly is_open: boolean;
     readonly decimals: number;
-    /** The network's name for the companion of the address, or null where it has none. */
+    /** The network's name for a tag or memo, or null for none. */
     readonly tag: 'tag' | 'memo' | null;
     /** The URI with `{address}`, `{amount}` and `{units}`; null where wallets support none. */
     readonly payment_uri: string | null;
   })[];
   readonly onramps: readonly Texts<'name' | 'url'>[];
   readonly notice: string | null;
-  /** The absolute address to which the page leads back, under the link's signature. */
+  /** The absolute URL to which the page returns. */
   readonly return_url: string | null;
 }
 
@@ -52,7 +52,7 @@ export interface PayFacts {
 export interface PageCalls {
   /** One of the amounts, or none for the pair's default. */
   quote: { readonly pair_id: string; readonly amount_from?: string; readonly amount_to?: string };
-  /** `request_id`: 32 random hexadecimal digits. The same again is the same order. */
+  /** `request_id`: 32 random hexadecimal digits, which a repeat of the creation sends again. */
   create: { readonly pair_id: string; readonly amount_from: string; readonly request_id: string };
 }
 
@@ -65,7 +65,7 @@ export interface PayOrder {
   /** The part of `amount_from` that has not arrived. */
   readonly missing: string;
   readonly transfers: readonly Transfer[];
-  /** Nothing changes any more, late deposits aside. */
+  /** Only late deposits may change the order. */
   readonly is_final: boolean;
   readonly now: number;
 }

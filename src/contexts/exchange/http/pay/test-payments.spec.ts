@@ -8,7 +8,7 @@ import {
 } from '../../../../../test/support/exchange/order-fixtures.js';
 import type { OrderFacts } from '../../domain/order-events.js';
 import type { ExistingOrder } from '../../domain/order.js';
-import { TestPayments } from './pay-order.js';
+import { TestPayments } from './pay-page.controller.js';
 import { chainConfig } from '../../../../platform/config/config.js';
 
 const stateOf = (more: Partial<OrderFacts> = {}): ExistingOrder =>
@@ -25,7 +25,7 @@ function started(config: ConstructorParameters<typeof TestPayments>[0] = DEV) {
 }
 
 describe('test payments', () => {
-  it('pay what is missing of an order, to its deposit address', async () => {
+  it('pay the missing amount of an order to its deposit address', async () => {
     const { sent, payments } = started();
     await payments.pay(stateAfter(created, received(deposit('d', '40.5'))));
     expect([payments.areOffered, sent]).toEqual([true, [[facts.deposit_address, 59_500_000n]]]);
@@ -45,7 +45,7 @@ describe('test payments', () => {
     await expect(without.pay(stateOf())).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('are for orders of the sandbox that are open', async () => {
+  it('are refused for orders of other providers and for orders that are not open', async () => {
     const { sent, payments } = started();
     await expect(payments.pay(stateOf({ provider: 'sideshift' }))).rejects.toMatchObject({
       code: 'not_found',

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { readConfig } from '../../../composition.js';
 import type { ExchangeCaller } from '../../access/contract.js';
-import { isSignedQuery, openSignedQuery, LinkSignatures, signedQuery } from './signed-links.js';
+import { isSignedQuery, openSignedQuery, LinkSignatures, signedQuery } from './signature.js';
 
 const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 const KEY_ID = '7b0b2a6e-5a0e-4a62-9a7b-5c1f0d6c3b11';
@@ -10,7 +10,7 @@ const EXPIRES = new Date(1_767_227_400_000);
 const BEFORE = new Date(EXPIRES.getTime() - 1);
 
 /**
- * Worked out by openssl 3:
+ * Computed by openssl 3:
  *   openssl kdf -keylen 32 -kdfopt digest:SHA256 -kdfopt hexkey:$SECRET_HEX -kdfopt hexsalt: \
  *     -kdfopt info:'exchange signed_url v1' -binary HKDF | xxd -p
  *   printf %s "$SORTED" | openssl dgst -sha256 -mac HMAC -macopt hexkey:$KEY -hex
@@ -33,13 +33,13 @@ const opened = (query: string, secrets = [VECTOR.secret], now = BEFORE) =>
   openSignedQuery(query, secrets, now)?.parameters ?? null;
 
 describe('a signed link to the pay widget', () => {
-  it('carries the signature that openssl and Python work out', () => {
+  it('carries the signature that openssl and Python compute', () => {
     const pairs = signed.split('&');
     expect(pairs.at(-1)).toBe(`url_signature=${VECTOR.signature}`);
     expect(pairs.slice(0, -1).sort().join('&')).toBe(VECTOR.sorted);
   });
 
-  it('opens to its parameters, as often as one likes, until it expires', () => {
+  it('returns its parameters any number of times until it expires', () => {
     expect(isSignedQuery(signed)).toBe(true);
     for (let time = 0; time < 3; time += 1) expect(opened(signed)).toEqual(PARAMETERS);
     for (const [at, hasExpired] of [
@@ -49,14 +49,14 @@ describe('a signed link to the pay widget', () => {
       expect(openSignedQuery(signed, [VECTOR.secret], at)).toMatchObject({ hasExpired });
   });
 
-  it('opens with any of the secrets that are valid while one replaces another, and with no other', () => {
+  it('opens with any valid secret during a roll, and with no other', () => {
     expect(opened(signed, ['the new one', VECTOR.secret])).toEqual(PARAMETERS);
     expect(opened(signed, [VECTOR.secret, 'the old one'])).toEqual(PARAMETERS);
     expect(opened(signed, ['the new one'])).toBeNull();
     expect(opened(signed, [])).toBeNull();
   });
 
-  it('opens however its text was encoded or ordered on the way', () => {
+  it('is valid in any encoding and order of its parameters', () => {
     const reordered = signed.split('&').reverse().join('&');
     expect(opened(reordered.replaceAll('%20', '+').replace('~', '%7e'))).toEqual(PARAMETERS);
   });
@@ -88,7 +88,7 @@ describe('a signed link to the pay widget', () => {
     expect(opened(query)).toBeNull();
   });
 
-  it('returns any text, and never lets one parameter pass for another', () => {
+  it('returns any text, and confuses no two parameters', () => {
     const texts = fc.dictionary(
       fc.constantFrom('a', 'b', 'a=', 'a&b', '&', '=', '__proto__', '%61'),
       fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('&', '=', 'a=b&c=d', '+', '%26', ' ')),
@@ -111,7 +111,7 @@ function signature(query: string): string | null {
 
 const NOW = new Date('2026-11-23T12:00:00.900Z');
 
-it('a link opens with the newest secret of the key, and no longer with the one that is about to be revoked', () => {
+it('a link is signed with the newest secret of the key', () => {
   const config = readConfig({ PAY_URL: 'https://pay.example/' });
   const links = new LinkSignatures({ now: () => NOW }, config);
   const caller: ExchangeCaller = {
