@@ -86,7 +86,7 @@ describe('an error of a provider', () => {
     expect([isRateLimit(error), isAlike([error, error])]).toEqual([false, false]);
   });
 
-  it('that is the same for each of several calls, and about none of them, is alike', () => {
+  it('that is the same for each of several calls, and describes none of them, is alike', () => {
     const busy = { code: -32099, message: 'rabbit hole is full' };
     expect([isAlike([busy, busy]), isAlike([busy])]).toEqual([true, false]);
     expect(isAlike([busy, { ...busy, code: -32098 }])).toBe(false);
@@ -210,7 +210,7 @@ describe('a batch of 100 calls', () => {
     expect(provider.batches).toEqual([100, 100]);
   });
 
-  it('of which the node has capacity for a part sends the rest together, later', async () => {
+  it('of which the node accepts a part sends the rest together, later', async () => {
     const respond: Respond = (some) => ({
       body: some.map((call, n) =>
         n < 50 ? result(call) : { id: call.id, error: { code: 429, message: 'requests per second' } },
@@ -220,7 +220,7 @@ describe('a batch of 100 calls', () => {
     expect(provider.batches).toEqual([100, 50]);
   });
 
-  it('one of which is to blame for a failure of the whole finds that one', async () => {
+  it('one of which fails the whole finds that one', async () => {
     const respond: Respond = (some) =>
       some.some(({ params }) => params[0] === 7) ? { status: 500, body: '' } : { body: some.map(result) };
     let kinds: readonly string[] = [];

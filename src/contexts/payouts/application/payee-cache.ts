@@ -6,13 +6,10 @@ import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { Loaded } from '../../../platform/event-store/command-loop-types.js';
 import { payee, type Payee } from '../../users/contract.js';
 
-/** Users kept in memory, some 200 bytes each. */
+/** The cached users, some 200 bytes each. */
 const MAX_USERS = 50_000;
 
-/**
- * Users as payouts need them, folded once and kept. The cache does not follow changes: a decision on its
- * state must have the revision checked in the commit, and read the user afresh when it no longer holds.
- */
+/** The cache of payees. Entries may be stale: a decision has the revision checked in its commit, and loads again. */
 @Injectable()
 export class PayeeCache {
   private readonly known = new LRUCache<string, Loaded<Payee>>(upTo(MAX_USERS));
@@ -24,12 +21,12 @@ export class PayeeCache {
     if (known !== undefined && !fresh) return known;
     if (!isUuid(userId)) return { state: payee.initial, revision: null, lastId: null };
     const loaded = await this.loop.load(payee, userId);
-    // A user that does not exist may be created at any time, with no revision to check against.
+    // A user without a revision may be created at any time.
     if (loaded.revision !== null) this.known.set(userId, loaded);
     return loaded;
   }
 
-  /** Returns the user's wallet or null. A wallet never changes. */
+  /** Returns the user's wallet, which never changes, or null. */
   async findWallet(userId: string): Promise<string | null> {
     const walletIn = (state: Payee | undefined): string | null =>
       !state || state.accountState === 'unknown' ? null : state.issuerWalletAddress;

@@ -14,7 +14,10 @@ import { PAYOUT_INTENDED, type PayoutFacts } from '../domain/payout-events.js';
 import { payout, report, type Report, responseTo } from '../domain/payout.js';
 import { payoutsConfig, type PayoutsConfig } from '../settings.js';
 
-/** Gives the JSON text of the 201. Throws DomainError `not_found` for users of others, `invalid_transition` for users who are being deactivated. */
+/**
+ * Reports a payout and returns the JSON text of the response. Throws `not_found` for users of other merchants and
+ * `invalid_transition` for users in deactivation.
+ */
 export class ReportPayout extends Command<string> {
   constructor(
     readonly report: Report,
@@ -25,7 +28,7 @@ export class ReportPayout extends Command<string> {
   }
 }
 
-/** The hot path: one commit and no read, as long as the user is in memory and unchanged. */
+/** The hot path: one commit and no read, as long as the user is cached and unchanged. */
 @CommandHandler(ReportPayout)
 export class ReportPayoutHandler implements ICommandHandler<ReportPayout> {
   constructor(
@@ -63,7 +66,7 @@ export class ReportPayoutHandler implements ICommandHandler<ReportPayout> {
             ? []
             : [{ stream: toStream(payee, userId), events: [], expected: revision }];
         },
-        // Lets a deactivation that begins meanwhile know of the payout (ADR 103).
+        // Announces the payout to a concurrent deactivation (ADR 103).
         announcement: () => {
           const data = { payout_id: payoutId, user_id: userId };
           const event = { id: newId(), type: PAYOUT_INTENDED, data, metadata: cause };

@@ -131,7 +131,7 @@ describe('the saga of verifications', () => {
     );
   });
 
-  it('has a payout checked at once, and again when its user gets a wallet', async () => {
+  it('schedules a check at once, and another one when the user gets a wallet', async () => {
     world += 1;
     await apply([reported(0, 0), reported(1, 1)]);
     const due = async (): Promise<unknown> =>
@@ -170,7 +170,7 @@ describe('the saga of verifications', () => {
       return (await check.compare()).get('payouts.verifications');
     };
 
-    it('names a pending payout that is not on it, and none that ended or came after the checkpoint', async () => {
+    it('reports a pending payout that is missing, and none that ended or came after the checkpoint', async () => {
       world += 1;
       const [first, second, third] = [reported(1, 1), reported(2, 1), reported(3, 1)];
       const events = [first, second, third, ended(2, 1, 'expired')];

@@ -15,7 +15,7 @@ import {
   wakeVerifications,
 } from '../store/verification-queue.js';
 
-/** Schedules the verification of each payout that is reported, and drops it at the payout's outcome. */
+/** Schedules the verification of reported payouts, and drops it at their outcome. */
 export function verificationSaga(wake: () => void): SubscriptionDefinition {
   return subscriptionOf<PayoutEvent | UserActivated>({
     name: VERIFICATION_SAGA,

@@ -14,7 +14,7 @@ import {
 } from '../domain/payout-events.js';
 import { payoutJsonBeforeTime } from '../domain/payout.js';
 
-/** The numbers of `payouts.payouts.status`, by the words of the API. */
+/** The values of `payouts.payouts.status`, by the status of the API. */
 export const STATUS = { pending: 0, received: 1, expired: 2 } as const;
 export type Status = keyof typeof STATUS;
 
@@ -25,7 +25,7 @@ type ViewedEvent =
   | UserDeactivationStarted
   | UserDeactivated;
 
-/** A row to insert. */
+/** A new row of `payouts.payouts`. */
 export interface PayoutRow {
   readonly id: string;
   readonly merchantId: string;
@@ -34,7 +34,7 @@ export interface PayoutRow {
   readonly transactionHash: string;
   readonly amountMinor: string;
   status: number;
-  /** The place of its transfer among the logs of the transaction; null unless it was received. */
+  /** The place of the transfer among the logs of the transaction; null unless the payout is received. */
   logIndex: number | null;
   /** The JSON up to `created_at`. */
   bodyBeforeTime: string;
@@ -42,26 +42,16 @@ export interface PayoutRow {
 
 export type PayoutEnd = Pick<PayoutRow, 'id' | 'status' | 'logIndex' | 'bodyBeforeTime'>;
 
-/** The changes of a run of events. A payout that begins and ends within it is one row with its last status. */
-interface Changes {
+/** The changes of a batch of events. A payout that is reported and ended within it is one row. */
+export class Changes {
   /** Merchants by user. */
-  readonly users: Map<string, string>;
-  readonly deactivating: Map<string, boolean>;
+  readonly users = new Map<string, string>();
+  readonly deactivating = new Map<string, boolean>();
   /** Users by payout. */
-  readonly intents: Map<string, string>;
-  readonly reported: Map<string, PayoutRow>;
-  /** First outcomes, also of payouts in `reported`. */
-  readonly outcomes: Map<string, PayoutEnd>;
-}
-
-export function noChanges(): Changes {
-  return {
-    users: new Map(),
-    deactivating: new Map(),
-    intents: new Map(),
-    reported: new Map(),
-    outcomes: new Map(),
-  };
+  readonly intents = new Map<string, string>();
+  readonly reported = new Map<string, PayoutRow>();
+  /** The first outcomes, also of payouts in `reported`. */
+  readonly outcomes = new Map<string, PayoutEnd>();
 }
 
 export function addChange(changes: Changes, recorded: RecordedEvent): void {
@@ -115,7 +105,7 @@ function end({ reported, outcomes }: Changes, id: string, outcome: Omit<PayoutEn
   Object.assign(reported.get(id) ?? {}, outcome);
 }
 
-/** A user who is deactivated gets no payout any more: what was intended for it does not count. */
+/** Stores users and intents. A deactivated user gets no payouts, so that its intents are deleted. */
 export async function recordUsers(
   { users, deactivating, intents }: Changes,
   tx: PoolClient,
@@ -147,7 +137,7 @@ export async function recordUsers(
     );
 }
 
-/** SQL: the JSON of a payout, from its text up to `created_at` and that time. */
+/** Returns the SQL of a payout's JSON, from the text up to `created_at` and that time. */
 export function bodySql(bodyBeforeTime: string, createdAt: string): string {
   const time = `to_char(${createdAt} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
   return `${bodyBeforeTime} || ',"created_at":"' || ${time} || '"}'`;

@@ -112,7 +112,7 @@ describe('the list of payouts for operators, over 60,000 payouts of 20 merchants
     ],
   ];
 
-  it.each(LISTS)('%s has the matching payouts alone, newest first', async (_, filter, merchants, holds) => {
+  it.each(LISTS)('%s has only the matching payouts, newest first', async (_, filter, merchants, holds) => {
     const first = await page(filter, merchants);
     expect(numbers(first.rows)).toEqual(expected(holds));
     if (first.next_cursor === null) return;
@@ -134,7 +134,7 @@ describe('the list of payouts for operators, over 60,000 payouts of 20 merchants
     expect(cost.sorted).toBeLessThanOrEqual(ranges * (PAGE + 1) + ofUser);
   });
 
-  it('a list of overdue payouts has those whose check is late, and reads pending ones alone', async () => {
+  it('a list of overdue payouts has those with a late check, and reads only pending ones', async () => {
     await lists.cost();
     const { rows: payouts, next_cursor } = await list.overdueRows(null, { page_size: PAGE });
     const cost = await lists.cost();

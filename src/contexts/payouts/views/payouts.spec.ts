@@ -90,7 +90,7 @@ describe('the list of payouts', () => {
       next_cursor: string | null;
     };
 
-  it('is what the filter says, in full pages, for any rows, filter and page size', async () => {
+  it('matches the filter, in full pages, for any rows, filter and page size', async () => {
     const rows = fc.uniqueArray(row, { minLength: 20, maxLength: 40, selector: ({ id }) => id });
     await fc.assert(
       fc.asyncProperty(rows, fc.array(filter, { minLength: 4, maxLength: 6 }), async (all, filters) => {

@@ -20,25 +20,25 @@ import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { comparableHash } from '../domain/payout-events.js';
 import { payout } from '../domain/payout.js';
 import { Receipts } from '../store/receipts.js';
-import { overdueReason, PENDING_PAYOUTS } from './overdue-payouts.js';
+import { isOverdue, PENDING_PAYOUTS } from './overdue-payouts.js';
 import { STATUS, type Status } from './payout-changes.js';
 
-/** The query of a list of payouts (contract.md 9.7, admin-api.md 3). */
+/** The filter of a list of payouts (contract.md 9.7, admin-api.md 3). */
 export interface PayoutFilter extends CreatedDays, KeysetPage {
   readonly user_id?: string | undefined;
   readonly status?: Status | undefined;
-  /** The hash in any form in which hashes are written. */
+  /** The hash in any form. */
   readonly transaction_hash?: string | undefined;
 }
 
-/** A payout of any merchant; `body` is its JSON text as the merchant API returns it. */
 export interface ListedPayout {
   readonly id: string;
   readonly merchant_id: string;
+  /** The JSON text of the merchant API. */
   readonly body: string;
 }
 
-/** The payouts that merchants reported. */
+/** The read model of payouts. A null merchant, or null merchants, match any. */
 @Injectable()
 export class PayoutsView {
   constructor(
@@ -46,7 +46,7 @@ export class PayoutsView {
     @Inject(chainConfig.KEY) private readonly config: ChainConfig,
   ) {}
 
-  /** Returns null when there is no such payout. A null merchant matches any. */
+  /** Returns a payout or null. */
   async find(merchantId: string | null, id: string): Promise<ListedPayout | null> {
     const [row] = await this.database.query<ListedPayout & Record<string, unknown>>(
       `select ${COLUMNS} from payouts.payouts where id = $1 and ($2::uuid is null or merchant_id = $2)`,
@@ -55,22 +55,19 @@ export class PayoutsView {
     return row ?? null;
   }
 
-  /** The JSON text of one page of a merchant, newest first. */
+  /** Returns the JSON text of a page of a merchant, newest first. */
   async page(merchantId: string, filter: PayoutFilter, totals?: PayoutTotals): Promise<string> {
     const { bodies, next_cursor } = await bodyPage(this.database, toList([merchantId], filter), filter);
     const added = totals === undefined ? '' : `,"totals":${JSON.stringify(totals)}`;
     return `{"payouts":[${bodies}],"next_cursor":${JSON.stringify(next_cursor)}${added}}`;
   }
 
-  /** The rows of one page, newest first. Null merchants: of all. */
+  /** Returns the rows of a page, newest first. */
   rows(merchants: readonly string[] | null, filter: PayoutFilter) {
     return listPage<ListedPayout>(this.database, { columns: COLUMNS, ...toList(merchants, filter) }, filter);
   }
 
-  /**
-   * Returns {@link rows} that are overdue (overdue-payouts.ts). Pending payouts are few: their table has the columns of
-   * the filters.
-   */
+  /** Returns a page of overdue payouts, by the table of pending ones. */
   async overdueRows(merchants: readonly string[] | null, filter: PayoutFilter) {
     const { user_id, status, transaction_hash, created_from, created_to } = filter;
     const where = {
@@ -79,11 +76,11 @@ export class PayoutsView {
       'user_id = ?': user_id,
       'hash = ?': transaction_hash && comparableHash(transaction_hash),
       false: status !== undefined && status !== 'pending',
-      [`(${overdueReason(this.config)}) is not null`]: true,
+      [isOverdue(this.config)]: true,
     };
     const list = { columns: 'payout_id as id', from: PENDING_PAYOUTS, id: 'payout_id', where };
     const { rows, next_cursor } = await listPage<{ id: string }>(this.database, list, filter);
-    // The rows and the work follow the log separately.
+    // The two tables follow the log separately.
     const pending = await this.database.query<ListedPayout & Record<string, unknown>>(
       `select ${COLUMNS} from payouts.payouts where id = any($1) and status = ${STATUS.pending}
        order by created_at desc, id desc`,
@@ -92,7 +89,7 @@ export class PayoutsView {
     return { rows: pending, next_cursor };
   }
 
-  /** Payouts by their id, or by the hash of their transaction. */
+  /** Finds payouts by id or transaction hash. */
   @Searches('payouts:read')
   async search({ text, uuid, merchants, limit }: SearchQuery): Promise<readonly Found[]> {
     const byId = uuid === null ? null : await this.find(null, uuid);
@@ -103,7 +100,7 @@ export class PayoutsView {
     });
   }
 
-  /** Reads all payouts that match, on every page: a total costs as much as the list is long. */
+  /** Sums all matching payouts, at a cost that grows with the list. */
   async totals(merchantId: string, filter: PayoutFilter): Promise<PayoutTotals> {
     const list = { columns: 'body', ...toList([merchantId], filter) };
     const { matching, params } = toStatement(list, { page_size: 0 });
@@ -118,7 +115,7 @@ export class PayoutsView {
     return { pending: of('pending'), received: of('received'), expired: of('expired') };
   }
 
-  /** The JSON of all payouts that match, `page_size` at a time. */
+  /** Yields the JSON of all matching payouts, `page_size` at a time. */
   async *bodies(merchantId: string, filter: PayoutFilter): AsyncGenerator<readonly string[]> {
     let { page_cursor } = filter;
     do {
@@ -131,7 +128,7 @@ export class PayoutsView {
 
 const COLUMNS = 'id, merchant_id, body';
 
-/** Each filter is a prefix or a range of its index; few payouts have the same transaction. A user is of one merchant. */
+/** Returns the list of a filter, each with its index. Few payouts have the same transaction. */
 function toList(merchants: readonly string[] | null, filter: PayoutFilter): Omit<List, 'columns'> {
   const { user_id, status, transaction_hash, created_from, created_to } = filter;
   const created = inDays('created_at', created_from, created_to);
@@ -165,7 +162,7 @@ export class PayoutTotals implements Readonly<Record<Status, PayoutTotal>> {
   @Nested(() => PayoutTotal) expired!: PayoutTotal;
 }
 
-/** The query for the observations of a payout's transfer. It reads the stream, so it need not wait for a view. */
+/** The evidence of received payouts, read from their streams, so that it need not wait for a view. */
 @Injectable()
 export class EvidenceView {
   constructor(
@@ -214,12 +211,12 @@ export class Balance {
 
 export const NOTHING_PAID: Balance = toFigures(0n, 0n);
 
-/** The query for the sums of a user's payouts. */
+/** The running totals of users, kept by the projection. */
 @Injectable()
 export class BalancesView {
   constructor(private readonly database: Database) {}
 
-  /** Running totals, kept by the projection; null when it knows no such user of the merchant. */
+  /** Returns null when the projection has no such user of the merchant. */
   async find(merchantId: string, userId: string): Promise<Balance | null> {
     const [row] = await this.database.query<{ confirmed: string; pending: string }>(
       'select confirmed, pending from payouts.balances where user_id = $1 and merchant_id = $2',
@@ -229,7 +226,6 @@ export class BalancesView {
   }
 }
 
-/** Formats sums in minor units. */
 function toFigures(confirmed: bigint, pending: bigint): Balance {
   return {
     confirmed: fromMinorUnits(confirmed),

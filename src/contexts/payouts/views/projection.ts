@@ -2,24 +2,19 @@ import type { PoolClient } from 'pg';
 import { columnArrays } from '../../../platform/postgres/batches.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import type { ReadModel } from '../../../platform/projections/projection.js';
-import {
-  PAYOUT_EXPIRED,
-  PAYOUT_INTENDED,
-  PAYOUT_RECEIVED,
-  PAYOUT_REPORTED,
-} from '../domain/payout-events.js';
+import { PAYOUT_EVENTS, PAYOUT_INTENDED } from '../domain/payout-events.js';
 import { PAYOUT_VIEWS } from './audited-payouts.js';
 import {
   addChange,
   bodySql,
-  noChanges,
+  Changes,
   recordUsers,
   STATUS,
   type PayoutEnd,
   type PayoutRow,
 } from './payout-changes.js';
 
-/** Payouts and balances, always in step: one transaction per batch moves both. */
+/** The projection of payouts and balances, both in one transaction per batch. */
 export const payoutViews: ReadModel = {
   name: PAYOUT_VIEWS,
   events: [
@@ -27,33 +22,31 @@ export const payoutViews: ReadModel = {
     'user.deactivation_started.v1',
     'user.deactivated.v1',
     PAYOUT_INTENDED,
-    PAYOUT_REPORTED,
-    PAYOUT_RECEIVED,
-    PAYOUT_EXPIRED,
+    ...PAYOUT_EVENTS,
   ],
-  // Reads wait for it, reports do not: under load a little more in a batch costs much less.
+  // Larger batches cost less; only reads wait for the projection.
   gatherMs: 20,
   apply: applyPayoutEvents,
   tables: { schema: 'payouts', names: ['payouts', 'balances', 'payout_intents'] },
 };
 
-/** One statement per kind of row, however many events. Totals move only with rows that really moved. */
+/** Applies events with one statement per kind of row. Totals change only with changed rows. */
 export async function applyPayoutEvents(
   events: readonly RecordedEvent[],
   tx: PoolClient,
   schema = 'payouts',
 ): Promise<void> {
-  const changes = noChanges();
+  const changes = new Changes();
   for (const event of events) addChange(changes, event);
   const { reported, outcomes } = changes;
   await recordUsers(changes, tx, schema);
   const rows = [...reported.values()];
-  // An earlier delivery of the batch may have left some of its payouts there as pending.
+  // In a repeated batch some of its payouts may be there, pending.
   if ((await insertPayouts(rows, tx, schema)) === rows.length) for (const { id } of rows) outcomes.delete(id);
   await settlePayouts([...outcomes.values()], tx, schema);
 }
 
-/** JSON escapes it. Joined texts cost less than quoted ones. */
+/** A character that JSON escapes. Joined texts cost less than quoted ones. */
 const SEPARATOR = '\u001e';
 
 async function insertPayouts(rows: readonly PayoutRow[], tx: PoolClient, schema: string): Promise<number> {

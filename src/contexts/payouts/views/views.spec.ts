@@ -164,7 +164,7 @@ let run = 0;
 const nextMerchant = (): string => id(`merchant of run ${(run += 1)}`);
 
 describe('the read models of payouts', () => {
-  it('hold the same for any batches and however often each one is delivered', async () => {
+  it('are the same for any batches, however often each one is applied', async () => {
     await fc.assert(
       fc.asyncProperty(
         stories,
@@ -187,7 +187,7 @@ describe('the read models of payouts', () => {
     );
   });
 
-  it('come out of a rebuild as they come out of the batches', async () => {
+  it('are the same after a rebuild', async () => {
     await fc.assert(
       fc.asyncProperty(stories, order, async (all, mix) => {
         const merchant = nextMerchant();

@@ -89,7 +89,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 );
 
 describe('automatic disabling', () => {
-  it('does what the rule says, for any events in any order', async () => {
+  it('follows the rule, for any events in any order', async () => {
     const [failures, window, span] = [4, 20, 5];
     const config = webhooksConfig({
       WEBHOOK_DISABLE_FAILURES: String(failures),
@@ -166,7 +166,7 @@ describe('automatic disabling', () => {
     expect(await harness.evaluate()).toBe(START);
   });
 
-  it('is counted, and logged as a warning, when the events say that it happened', async () => {
+  it('is counted, and logged as a warning, when an event records it', async () => {
     const endpoint = { endpoint_id: newId(), merchant_id: newId() };
     const reason = { cause: 'failing', failing_since: new Date(START).toISOString() } as const;
     const wideLog = jest.fn();

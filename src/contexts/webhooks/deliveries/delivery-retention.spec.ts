@@ -87,7 +87,7 @@ async function recovery(finished: string | null): Promise<void> {
 }
 
 describe('the retention of deliveries', () => {
-  it('deletes what finished long ago with its attempts, of every endpoint, and nothing else', async () => {
+  it('deletes deliveries that finished long ago, with their attempts, of every endpoint, and no others', async () => {
     await fill(OLD, { count: PRUNED_AT_ONCE + 10 });
     for (let count = 0; count < 5; count += 1) await fill(OLD, { to: await lane(), count: 3 });
     await fill(RECENT, { count: 2 });
@@ -97,7 +97,7 @@ describe('the retention of deliveries', () => {
     expect(await left()).toEqual({ deliveries: 5, attempts: 10, recoveries: 0 });
   });
 
-  it('keeps everything of an endpoint while it is being recovered', async () => {
+  it('keeps all deliveries of an endpoint with an open recovery', async () => {
     await fill(OLD, { count: 3 });
     await recovery(null);
     await retention().prune();
@@ -110,7 +110,7 @@ describe('the retention of deliveries', () => {
     expect(await left()).toMatchObject({ deliveries: 1, attempts: 2 });
   });
 
-  it('passes once in a round over what is old and finished lately', async () => {
+  it('reads old deliveries that finished recently once per round', async () => {
     await fill(RECENT, { count: 4 * PRUNED_AT_ONCE });
     await fill(OLD, { count: 4 * PRUNED_AT_ONCE, created: '2026-02-02T00:00:00Z' });
     const counter = counting();

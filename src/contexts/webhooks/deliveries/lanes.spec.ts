@@ -119,7 +119,7 @@ beforeEach(() => {
 afterEach(() => void jest.useRealTimers());
 
 describe('a lane', () => {
-  it('sends what is due once, sixteen at a time', async () => {
+  it('sends each due delivery once, sixteen at a time', async () => {
     await harness.add('a', 300);
     const sent = new Set<string>();
     while (harness.inFlight.length > 0) {
@@ -132,7 +132,7 @@ describe('a lane', () => {
     expect(harness.filling).toEqual(Array.from({ length: 285 }, (_, n) => `a ${n + 16}`));
   });
 
-  it('claims again when woken while it works, and when a delivery is due again at once', async () => {
+  it('claims again after a wake during its work, and when a delivery is due again at once', async () => {
     await harness.add('a', 1);
     await harness.add('a', 1);
     expect(harness.inFlight).toHaveLength(2);
@@ -143,7 +143,7 @@ describe('a lane', () => {
     expect(harness.later).toEqual([['a', 5000]]);
   });
 
-  it('releases the deliveries that a receiver that hangs would delay, and sends the others one by one', async () => {
+  it('releases deliveries that a hanging receiver would delay, and sends the others one by one', async () => {
     await harness.add('a', 40);
     expect(harness.dueOf('a')).toBe(0);
     for (let n = 0; n < 15; n += 1) await harness.end(0, TIMED_OUT);
@@ -154,7 +154,7 @@ describe('a lane', () => {
     expect(harness.inFlight).toHaveLength(2);
   });
 
-  it('sends nothing that another may have claimed while this process had no heartbeat', async () => {
+  it('sends no delivery that another process may have claimed while this one had no heartbeat', async () => {
     await harness.add('a', 20);
     harness.stall();
     await harness.end(0, RESPONDED);
@@ -163,7 +163,7 @@ describe('a lane', () => {
     expect(harness.inFlight.map(({ id }) => id)).toContain('a 17');
   });
 
-  it('waits for the sweeper when the database becomes unavailable', async () => {
+  it('waits for the sweep when the database becomes unavailable', async () => {
     harness.unavailable = true;
     await harness.add('a', 3);
     expect([harness.inFlight.length, harness.rooms]).toEqual([0, [128]]);
@@ -192,7 +192,7 @@ describe('a lane', () => {
     expect([harness.began.length, harness.inFlight.length]).toEqual([700, 0]);
   });
 
-  it('starts nothing more when it is stopped, releases the rest and waits for what is in flight', async () => {
+  it('starts no delivery after a stop, releases the rest and waits for those in flight', async () => {
     await harness.add('a', 20);
     const stopped = harness.lanes.stop();
     await settle();
@@ -212,7 +212,7 @@ describe('a lane', () => {
 });
 
 describe('the slots of an endpoint', () => {
-  it('halve with each delivery that holds its sender up, down to one, and grow by one with each response', async () => {
+  it('halve with each slow failure, down to one, and grow by one with each response', async () => {
     await harness.add('a', 1000);
     for (const attempt of [TIMED_OUT, null, TIMED_OUT, RESPONDED, TIMED_OUT, TIMED_OUT, TIMED_OUT])
       await harness.end(0, attempt);
@@ -255,7 +255,7 @@ describe('the slots of a process', () => {
     expect(Math.max(...all) - Math.min(...all)).toBeLessThanOrEqual(16);
   });
 
-  it('are reserved by half for endpoints that respond, however many others hang', async () => {
+  it('are half reserved for responsive endpoints, however many others hang', async () => {
     harness = new Harness({ perEndpoint: 16, perProcess: 64, fresh: 64 });
     for (let n = 0; n < 200; n += 1) {
       await harness.add(`slow ${n}`, 1);
@@ -276,7 +276,7 @@ describe('the slots of a process', () => {
     expect(harness.began.slice(1)).toContain('slow');
   });
 
-  it('are within their limits, and no delivery is forgotten, for any order of ends', async () => {
+  it('stay within their limits, and each delivery is sent, for any order of responses', async () => {
     const id = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h');
     const step = fc.oneof(
       fc.record({ does: fc.constant('add' as const), id, count: fc.integer({ min: 1, max: 9 }) }),

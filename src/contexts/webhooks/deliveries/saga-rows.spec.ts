@@ -122,7 +122,7 @@ describe('the snapshot of an endpoint', () => {
     });
   });
 
-  it('stays deleted once the endpoint is deleted, also when older events are applied', async () => {
+  it('stays deleted after the deletion, also when older events are applied', async () => {
     const found = await after(registered(), event('deleted', { at: day(2) }));
     expect(found).toMatchObject({ status: 'deleted' });
   });

@@ -128,7 +128,7 @@ describe('the list of deliveries over merchants', () => {
     return { ids, pages };
   }
 
-  it('is what the filter says, newest first, for any rows, merchants, filter and page size', async () => {
+  it('matches the filter, newest first, for any rows, merchants, filter and page size', async () => {
     const rows = fc.uniqueArray(row, { minLength: 20, maxLength: 40, selector: ({ id }) => id });
     await fc.assert(
       fc.asyncProperty(rows, fc.array(filter, { minLength: 4, maxLength: 6 }), async (all, filters) => {
@@ -158,7 +158,7 @@ describe('the list of deliveries over merchants', () => {
     );
   });
 
-  it('reaches what is rare and far back in pages of bounded work, of all merchants and of one', async () => {
+  it('reaches rare and old deliveries in pages of bounded work, of all merchants and of one', async () => {
     const count = 2 * READ_AT_ONCE + 10;
     await db.database.query(
       `insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test, state, created_at)
@@ -184,7 +184,7 @@ describe('the list of deliveries over merchants', () => {
       }
   });
 
-  it('of a merchant who deleted more endpoints than a page merges is complete all the same', async () => {
+  it('is complete for a merchant who deleted more endpoints than a page merges', async () => {
     await db.database.query(
       `insert into webhooks.endpoint_snapshots (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
        select gen_random_uuid(), $1, 'https://example.com', 'sealed', 'deleted', '1' from generate_series(1, 1200)`,

@@ -41,7 +41,7 @@ async function attempts(outcome: string, httpStatus: number | null, phase: strin
   ]);
 }
 
-it('statistics count what was created since, and all of its attempts', async () => {
+it('statistics count the deliveries created since a time, with all of their attempts', async () => {
   await fill('succeeded', { count: 100 });
   await attempts('retry', null, 'timeout');
   await attempts('retry', 503, null);
@@ -62,7 +62,7 @@ it('statistics count what was created since, and all of its attempts', async () 
   });
 });
 
-it('statistics show what is pending now, whenever it was created, and since when the oldest is due', async () => {
+it('statistics have the present number of pending deliveries and the due time of the oldest', async () => {
   const from = new Date('2025-01-01T00:00:00Z');
   await fill('pending', { count: 2, from, due: `'2026-01-01T00:00:00Z'` });
   await fill('pending', { count: 3, due: `now() + interval '1 hour'` });
@@ -75,7 +75,7 @@ it('statistics show what is pending now, whenever it was created, and since when
   });
 });
 
-it('statistics count the newest of many, and say how far that reaches', async () => {
+it('statistics count the newest of many deliveries, and return the time of the oldest of them', async () => {
   await fill('succeeded', { count: COUNTED + 10 });
   expect(await endpointStats(db.database, endpoint, SINCE)).toMatchObject({
     since: new Date(SINCE.getTime() + 10).toISOString(),
