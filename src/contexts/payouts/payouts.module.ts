@@ -28,7 +28,6 @@ import { BalancesView, EvidenceView, PayoutsView } from './views/payouts.js';
 import { payoutViews } from './views/projection.js';
 import { intentHistory, payoutHistory } from './domain/history.js';
 
-/** The nodes of the chain, for all contexts that verify transfers. */
 @Global()
 @Module({
   providers: [JsonRpcChain, { provide: CHAIN_READER, useExisting: JsonRpcChain }],

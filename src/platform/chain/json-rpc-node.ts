@@ -25,7 +25,6 @@ const MAX_BYTES = 8_388_608;
 const TIMEOUT_MS = 5000;
 /** The backoff of a node that limits the rate. Calls that it refused within a batch are repeated after `firstMs`. */
 const PAUSE = { firstMs: 500, maxMs: 10_000 };
-/** The longest `Retry-After` that is honoured. */
 const MAX_RETRY_AFTER_MS = 60_000;
 /** The limit of a response with an error status. */
 const ERROR_BYTES = 65_536;

@@ -8,7 +8,7 @@ import { ChainUnavailable } from './values.js';
 import { JsonRpcNode } from './json-rpc-node.js';
 import { chainHeads, type ChainHeads } from './node-state.js';
 
-/** anvil calls a block safe that is 32 blocks old, and finalized one that is 64 blocks old. */
+/** In anvil a block is safe after 32 blocks and finalized after 64. */
 const HEIGHT = 100;
 
 describe('the final head of a chain', () => {

@@ -15,7 +15,6 @@ export interface NodeRules extends Pick<ChainRules, 'finality' | 'maxHeadAgeSeco
 
 export interface ChainHeads {
   readonly head: Block;
-  /** The newest final block. */
   readonly final: Block;
 }
 

@@ -5,7 +5,7 @@ import { LocalServer } from '../../../test/support/http/local-server.js';
 import { JsonRpcNode } from './json-rpc-node.js';
 import { isAlike, isRateLimit, isRateLimitStatus, saysRateLimit } from './rate-limits.js';
 
-/** Of the documents and reports that docs/providers.md lists. */
+/** The errors of the documents and reports in docs/providers.md. */
 const LIMITS: readonly (readonly [provider: string, code: number, message: string, data?: unknown])[] = [
   [
     'Alchemy',
@@ -53,7 +53,7 @@ const LIMITS: readonly (readonly [provider: string, code: number, message: strin
   ['any', -32000, 'too many connections'],
 ];
 
-/** About the call or the size of the batch: a smaller batch, or another call, succeeds. */
+/** Errors of the call or of the size of the batch: a smaller batch, or another call, succeeds. */
 const OTHERS: readonly (readonly [node: string, code: number, message: string])[] = [
   [
     'Erigon',
@@ -115,7 +115,7 @@ interface Call {
 }
 type Respond = (calls: readonly Call[]) => { readonly status?: number; readonly body: unknown };
 
-/** A node that responds as it is set to, and keeps the sizes of the batches. */
+/** A node with configured responses, which records the sizes of the batches. */
 class Provider extends LocalServer {
   readonly batches: number[] = [];
   respondWith: Respond = () => ({ body: '' });
@@ -224,7 +224,7 @@ describe('a batch of 100 calls', () => {
     const respond: Respond = (some) =>
       some.some(({ params }) => params[0] === 7) ? { status: 500, body: '' } : { body: some.map(result) };
     let kinds: readonly string[] = [];
-    // The probe is a call at random, and once in a hundred times the one to blame.
+    // The probe is a random call, and once in a hundred times the failing one.
     for (let retry = 0; retry < 5 && !kinds.includes('result'); retry += 1) {
       if (retry > 0) await Promise.all([node.close(), provider.stop()]);
       kinds = await ask(respond);

@@ -42,7 +42,6 @@ export class ChainUnavailable extends NotReady {
   override readonly name: string = 'ChainUnavailable';
 }
 
-/** The node limits the rate of requests. */
 export class NodeLimited extends ChainUnavailable {
   override readonly name = 'NodeLimited';
 }

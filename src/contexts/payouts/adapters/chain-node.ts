@@ -208,7 +208,6 @@ interface Token {
   readonly problem: string | null;
 }
 
-/** Reads the contract of USDC_ADDRESS. */
 async function readToken(node: JsonRpcNode, address: string, chainId: number): Promise<Token> {
   const call = (data: string) => ({ method: 'eth_call', params: [{ to: address, data }, 'latest'] });
   const [code, decimals, symbol] = await node.ask([

@@ -124,7 +124,7 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
       const [ours] = await setup.reader.confirm([{ hash, wallets: [to] }], { separately: true });
       expect(ours!.receipts.get(hash)).toMatchObject({ transfers: [{ logIndex: 0 }] });
       expect(ours!.receipts.get(hash)?.partial).toBeUndefined();
-      // Nine megabytes are not kept, and their hash is.
+      // Of nine megabytes only the hash is stored.
       expect(ours!.receipts.get(hash)?.source).toEqual({
         sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
         text: null,
@@ -149,7 +149,7 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
         timestamp: string;
       };
       const honest = JSON.stringify(await setup.chain.rpc('eth_getTransactionReceipt', [hash]));
-      // Spaces, numbers and a duplicate key would not outlive a parser.
+      // A parser would change spaces, numbers and a duplicate key.
       const odd = honest.replace('{', '{ "result":[{"x":"]"}],\t"n":1.00, "status" : "0x0","é\\u0041":{ },');
       setup.node.replaceText(honest, odd);
       const { receipts } = await confirm(hash);

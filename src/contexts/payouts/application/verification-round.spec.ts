@@ -13,7 +13,7 @@ import { chainConfig } from '../../../platform/config/config.js';
 
 const START = Date.parse('2026-01-02T00:00:00Z');
 const END = START + 3_600_000;
-/** Far enough past the window for every clock. */
+/** A time past the window by every clock. */
 const FIRST = END + 600_000;
 const CLOSING = { finding: 'not_found', head: 100, at: new Date(FIRST) };
 const HASH = `0x${'ab'.repeat(32)}`;
@@ -33,7 +33,7 @@ const PAYOUT: PendingPayout = {
   item: {} as PendingPayout['item'],
 };
 
-/** One check of a payout whose transaction is on no block, on a chain with a margin of 60 s. */
+/** Checks a payout whose transaction is in no block, on a chain with a margin of 60 s. */
 async function check({
   afterFirstMs = 0,
   closing = null as PendingPayout['closing'],
@@ -157,7 +157,7 @@ describe('a payout whose window has ended, with a margin of 60 s and a check eve
   });
 });
 
-/** The transfer of {@link PAYOUT} in a block that is final and so much older than the check. */
+/** The transfer of {@link PAYOUT} in a final block of this age at the time of the check. */
 function settled(blockMs: number): Map<string, TransactionReceipt> {
   const transfers = [{ token: '0xusdc', from: '0xs', to: '0xw', amountMinor: 1n, logIndex: 0 }];
   const place = {

@@ -39,10 +39,8 @@ import { chainConfig, type ChainConfig } from '../../../platform/config/config.j
 
 /** The concurrent outcomes, which share group commits. */
 const PARALLEL = 50;
-/** The concurrent reads of users. */
 const USERS_AT_A_TIME = 16;
 
-/** The common result of a quorum of nodes. */
 interface Verdict {
   readonly finding: Finding;
   /** The height of the newest block that is final for all of the nodes. */
@@ -53,7 +51,6 @@ interface Verdict {
 }
 
 interface Checked {
-  /** The recorded finding. */
   readonly found: CheckFinding;
   /** Null once the payout has its outcome. */
   readonly next: NextCheck | null;

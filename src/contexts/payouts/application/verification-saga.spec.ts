@@ -62,7 +62,7 @@ describe('the saga of verifications', () => {
         })
       : recorded('payout.expired.v1', { ...facts(payout, user), reason: 'r', expired_at: 't' });
 
-  /** All that the saga keeps of this world. `due`: whether the payout is to be checked now. */
+  /** Returns the rows of the saga. `due`: the payout is to be checked now. */
   const tables = async (): Promise<unknown> => {
     const payouts = Array.from({ length: 12 }, (_, payout) => id(`payout ${payout}`));
     const work = await db.database.query(
@@ -88,7 +88,7 @@ describe('the saga of verifications', () => {
       fc.asyncProperty(story, async ({ wallets, payouts, order, sizes }) => {
         world += 1;
         await db.database.query('truncate payouts.verifications, work.items');
-        // Each payout's outcome follows its report; apart from that, any order.
+        // In any order in which the outcome of each payout follows its report.
         const strands = [
           ...wallets.map((user) => [() => activated(user)]),
           ...payouts.map(({ user, end }, payout) => [

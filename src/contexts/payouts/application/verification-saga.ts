@@ -15,7 +15,6 @@ import {
   wakeVerifications,
 } from '../store/verification-queue.js';
 
-/** Schedules the verification of reported payouts, and drops it at their outcome. */
 export function verificationSaga(wake: () => void): SubscriptionDefinition {
   return subscriptionOf<PayoutEvent | UserActivated>({
     name: VERIFICATION_SAGA,

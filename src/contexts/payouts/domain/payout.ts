@@ -130,7 +130,6 @@ export function expire(
   return [{ type: 'payout.expired.v1', data }];
 }
 
-/** The members of a report. */
 export type Report = Pick<PayoutFacts, (typeof REPORTED)[number]>;
 const REPORTED = ['merchant_id', 'user_id', 'amount', 'transaction_hash', 'custom_metadata'] as const;
 

@@ -2,7 +2,6 @@ import { toMinorUnits } from '../../../kernel/money.js';
 import type { PayoutReceived } from './payout-events.js';
 import { toSighting, type TransactionReceipt } from './verification.js';
 
-/** The result of a recheck of a received payout. */
 export type Rechecked =
   | { readonly kind: 'unchanged' }
   /** The same transfer in another block (contract.md 10.3). */

@@ -85,7 +85,6 @@ export class Payout {
 
 export class PayoutResponse extends ResourceOf('payout', Payout) {}
 
-/** The query of GET /merchants/v1/payouts. */
 export class MerchantPayoutsQuery extends createdListQuery(MAX_PAGE, 'Payouts per page.') {
   @Filter(uuid, 'Only payouts to this user.') user_id?: string;
   @Filter(oneOf(STATUSES), 'Only payouts in this status.') status?: (typeof STATUSES)[number];

@@ -44,7 +44,6 @@ export class LastCheck {
   attempts!: number | null;
 }
 
-/** The retained checks of one payout. */
 export const MAX_CHECKS = 50;
 export const CHECKS_KEPT_DAYS = 7;
 

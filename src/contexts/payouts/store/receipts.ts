@@ -22,7 +22,6 @@ export class Receipts {
     );
   }
 
-  /** Returns the JSON text of a receipt, or null. */
   async find(sha256: string): Promise<string | null> {
     const [row] = await this.database.query<{ receipt: string }>(
       `select receipt from payouts.receipts where sha256 = decode($1, 'hex')`,
@@ -44,7 +43,6 @@ export class Receipts {
   }
 }
 
-/** Checks the SHA-256 of each stored receipt. */
 export class ReceiptsCheck implements TableCheck {
   readonly name = 'payouts.receipts';
 

@@ -58,7 +58,6 @@ interface State {
   readonly notFinalAt?: string | null;
 }
 
-/** A claimed pending payout. */
 export interface PendingPayout {
   readonly payoutId: string;
   readonly userId: string;

@@ -23,7 +23,7 @@ interface Pending {
   readonly chain?: number;
   readonly expires?: string;
   readonly due?: string;
-  /** Whether a process is trying. */
+  /** True while a process tries. */
   readonly leased?: boolean;
   readonly failingSince?: string;
   readonly scheduled?: string;

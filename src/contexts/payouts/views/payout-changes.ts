@@ -25,7 +25,6 @@ type ViewedEvent =
   | UserDeactivationStarted
   | UserDeactivated;
 
-/** A new row of `payouts.payouts`. */
 export interface PayoutRow {
   readonly id: string;
   readonly merchantId: string;

@@ -20,7 +20,7 @@ interface Row {
   readonly createdAt: Date;
 }
 
-// Few times and many rows, so that ids decide; some at the very edges of days.
+// Few times and many rows, so that the order depends on ids; some times are at the ends of days.
 const row: fc.Arbitrary<Row> = fc.record({
   id: fc.uuid(),
   merchant: fc.constantFrom(MERCHANT, MERCHANT, MERCHANT, OTHER),
@@ -43,7 +43,7 @@ const filter = fc
   })
   .map((all) => JSON.parse(JSON.stringify(all)) as PayoutFilter);
 
-/** What the list must hold, by the specification. */
+/** Returns the expected list, by the specification. */
 function expected(rows: readonly Row[], filter: PayoutFilter): string[] {
   return rows
     .filter((each) => {
@@ -132,11 +132,11 @@ describe('the list of payouts', () => {
     const perPage = Math.ceil(PAGE_BYTES / 16_038);
     expect(sizes).toEqual([perPage, perPage, 600 - 2 * perPage]);
     expect(seen).toEqual(expected(all, { page_size: 1000 }));
-    // Full to the byte at its last row, with nothing after it.
+    // The last row fills the page to the byte, and is the last of the list.
     await fill(all.slice(0, perPage));
     await db.database.query(`update payouts.payouts set body = body::text || repeat(' ', 16000)`);
     expect((await page({ page_size: 1000 })).next_cursor).toBeNull();
-    // One that is larger than a page is a page.
+    // A row that is larger than a page is a page.
     await fill(all.slice(0, 2));
     await db.database.query(`update payouts.payouts set body = body::text || repeat(' ', $1::int)`, [
       PAGE_BYTES,

@@ -46,7 +46,6 @@ export class PayoutsView {
     @Inject(chainConfig.KEY) private readonly config: ChainConfig,
   ) {}
 
-  /** Returns a payout or null. */
   async find(merchantId: string | null, id: string): Promise<ListedPayout | null> {
     const [row] = await this.database.query<ListedPayout & Record<string, unknown>>(
       `select ${COLUMNS} from payouts.payouts where id = $1 and ($2::uuid is null or merchant_id = $2)`,
@@ -62,7 +61,6 @@ export class PayoutsView {
     return `{"payouts":[${bodies}],"next_cursor":${JSON.stringify(next_cursor)}${added}}`;
   }
 
-  /** Returns the rows of a page, newest first. */
   rows(merchants: readonly string[] | null, filter: PayoutFilter) {
     return listPage<ListedPayout>(this.database, { columns: COLUMNS, ...toList(merchants, filter) }, filter);
   }
@@ -155,7 +153,6 @@ class PayoutTotal {
   @ApiProperty({ ...USDC, description: 'Sum of their amounts.' }) amount!: string;
 }
 
-/** Counts and sums of payouts by status. */
 export class PayoutTotals implements Readonly<Record<Status, PayoutTotal>> {
   @Nested(() => PayoutTotal) pending!: PayoutTotal;
   @Nested(() => PayoutTotal) received!: PayoutTotal;

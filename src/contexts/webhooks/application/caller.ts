@@ -9,14 +9,12 @@ export interface MerchantCaller {
   readonly ticket: IdempotencyTicket;
 }
 
-/** The response of a write. */
 export interface Responded {
   readonly body: string;
   /** The position that the views must pass before the response is sent; null when nothing was written. */
   readonly position: string | null;
 }
 
-/** A write of a merchant to its endpoints or deliveries. */
 export abstract class MerchantCommand<Input> extends Command<Responded> {
   constructor(
     readonly caller: MerchantCaller,

@@ -15,7 +15,7 @@ const START = Date.parse('2026-01-01T00:00:00.000Z');
 
 const db = onTestDatabase({ poolSize: 2 });
 
-/** One endpoint whose attempts, enabling and evaluation happen when the test says. */
+/** One endpoint, whose attempts, enabling and evaluation the test controls. */
 class Harness {
   readonly endpointId = newId();
   now = START;
@@ -34,7 +34,7 @@ class Harness {
     );
   }
 
-  /** Attempts that began then (Unix milliseconds). */
+  /** Inserts attempts that began at these times (Unix milliseconds). */
   async attempts(outcome: string, ...startedAt: number[]): Promise<void> {
     await db.database.query(
       `insert into webhooks.attempts (delivery_id, attempt, endpoint_id, started_at, duration_ms, outcome)
@@ -57,7 +57,7 @@ class Harness {
     );
   }
 
-  /** Since when it has been failing, when it is to be disabled now (Unix milliseconds). */
+  /** Returns the time since which it has been failing (Unix milliseconds); null when it is not disabled now. */
   async evaluate(): Promise<number | null> {
     const disable = jest.spyOn(this.disabling, 'disable').mockReset().mockResolvedValue();
     await this.disabling.evaluate([this.endpointId, newId()]);
@@ -75,7 +75,7 @@ class Harness {
 
 type Step = { readonly wait: number; readonly kind: 'retry' | 'exhausted' | 'gone' | 'succeeded' | 'enable' };
 
-/** Few enough steps of minutes that every boundary is met again and again. */
+/** Few steps of whole minutes, so that each boundary occurs often. */
 const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.record({
     wait: fc.integer({ min: 0, max: 4 }),
@@ -130,7 +130,7 @@ describe('automatic disabling', () => {
     expect(disablings).toBeGreaterThan(10);
   });
 
-  /** Moments at which a delivery is tried that never succeeds, on the default schedule. */
+  /** Returns the times of the attempts of a failing delivery on the default schedule. */
   const dead = (random: () => number): number[] => {
     let at = START;
     const delays = webhooksConfig({}).webhookRetryScheduleSeconds;

@@ -17,7 +17,6 @@ import { webhooksConfig, type WebhooksConfig } from '../settings.js';
 
 /** The interval at which all endpoints are evaluated, for failures that a dead process did not evaluate. */
 const EVALUATE_ALL_MS = 60_000;
-/** The endpoints of one statement. */
 const CHUNK = 1000;
 /** The pause between two statements, so that thousands of failures share few of them. */
 const PAUSE_MS = 100;

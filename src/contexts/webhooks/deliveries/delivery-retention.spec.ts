@@ -29,7 +29,7 @@ async function lane(): Promise<string> {
   return id;
 }
 
-/** Deliveries with two attempts each; `finished` is when they finished, null while pending. */
+/** Inserts deliveries with two attempts each; `finished` is null while pending. */
 async function fill(
   finished: string | null,
   { count = 1, to = endpoint, created = OLD } = {},
@@ -58,7 +58,7 @@ const retention = (
     database,
     {} as SubscriptionProgress,
   );
-/** A database that counts its statements, but for the time. */
+/** A database that counts its statements, without those for the time. */
 function counting(): { statements: number; database: Database } {
   const counter = { statements: 0, database: {} as Database };
   const query = (...params: Parameters<Database['query']>) => {
@@ -116,7 +116,7 @@ describe('the retention of deliveries', () => {
     const counter = counting();
     await retention(90, 21_600, counter.database).prune();
     expect(await left()).toMatchObject({ deliveries: 4 * PRUNED_AT_ONCE });
-    // Eight full chunks and the empty one, and what there is to ask besides.
+    // Eight full chunks, the empty one, and the other statements.
     expect(counter.statements).toBeLessThan(13);
   });
 

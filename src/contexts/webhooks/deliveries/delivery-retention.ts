@@ -14,7 +14,6 @@ const DAY_SECONDS = 86_400;
 const ROUND_MS = 6 * HOUR_MS;
 /** The margin for the difference between the clocks of a delivery and of the user's creation. */
 const MARGIN_MS = DAY_MS;
-/** The rows read in one transaction. */
 export const PRUNED_AT_ONCE = 500;
 
 /** Returns the least retention of finished deliveries. Attempts that still count as failures are kept. */

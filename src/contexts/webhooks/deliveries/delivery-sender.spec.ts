@@ -46,7 +46,7 @@ describe('a delivery that is sent', () => {
   let forged: string[];
   let posts: number;
   let dueInMs: number | null;
-  /** How often the database is unavailable before it takes a record. */
+  /** The number of failures before the database accepts a record. */
   let unavailable: number;
   let disablingError: Error;
   let merchantStatus: MerchantProfile['status'];

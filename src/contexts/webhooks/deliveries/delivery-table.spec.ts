@@ -28,7 +28,7 @@ const REFUSED: AttemptRecord = {
   response_excerpt: null,
 };
 
-/** Of a first attempt after which another one is due at once. */
+/** The result of a first attempt after which another one is due at once. */
 const resultOf = ({ delivery_id, endpoint_id }: DeliveryClaim): DeliveryResult => ({
   delivery_id,
   endpoint_id,

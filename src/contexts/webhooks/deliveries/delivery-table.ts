@@ -22,7 +22,6 @@ export interface DeliveryClaim extends DeliveryWithMac {
   readonly traceparent: string | null;
 }
 
-/** One attempt, as merchants see it and as failures are counted. */
 export interface AttemptRecord {
   readonly started_at: Date;
   readonly duration_ms: number;
@@ -51,7 +50,6 @@ export interface DeliveryResult {
   readonly attempts: number;
   /** The milliseconds until a pending delivery is due. */
   readonly delay_ms: number;
-  /** Null when there was no attempt. */
   readonly attempt: AttemptRecord | null;
 }
 

@@ -16,16 +16,16 @@ interface Sending {
   readonly end: (attempt: Attempt, dueInMs: number | null) => void;
 }
 
-/** Lanes between a table and receivers that respond when the test says. */
+/** Lanes between a table and receivers, whose responses the test controls. */
 class Harness {
   readonly due = new Map<string, string[]>();
   readonly released: string[] = [];
   readonly rooms: number[] = [];
   readonly began: string[] = [];
   readonly inFlight: Sending[] = [];
-  /** Endpoints to be woken, and in how many milliseconds. */
+  /** The scheduled wakes: the endpoint and the delay in milliseconds. */
   readonly later: (readonly [endpoint: string, ms: number])[] = [];
-  /** Those that took the last slot of their endpoint. */
+  /** The deliveries that occupied the last slot of their endpoint. */
   readonly filling: string[] = [];
   private hasValidLeases = true;
   unavailable = false;
@@ -75,7 +75,7 @@ class Harness {
     );
   }
 
-  /** So many more deliveries of the endpoint become due. */
+  /** Makes further deliveries of the endpoint due. */
   async add(endpoint: string, count: number): Promise<void> {
     const due = this.due.get(endpoint) ?? [];
     this.due.set(endpoint, due);
@@ -84,14 +84,14 @@ class Harness {
     await settle();
   }
 
-  /** The delivery at that place among those in flight is over. */
+  /** Ends the delivery at this index of those in flight. */
   async end(place: number, attempt: Attempt, dueInMs: number | null = null): Promise<void> {
     const [sending] = this.inFlight.splice(place % this.inFlight.length, 1);
     sending?.end(attempt, dueInMs);
     await settle();
   }
 
-  /** The process has no heartbeat. */
+  /** Stops the heartbeat of the process. */
   stall(): void {
     this.hasValidLeases = false;
   }
@@ -105,7 +105,7 @@ class Harness {
   }
 }
 
-/** Claims, releases and records are done by then. */
+/** Waits until claims, releases and records are finished. */
 async function settle(): Promise<void> {
   for (let n = 0; n < 40; n += 1) await Promise.resolve();
 }
@@ -159,7 +159,7 @@ describe('a lane', () => {
     harness.stall();
     await harness.end(0, RESPONDED);
     expect(harness.released).toEqual(['a 17', 'a 18', 'a 19', 'a 20']);
-    // Claimed again, once this process has said that it lives.
+    // Claimed again after the next heartbeat.
     expect(harness.inFlight.map(({ id }) => id)).toContain('a 17');
   });
 

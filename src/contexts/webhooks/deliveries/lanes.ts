@@ -3,7 +3,6 @@ import { withTimeout } from '../../../platform/timeout.js';
 import type { DeliverySender } from './delivery-sender.js';
 import type { AttemptRecord, DeliveryClaim, DeliveryTable } from './delivery-table.js';
 
-/** The concurrency limits of one process. */
 export interface SendLimits {
   /** The deliveries in flight to one endpoint. */
   readonly perEndpoint: number;
@@ -15,9 +14,7 @@ export interface SendLimits {
 
 export const SEND_LIMITS: SendLimits = { perEndpoint: 16, perProcess: 4096, fresh: 256 };
 const FRESH_MS = 100;
-/** The deliveries of one claim. */
 const CLAIM = 128;
-/** The claimed deliveries of one process. */
 const HELD_PER_PROCESS = 4096;
 /** A lane claims again when this many are left, so that sending does not wait for the claim. */
 const CLAIM_AHEAD = 64;
@@ -28,7 +25,6 @@ const HELD_UP_MS = 1000;
 /** The time for which a shutdown waits for deliveries in flight before it releases them. */
 const DRAIN_MS = 10_000;
 
-/** The deliveries of one endpoint in this process. */
 interface Lane {
   readonly endpointId: string;
   /** Claimed and not in flight. */

@@ -23,7 +23,7 @@ beforeEach(async () => {
   );
 });
 
-/** A process performs what is due, as if a second had passed since it was performed before. */
+/** Performs the due work, as if a second had passed since the last time. */
 async function run(database: Database = db.database): Promise<void> {
   await db.database.query('update work.items set due_at = now() where lease is null');
   const wake = (id: string): void => void woken.push(id);
@@ -31,7 +31,7 @@ async function run(database: Database = db.database): Promise<void> {
   await work.options.run(new AbortController().signal);
 }
 
-/** Deliveries created one second apart from `from` on; few of them share a time with their neighbours. */
+/** Inserts deliveries created one second apart from `from`; few of them share a time. */
 async function fill(
   state: string,
   count: number,
@@ -69,7 +69,7 @@ async function count(condition: string): Promise<number> {
   return row!.n;
 }
 const pending = () => count(`state = 'pending' and attempts_before = attempts and finished_at is null`);
-/** As if a sender had claimed what is due and its receiver had refused it. */
+/** Simulates a sender whose receiver refused the due deliveries. */
 const failAgain = () =>
   db.database.query(
     `update webhooks.deliveries set state = 'exhausted', attempts = attempts + 1, finished_at = clock_timestamp()

@@ -29,7 +29,6 @@ export class SigningSecrets {
     this.secrets = new SealedSecrets(sealer);
   }
 
-  /** Returns a fresh sealed secret. */
   create(place: EndpointRef): string {
     return this.secrets.seal(toAssociatedData(place), signingSecret(randomBytes(SECRET_BYTES)));
   }

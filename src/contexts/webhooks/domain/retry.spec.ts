@@ -10,7 +10,7 @@ const failed = { kind: 'failed', phase: 'timeout' } as const;
 const responded = (status: number, retryAfter: string | null) =>
   ({ kind: 'response', status, retryAfter }) as const;
 
-/** The delay after a response whose Retry-After is read at `now`. */
+/** Returns the delay after a response whose Retry-After is read at `now`. */
 function delayMs(
   attempt: number,
   response: typeof failed | ReturnType<typeof responded>,

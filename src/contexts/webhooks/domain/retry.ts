@@ -5,7 +5,6 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** The jitter of a delay, as a part of it in both directions (contract.md 14.3). */
 export const JITTER = 0.1;
-/** The longest `Retry-After` that is honoured. */
 export const RETRY_AFTER_CAP_MS = DAY_MS;
 /** The delay of deliveries of a suspended merchant, without an attempt. */
 export const SUSPENDED_MS = 5 * 60_000;

@@ -208,7 +208,7 @@ describe('deleting an endpoint', () => {
 
 const day = (number: number): string => `2026-01-0${number}T00:00:00.000Z`;
 
-/** On that day, with an overlap of so many days. */
+/** Returns a rotation on this day, with an overlap of this many days. */
 function rotation(onDay: number, overlapDays = 1): RotateSecret {
   return {
     endpoint_id: 'e-1',

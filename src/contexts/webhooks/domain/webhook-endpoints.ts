@@ -65,7 +65,6 @@ export const WEBHOOK_ENDPOINT_EVENTS = [
   'webhook_endpoint.deleted.v1',
 ] as const satisfies readonly WebhookEndpointEvent['type'][];
 
-/** A replaced signing secret that still signs. */
 interface FormerSecret {
   readonly sealed: string;
   readonly expires_at: string;
@@ -129,7 +128,6 @@ interface EndpointSecret {
   readonly at: string;
 }
 
-/** One endpoint in the registry of its merchant. */
 interface RegistryEndpoint extends Endpoint {
   /** Newest first; the last one is the secret of the registration. */
   readonly secrets: readonly EndpointSecret[];

@@ -54,13 +54,11 @@ export class WebhookDeliveriesResponse extends PageOf('webhook_deliveries', Webh
 const DEFAULT_PAGE = 100;
 const LONGEST_DAYS = 30;
 
-/** Query of GET webhook_endpoints/{id}/deliveries. */
 export class DeliveriesQuery extends createdListQuery(DEFAULT_PAGE, 'The most deliveries per page.') {
   @Filter(oneOf(DELIVERY_STATUSES), 'Only deliveries in this status.') status?: DeliveryStatus;
   @Filter(oneOf(EVENT_TYPES), 'Only deliveries of this type.') type?: EventType;
 }
 
-/** Query of GET webhook_endpoints/{id}/stats. */
 export class StatsQuery {
   @Filter(
     queryInstant,
@@ -78,7 +76,6 @@ export function statsSince({ since }: StatsQuery, now: Date): Date {
   return since;
 }
 
-/** Body of POST webhook_endpoints/{id}/recover. */
 export class RecoveryRequest {
   @Field(instant, { description: 'RFC 3339, not in the future.' }) since!: Date;
 }

@@ -133,17 +133,14 @@ class ChangeFields {
   @Field(unchangeable, { optional: true, hidden: true }) signing_secret?: never;
 }
 
-/** Body of POST webhook_endpoints. */
 export class NewWebhookEndpoint {
   @Nested(() => RegistrationFields) webhook_endpoint!: RegistrationFields;
 }
 
-/** Body of PATCH webhook_endpoints/{id}. */
 export class WebhookEndpointChanges {
   @Nested(() => ChangeFields, { optional: true }) webhook_endpoint?: ChangeFields;
 }
 
-/** Body of POST webhook_endpoints/{id}/rotate_secret; it may be left out. */
 export class SecretRotation {
   @Field(integer(0, OVERLAP_LIMIT_SECONDS), {
     optional: true,

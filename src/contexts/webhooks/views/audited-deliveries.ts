@@ -1,6 +1,5 @@
 import type { CheckedTables } from '../../../platform/context.js';
 
-/** A delivery with its attempts, for audits. */
 export interface DeliveryRecord {
   readonly delivery_id: string;
   readonly endpoint_id: string;

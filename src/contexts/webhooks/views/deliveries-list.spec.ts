@@ -10,7 +10,7 @@ import { READ_AT_ONCE } from './delivery-page.js';
 
 const TYPES = ['payout.received', 'payout.failed'] as const;
 const START = Date.UTC(2026, 5, 30);
-/** Endpoints of merchants: one of them has deleted one, one has none. */
+/** The endpoints by merchant: one merchant has a deleted one, one has none. */
 const [ONE, TWO, NONE] = [newId(), newId(), newId()];
 const ENDPOINTS = [
   { id: newId(), merchant: ONE, status: 'enabled' },
@@ -32,7 +32,7 @@ interface Row {
   readonly isLeased?: boolean;
 }
 
-// Few times and many rows, so that ids decide; some at the very edges of days.
+// Few times and many rows, so that the order depends on ids; some times are at the ends of days.
 const row: fc.Arbitrary<Row> = fc.record({
   id: fc.uuid(),
   endpoint: fc.nat(ENDPOINTS.length - 1),
@@ -173,7 +173,7 @@ describe('the list of deliveries over merchants', () => {
       expect(ids).toHaveLength(5);
       expect(pages).toBeGreaterThan(1);
     }
-    // Those that were not received have indexes: a page finds all of them.
+    // Unsent deliveries have indexes, so that a page finds all of them.
     for (const merchants of [null, [ONE]])
       for (const [status, found] of [
         ['exhausted', 2],

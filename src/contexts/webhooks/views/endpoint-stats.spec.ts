@@ -12,7 +12,7 @@ beforeEach(() => {
   endpoint = newId();
 });
 
-/** `count` deliveries, one a millisecond from `from` on. */
+/** Inserts `count` deliveries, one per millisecond from `from`. */
 async function fill(
   state: string,
   { count = 1, from = SINCE, due = 'now()', leased = false } = {},
@@ -27,7 +27,7 @@ async function fill(
   );
 }
 
-/** One attempt of every delivery of the endpoint that lasts 1, 2, ... ms. */
+/** Inserts an attempt of every delivery of the endpoint, of 1, 2, ... ms. */
 async function attempts(outcome: string, httpStatus: number | null, phase: string | null): Promise<void> {
   await db.database.query(
     `insert into webhooks.attempts (delivery_id, attempt, endpoint_id, started_at, duration_ms, outcome, http_status,

@@ -9,7 +9,6 @@ import { WebhookDeliveryDetail } from '../delivery-dto.js';
 import { WebhookDelivery } from '../../views/delivery-page.js';
 import { WebhookEndpoint } from '../endpoint-dto.js';
 
-/** The query of GET /admin/v1/webhook_endpoints. */
 export class EndpointsQuery extends ListParameters {
   @Filter(uuid, 'Only endpoints of this merchant.') merchant_id?: string;
   @Filter(oneOf(ENDPOINT_STATUSES), 'Only endpoints in this status.') status?: EndpointStatus;
