@@ -45,8 +45,7 @@ export class ChainNode {
   async read(requested: readonly TransactionRequest[], separately: boolean): Promise<ChainObservation> {
     // The head first, so that a concurrent block can only lower the confirmations.
     const { head, final } = await chainHeads(this.node, this.options, this.clock);
-    const receipts: Receipts = new Map();
-    const refusals = await this.readReceipts(requested, separately, receipts);
+    const { receipts, refusals } = await this.readReceipts(requested, separately);
     return { node: this.host, head, final, receipts, refusals };
   }
 
@@ -56,8 +55,7 @@ export class ChainNode {
    */
   async confirm(requested: readonly TransactionRequest[], separately: boolean): Promise<ChainObservation> {
     const { head, final } = await chainHeads(this.node, this.options, this.clock);
-    const receipts: Receipts = new Map();
-    const refusals = await this.readReceipts(requested, separately, receipts, true);
+    const { receipts, refusals } = await this.readReceipts(requested, separately, true);
     await this.completeLarge(receipts);
     await this.doubtMissing(receipts);
     await this.keepCanonical(receipts, head);
@@ -99,16 +97,13 @@ export class ChainNode {
     await this.node.close();
   }
 
-  /**
-   * Adds to `receipts` the receipts of transactions with a usable response, and returns the refusals. Large and refused
-   * receipts are only read separately, because they may take long.
-   */
+  /** Reads receipts and the reasons for missing ones. Large and refused ones are only read separately: they may be slow. */
   private async readReceipts(
     requested: readonly TransactionRequest[],
     separately: boolean,
-    receipts: Receipts,
     texts = false,
-  ): Promise<readonly string[]> {
+  ): Promise<{ readonly receipts: Receipts; readonly refusals: readonly string[] }> {
+    const receipts: Receipts = new Map();
     const refusals = new Set<string>();
     const large = requested.filter(({ hash }) => this.large.has(hash));
     if (large.length > 0 && !separately) refusals.add('large receipts are read alone');
@@ -142,14 +137,12 @@ export class ChainNode {
     });
     // Only when all are denied: one denied transaction must not delay the others.
     if (!separately && denied.length > 0 && denied.length === inOrder.length) rpcResult(denied[0]!);
-    if (!separately) return [...refusals];
-    await Promise.all(
-      large.map(async (each) => {
-        const receipt = await readLargeTransaction(this.node, each, this.options.token);
-        if (receipt !== undefined) receipts.set(each.hash, receipt);
-      }),
-    );
-    return [...refusals];
+    const readSeparately = async (each: TransactionRequest): Promise<void> => {
+      const receipt = await readLargeTransaction(this.node, each, this.options.token);
+      if (receipt !== undefined) receipts.set(each.hash, receipt);
+    };
+    if (separately) await Promise.all(large.map(readSeparately));
+    return { receipts, refusals: [...refusals] };
   }
 
   /** Reads the whole receipts of partial ones with a transfer, because a payout is confirmed by the place of a log. */

@@ -3,7 +3,7 @@ import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { systemClock } from '../../../kernel/clock.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { PayoutChecks } from '../store/payout-checks.js';
-import { isOverdue, PENDING_PAYOUTS } from './overdue-payouts.js';
+import { isOverdue, PENDING_PAYOUTS } from './payouts.js';
 
 const db = onTestDatabase();
 const CONFIG = {
