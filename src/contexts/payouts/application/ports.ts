@@ -2,7 +2,7 @@ import type { ChainHeads } from '../../../platform/chain/node-state.js';
 import type { TransactionReceipt } from '../domain/verification.js';
 
 export interface TransactionRequest {
-  /** In lower case when EVM. */
+  /** An EVM hash is in lower case. */
   readonly hash: string;
   /** The possible recipients, by which the logs of a transaction with a large receipt are filtered. */
   readonly wallets: readonly string[];

@@ -22,7 +22,7 @@ interface RecheckedNode {
 }
 
 /** `altered`: the bytes of the stored receipt have another hash. */
-export interface Noted {
+interface Noted {
   readonly kind: Exclude<Rechecked['kind'], 'unchanged'> | 'altered';
   readonly payout_id: string;
   readonly position: string;

@@ -52,7 +52,7 @@ interface Verdict {
 
 interface Checked {
   readonly found: CheckFinding;
-  /** Null once the payout has its outcome. */
+  /** The next check; null once the payout has its outcome. */
   readonly next: NextCheck | null;
 }
 

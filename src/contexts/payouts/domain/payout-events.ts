@@ -35,7 +35,7 @@ export type PayoutReceived = DomainEvent<
 >;
 
 /** The evidence of a received payout, from the response of a node (ADR 122). */
-export interface TransferEvidence {
+interface TransferEvidence {
   /** The time of the report, ISO 8601. */
   readonly created_at: string;
   /** Lower case, as all hashes and addresses here. */

@@ -62,7 +62,7 @@ export function readPayoutAmount(value: unknown): string | Fault {
 
 /** Times are ISO 8601. */
 interface ReportDecision {
-  /** With the canonical amount. */
+  /** Their amount is canonical. */
   readonly facts: PayoutFacts;
   readonly at: string;
   readonly expiresAt: string;

@@ -62,7 +62,7 @@ export interface PendingPayout {
   readonly payoutId: string;
   readonly userId: string;
   readonly merchantId: string;
-  /** In lower case when EVM. */
+  /** An EVM hash is in lower case. */
   readonly hash: string;
   readonly amountMinor: bigint;
   readonly createdAt: Date;
@@ -94,7 +94,7 @@ export interface Claimed {
 export interface NextCheck {
   readonly payout: PendingPayout;
   readonly delayMs: number;
-  /** Null without a usable response, which keeps the finding before. */
+  /** The finding; null without a usable response, which keeps the one before. */
   readonly finding: CheckFinding | null;
   /** True for a transaction that can only be read separately. */
   readonly isLarge?: boolean | undefined;

@@ -49,7 +49,7 @@ export async function applyPayoutEvents(
   const { reported, outcomes } = changes;
   await recordUsers(changes, tx, schema);
   const rows = [...reported.values()];
-  // In a repeated batch some of its payouts may be there, pending.
+  // Some payouts of a repeated batch may be there, pending.
   if ((await insertPayouts(rows, tx, schema)) === rows.length) for (const { id } of rows) outcomes.delete(id);
   await settlePayouts([...outcomes.values()], tx, schema);
 }

@@ -53,7 +53,7 @@ export class DeliveriesCheck implements TableCheck {
 
   async add(page: readonly RecordedEvent[]): Promise<void> {
     const { codec, position: until } = this.tables;
-    // Also after the checkpoint: an erasure deletes rows before the checkpoint has passed its event.
+    // Erasures after the checkpoint count too: rows are deleted before the checkpoint has passed the event.
     for (const { type, data } of page) if (type === USER_ERASED) this.erased.add(String(data['user_id']));
     const relevant = page.filter(
       ({ type, position }) =>
@@ -129,7 +129,7 @@ export class DeliveriesCheck implements TableCheck {
        left join webhooks.deliveries on delivery_id = any($1::uuid[])`,
       [created.map(({ id }) => id)],
     );
-    // By the clock of the database, which dates deliveries.
+    // The clock of the database dates deliveries.
     this.keptSince ??= rows[0]!.now.getTime() - retentionSeconds(this.tables.config) * 1000 + MARGIN_MS;
     const ids = new Set(rows.map(({ id }) => id));
     for (const { id, body, recordedAt } of created) {

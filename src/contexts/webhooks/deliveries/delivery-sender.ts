@@ -167,7 +167,7 @@ export class DeliverySender {
       await this.disabling.disable({ endpoint_id, merchant_id }, reason);
     } catch (err) {
       if (err instanceof EventStoreUnavailable || isDatabaseUnavailable(err)) throw err;
-      // For example an event of a newer version. The next 410, or sustained failures, disable it.
+      // An event of a newer version, for example. The next 410, or sustained failures, disable the endpoint.
       this.logger.warn({ msg: 'webhook endpoint not disabled', endpoint_id, err });
     }
   }

@@ -160,7 +160,7 @@ export class DeliveryTable {
   }
 
   private async claimAll(requests: readonly ClaimRequest[]): Promise<readonly (readonly DeliveryClaim[])[]> {
-    // Without a heartbeat another process would release the new leases.
+    // Another process would release the leases of a sender without a heartbeat.
     if (!this.hasValidLeases()) await this.recordHeartbeat();
     // An array, because PostgreSQL takes a limit that it learns late for a tenth of the rows, and would read them all.
     const rows = await this.database.query<DeliveryClaim & { [column: string]: unknown }>(
@@ -195,7 +195,7 @@ export class DeliveryTable {
   }
 
   private async recordAll(results: readonly DeliveryResult[]): Promise<readonly void[]> {
-    // When the lease passed to another sender, only a success counts. A failure after a requested resend begins a new
+    // Only a success counts when the lease passed to another sender. A failure after a requested resend begins a new
     // round at once. Resends and recoveries lock rows in this order too.
     const ordered = results.toSorted((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1));
     await this.database.query(

@@ -196,7 +196,7 @@ export function register(command: Register, state: WebhookEndpoints): WebhookEnd
 }
 
 export interface Update extends At {
-  /** Absent members remain unchanged. */
+  /** Fields that are absent remain unchanged. */
   readonly changes: Partial<EndpointFields> & { readonly status?: EndpointStatus };
   /** The cause of disabling the endpoint; `merchant` by default. Only the sandbox sets another one. */
   readonly cause?: DisableCause;

@@ -55,7 +55,7 @@ export class WebhookEndpoint {
 }
 
 /** The endpoint with its secret, only in responses to registration and rotation. */
-export class WebhookEndpointWithSecret extends WebhookEndpoint {
+class WebhookEndpointWithSecret extends WebhookEndpoint {
   @ApiProperty({ type: 'string', pattern: '^whsec_[A-Za-z0-9+/]{43}=$' }) signing_secret!: string;
 }
 
