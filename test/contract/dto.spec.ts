@@ -6,12 +6,12 @@ import { ReportPayoutBody } from '../../src/contexts/payouts/http/payout-dto.js'
 import { countItems } from '../../src/contexts/tracking/domain/event-batch.js';
 import { EventBatch } from '../../src/contexts/tracking/http/events.controller.js';
 import { NewUser } from '../../src/contexts/users/http/users.controller.js';
+import { RecoveryRequest } from '../../src/contexts/webhooks/http/delivery-dto.js';
 import {
-  RecoveryRequest,
   NewWebhookEndpoint,
   SecretRotation,
   WebhookEndpointChanges,
-} from '../../src/contexts/webhooks/http/webhook-dto.js';
+} from '../../src/contexts/webhooks/http/endpoint-dto.js';
 import { DomainError } from '../../src/kernel/domain-error.js';
 import type { Dto } from '../../src/platform/dto/field.js';
 import { BodyPipe } from '../../src/platform/http/decorators.js';

@@ -1,4 +1,4 @@
-import { isMismatch, NEXT, SEEN } from '../../src/contexts/payouts/domain/stuck-reasons.js';
+import { isMismatch, NEXT, SEEN } from './findings.js';
 import { deliveryGuidance as guidanceOf } from '../kit/common/webhooks.js';
 import { textAt, type Row } from '../kit/fields.js';
 import { span } from '../kit/time.js';

@@ -14,13 +14,12 @@ import { Receipts, ReceiptsCheck } from './store/receipts.js';
 import { VERIFICATION_WORK_LIST, VerificationQueue } from './store/verification-queue.js';
 import { Verifier } from './application/verifier.js';
 import { JsonRpcChain } from './adapters/json-rpc-chain.js';
-import { DeactivationWorker, SettleDeactivationHandler } from './application/deactivation-worker.js';
+import { DeactivationWorker } from './application/deactivation-worker.js';
 import { Deactivations } from './store/deactivations.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { AdminPayoutsController } from './http/admin/payouts.controller.js';
 import { PayoutExport } from './http/payout-export.js';
-import { SandboxPayoutsController } from './http/sandbox-payouts.controller.js';
-import { BalanceController, PayoutsController } from './http/payouts.controller.js';
+import { BalanceController, PayoutsController, SandboxPayoutsController } from './http/payouts.controller.js';
 import { Payouts1795000000501 } from './migrations/1795000000501-payouts.js';
 import { PAYOUT_PUBLISHES } from './published.js';
 import { checkPayoutSettings, payoutsConfig } from './settings.js';
@@ -28,7 +27,6 @@ import { BalancesView, EvidenceView, PayoutsView } from './views/payouts.js';
 import { payoutViews } from './views/projection.js';
 import { intentHistory, payoutHistory } from './domain/history.js';
 
-/** The nodes of the chain, for payouts and for contexts that verify transfers: those know {@link CHAIN_READER} alone. */
 @Global()
 @Module({
   providers: [JsonRpcChain, { provide: CHAIN_READER, useExisting: JsonRpcChain }],
@@ -36,7 +34,6 @@ import { intentHistory, payoutHistory } from './domain/history.js';
 })
 class ChainModule {}
 
-/** Payouts: reported by merchants, verified on the chain, received or expired; and what they add up to. */
 @Module({
   imports: [ChainModule],
   controllers: [PayoutsController, BalanceController, AdminPayoutsController],
@@ -54,7 +51,6 @@ class ChainModule {}
     EvidenceView,
     BalancesView,
     PayoutChecks,
-    SettleDeactivationHandler,
     DeactivationWorker,
     Deactivations,
   ],
@@ -66,7 +62,7 @@ class PayoutsModule implements OnModuleInit {
     @Inject(processConfig.KEY) private readonly config: ProcessConfig,
   ) {}
 
-  /** A wrong token ends the boot of what has a role. One that no node returns yet is read by the next check. */
+  /** A wrong token ends the boot of a process with a role. While no node returns the token, later checks read it. */
   async onModuleInit(): Promise<void> {
     this.health.register({ name: 'chain', check: () => this.chain.ping() });
     if (this.config.roles.length === 0) return;

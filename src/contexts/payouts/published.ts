@@ -1,7 +1,13 @@
 import { ApiProperty } from '../../platform/dto/field.js';
 import { USDC, UUID } from '../../platform/dto/rules.js';
-import { publication, type Publication } from '../../platform/context.js';
-import { PAYOUT_EXPIRED, PAYOUT_RECEIVED, type PayoutExpired, type PayoutReceived } from './contract.js';
+import { publication, type Publication, type WebhookContent } from '../../platform/context.js';
+import {
+  PAYOUT_EXPIRED,
+  PAYOUT_RECEIVED,
+  type PayoutExpired,
+  type PayoutFacts,
+  type PayoutReceived,
+} from './domain/payout-events.js';
 
 class PayoutData {
   @ApiProperty(UUID) payout_id!: string;
@@ -21,28 +27,20 @@ class PayoutFailedData extends PayoutData {
   @ApiProperty({ type: 'string' }) reason!: string;
 }
 
-/** The webhooks of payouts (contract.md 13.5). */
+function content(facts: PayoutFacts, occurredAt: string, detail: object): WebhookContent {
+  const { payout_id, user_id, amount, currency_code, custom_metadata } = facts;
+  const fields = { payout_id, user_id, amount, currency_code, ...detail };
+  return { occurredAt, fields, text: ['custom_metadata', custom_metadata] };
+}
+
+/** The publications of payouts (contract.md 13.5). */
 export const PAYOUT_PUBLISHES: Readonly<Record<string, Publication>> = {
   [PAYOUT_RECEIVED]: publication<PayoutReceived>(
     { type: 'payout.received', when: 'The transfer of a payout is verified.', data: PayoutReceivedData },
-    (data) => {
-      const { payout_id, user_id, amount, currency_code, transaction_hash, custom_metadata } = data;
-      return {
-        occurredAt: data.received_at,
-        fields: { payout_id, user_id, amount, currency_code, transaction_hash },
-        text: ['custom_metadata', custom_metadata],
-      };
-    },
+    (data) => content(data, data.received_at, { transaction_hash: data.transaction_hash }),
   ),
   [PAYOUT_EXPIRED]: publication<PayoutExpired>(
     { type: 'payout.failed', when: 'A payout expired.', data: PayoutFailedData },
-    (data) => {
-      const { payout_id, user_id, amount, currency_code, reason, custom_metadata } = data;
-      return {
-        occurredAt: data.expired_at,
-        fields: { payout_id, user_id, amount, currency_code, reason },
-        text: ['custom_metadata', custom_metadata],
-      };
-    },
+    (data) => content(data, data.expired_at, { reason: data.reason }),
   ),
 };

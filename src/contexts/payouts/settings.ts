@@ -1,7 +1,6 @@
 import type { ChainConfig } from '../../platform/config/config.js';
 import { ConfigError, anInteger, setting, urlsIn, defineConfig } from '../../platform/config/settings.js';
 
-/** The settings of the verification window and of its checks. */
 export const payoutsConfig = defineConfig('payouts', {
   payoutVerificationWindowSeconds: setting(
     anInteger(1, 31_536_000),

@@ -1,4 +1,3 @@
-/** The contract of webhooks: ids and types of deliveries, and the tables that an audit reads. */
 export { deliveryId, EVENT_TYPES } from './domain/event-types.js';
 export type { DisableCause } from './domain/webhook-endpoints.js';
 export { type DeliveryRecord, readDeliveries } from './views/audited-deliveries.js';

@@ -1,5 +1,6 @@
 import { Counter, Histogram } from 'prom-client';
 import { registers, SECONDS } from '../../platform/telemetry/metrics.js';
+import type { DeliveryClaim } from './deliveries/delivery-table.js';
 import { occurredAt } from './deliveries/published-events.js';
 import { SUSPENDED_MS } from './domain/retry.js';
 
@@ -31,19 +32,9 @@ export const endpointsDisabled = new Counter({
   registers,
 });
 
-interface FirstDelivery {
-  readonly attempts: number;
-  readonly body: string;
-  readonly created_at: Date;
-  readonly due_at: Date;
-}
-
-/**
- * Observes the delay of a first attempt. A delivery that waited for its merchant, or was recovered, was due later than it
- * was created, and counts from then.
- */
+/** Observes the delay of a first attempt: since `due_at` for a suspended or recovered delivery, else since the event. */
 export function observeFirstAttempt(
-  { attempts, body, created_at, due_at }: FirstDelivery,
+  { attempts, body, created_at, due_at }: Pick<DeliveryClaim, 'attempts' | 'body' | 'created_at' | 'due_at'>,
   startedAt: Date,
 ): void {
   if (attempts > 0) return;

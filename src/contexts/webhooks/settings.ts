@@ -8,7 +8,6 @@ import {
   defineConfig,
 } from '../../platform/config/settings.js';
 
-/** The settings of deliveries and of disabling an endpoint. */
 export const webhooksConfig = defineConfig('webhooks', {
   webhookRetryScheduleSeconds: setting(
     seconds,
@@ -44,7 +43,7 @@ export const webhooksConfig = defineConfig('webhooks', {
 
 export type WebhooksConfig = ReturnType<typeof webhooksConfig>;
 
-/** Failures further apart than the window never count together: nothing would ever be disabled. */
+/** Throws ConfigError for a span longer than the window, with which no endpoint would ever be disabled. */
 export function checkWebhookSettings(config: WebhooksConfig): void {
   const { webhookDisableSpanSeconds: span, webhookDisableWindowSeconds: window } = config;
   if (span > window) {

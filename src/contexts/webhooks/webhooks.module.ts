@@ -29,10 +29,12 @@ import { SigningSecrets } from './deliveries/signing-secrets.js';
 import { TEST_TYPE } from './domain/event-types.js';
 import { WEBHOOK_HISTORIES } from './domain/history.js';
 import { AdminWebhooksController } from './http/admin/webhooks.controller.js';
-import { SandboxEndpointsController } from './http/sandbox-endpoints.controller.js';
 import { WebhookDeliveriesController } from './http/webhook-deliveries.controller.js';
-import { TestEventData } from './http/webhook-dto.js';
-import { WebhookEndpointsController } from './http/webhook-endpoints.controller.js';
+import { TestEventData } from './http/delivery-dto.js';
+import {
+  SandboxEndpointsController,
+  WebhookEndpointsController,
+} from './http/webhook-endpoints.controller.js';
 import { WriteResponses } from './http/write-responses.js';
 import { Webhooks1795000000662 } from './migrations/1795000000662-webhooks.js';
 import { checkWebhookSettings, webhooksConfig, type WebhooksConfig } from './settings.js';
@@ -40,7 +42,6 @@ import { DeliveriesView } from './views/deliveries.js';
 import { RecentStats } from './views/endpoint-stats.js';
 import { EndpointsView } from './views/endpoints.js';
 
-/** Endpoints of merchants, and the signed deliveries to them. */
 @Global()
 @Module({
   imports: [BullModule.registerQueue({ name: LANE_QUEUE })],

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { readConfig } from '../../composition.js';
 import { chainRules } from './chain-rules.js';
 
-describe('the finality a transfer needs', () => {
+describe('the required finality of a transfer', () => {
   it.each([
     [1, 'safe'],
     [10, 'safe'],
@@ -19,7 +19,7 @@ describe('the finality a transfer needs', () => {
     ['safe', 'safe'],
     ['finalized', 'finalized'],
     ['12', 12],
-  ])('is what an operator sets: %s', (text, finality) => {
+  ])('is the setting of an operator: %s', (text, finality) => {
     const config = readConfig({ CHAIN_ID: '8453', PAYOUT_FINALITY: text });
     expect(chainRules(config).finality).toBe(finality);
   });

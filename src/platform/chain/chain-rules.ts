@@ -1,15 +1,15 @@
 import type { Finality } from '../config/config.js';
 
-/** The conditions on a chain for recording an outcome (contract.md 10.2, 10.6). */
+/** The conditions for an outcome on a chain (contract.md 10.2, 10.6). */
 export interface ChainRules {
   readonly finality: Finality;
-  /** A node whose newest block is older is stalled. 0: the chain mines on demand, and the times of its blocks mean nothing. */
+  /** The age of the newest block at which a node is stalled. 0 for a chain that mines on demand, without useful times. */
   readonly maxHeadAgeSeconds: number;
-  /** So far past the window the newest final block has to be, and so far apart are the two checks that let a payout expire. */
+  /** The time by which the newest final block is past the window, and between the two checks that let a payout expire. */
   readonly expiryMarginSeconds: number;
 }
 
-/** The rules by chain id. On a rollup `safe` is required: the chain below holds the data of these blocks. */
+/** The rules by chain id. On a rollup the data of `safe` blocks is on the chain below. */
 const BY_CHAIN: ReadonlyMap<number, ChainRules> = new Map([
   [1, { finality: 'safe', maxHeadAgeSeconds: 180, expiryMarginSeconds: 60 }], // Ethereum
   [10, { finality: 'safe', maxHeadAgeSeconds: 60, expiryMarginSeconds: 60 }], // OP
@@ -19,10 +19,10 @@ const BY_CHAIN: ReadonlyMap<number, ChainRules> = new Map([
   [31337, { finality: 1, maxHeadAgeSeconds: 0, expiryMarginSeconds: 0 }], // the dev chain
 ]);
 
-/** An unknown chain is treated like Ethereum. */
+/** The chain whose rules apply to unknown chains. */
 const ELSEWHERE = 1;
 
-/** The rules of a chain; a setting that is not null replaces the one of the chain. */
+/** Returns the rules of a chain. A setting that is not null replaces its rule. */
 export function chainRules(settings: {
   readonly chainId: number;
   readonly payoutFinality?: Finality | null;

@@ -13,21 +13,20 @@ import {
 
 /** The largest JSON-RPC batch that nodes accept. */
 const BATCH_CALLS = 100;
-/** Into so many parts a batch is split that failed as a whole. */
+/** The number of parts into which a failed batch is split. */
 const PARTS = 8;
-/** Requests in flight at a time, and as many more for calls that are sent alone: neither waits for the other. */
+/** The concurrent batches, and the concurrent separate calls: neither delays the other. */
 const CONNECTIONS = 4;
-/** Bytes of one response: so many, and so many more for each call in it, up to the most. */
+/** The limit of a response: a base, and an addition for each call, up to MAX_BYTES. */
 const RESPONSE_BYTES = 1_048_576;
 const CALL_BYTES = 65_536;
 const MAX_BYTES = 8_388_608;
 
 const TIMEOUT_MS = 5000;
-/** A node that limits the rate gets no request for so long; calls that it had no capacity for follow after the first pause. */
+/** The backoff of a node that limits the rate. Calls that it refused within a batch are repeated after `firstMs`. */
 const PAUSE = { firstMs: 500, maxMs: 10_000 };
-/** The longest `Retry-After` that is honoured. */
 const MAX_RETRY_AFTER_MS = 60_000;
-/** Bytes of the body of a response with an error status. */
+/** The limit of a response with an error status. */
 const ERROR_BYTES = 65_536;
 
 export interface RpcCall {
@@ -36,20 +35,19 @@ export interface RpcCall {
 }
 
 interface AskOptions {
-  /** Calls per request; 1 sends a plain call, no batch. */
+  /** The calls per request; 1 sends a plain call. */
   readonly batch?: number;
   readonly timeoutMs?: number;
-  /** Bytes of one response, in place of the usual bound. */
+  /** The limit of a response in bytes, in place of the usual one. */
   readonly maxBytes?: number;
+  /** Returns the texts of results too. */
   readonly texts?: boolean;
 }
 
 /**
- * A JSON-RPC node behind a URL. Calls go in batches over kept connections: a tenth of what a general provider costs
- * per call, and many transactions cost very many of them. A batch that fails for one of its calls is split until that one
- * is alone; one that only takes long is not, because its parts would take long too, nor one that meets a limit of rate:
- * the node then gets no request during a pause. Splitting takes no longer than one request may: many large responses must
- * not delay the rest of the batch.
+ * A JSON-RPC node. Calls are sent in batches over kept connections, at a tenth of the cost of single calls. A batch that
+ * fails for one of its calls is split until that call is alone, within the time of one request. A slow batch is not
+ * split, because its parts would be slow too. A node that limits the rate gets no request during a backoff.
  */
 export class JsonRpcNode {
   private readonly pool: Pool;
@@ -57,7 +55,7 @@ export class JsonRpcNode {
   private readonly path: string;
   private readonly headers: Readonly<Record<string, string>>;
   private pauses = 0;
-  /** The end of the pause, on the monotonic clock. */
+  /** The end of the backoff, on the monotonic clock. */
   private pausedUntil = 0;
 
   constructor(url: string) {
@@ -73,7 +71,7 @@ export class JsonRpcNode {
     };
   }
 
-  /** One response per call, in order. Never rejects. */
+  /** Returns one response per call, in order. Never rejects. */
   async ask(calls: readonly RpcCall[], options: AskOptions = {}): Promise<readonly RpcResponse[]> {
     return (
       await Promise.all(parts(calls, options.batch ?? BATCH_CALLS, (part) => this.part(part, options)))
@@ -84,7 +82,7 @@ export class JsonRpcNode {
     await this.pool.destroy();
   }
 
-  /** `until`: what is left of the time for the parts of a batch that failed, by the clock that never jumps. */
+  /** `until`: the deadline of the parts of a failed batch, on the monotonic clock. */
   private async part(
     calls: readonly RpcCall[],
     options: AskOptions,
@@ -104,7 +102,7 @@ export class JsonRpcNode {
     const limited = places(({ kind }) => kind === 'limited');
     const whole = WHOLE.find((kind) => responses.every((each) => isKind(each, kind)));
     if (until === Infinity && calls.length > PARTS && whole !== undefined) {
-      // One call at random shows whether a call is to blame: the parts of all of them would multiply the load.
+      // A random call shows whether all calls fail: splitting would then multiply the load.
       const [probe] = await this.part([calls[Math.floor(Math.random() * calls.length)]!], options, end);
       if ('refused' in probe! && probe.refused.kind === whole)
         return this.limit(calls, probe.refused.message);
@@ -118,7 +116,7 @@ export class JsonRpcNode {
     return responses;
   }
 
-  /** Refuses these calls, and for a while all others: 0.5 s, doubling to 10 s until a request has a result. */
+  /** Refuses these calls, and all others during a backoff that doubles until a request has a result. */
   private limit(calls: readonly RpcCall[], message: string, atLeastMs = 0): readonly RpcResponse[] {
     const pauseMs = Math.max(backoffMs(PAUSE, this.pauses), Math.min(atLeastMs, MAX_RETRY_AFTER_MS));
     if (performance.now() >= this.pausedUntil) this.pauses += 1;
@@ -167,7 +165,7 @@ export class JsonRpcNode {
       if (responses.some((each) => 'result' in each)) this.pauses = 0;
       return responses;
     } catch {
-      // The cause may hold the node's address, and with it a key.
+      // The cause may contain the address of the node, and a key in it.
       if (signal.aborted) return refuse('slow', `no response within ${timeoutMs} ms`);
       return refuse('unavailable', 'no connection');
     }
@@ -190,7 +188,7 @@ function parts<T, R>(all: readonly T[], size: number, each: (part: readonly T[])
   return results;
 }
 
-/** Lets so many tasks run at a time; the others wait. */
+/** A semaphore. Unlike the queue of the pool, waiting in it does not use up the timeout of a request. */
 class Slots {
   private readonly waiting: (() => void)[] = [];
 
@@ -209,7 +207,7 @@ class Slots {
   }
 }
 
-/** The text of a body; null, and the connection is closed, as soon as it has more than `maxBytes`. */
+/** Reads the text of a body; returns null and closes the connection when it has more than `maxBytes`. */
 async function readCapped(body: Readable, maxBytes: number): Promise<string | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -8,7 +8,7 @@ import { ChainUnavailable } from './values.js';
 import { JsonRpcNode } from './json-rpc-node.js';
 import { chainHeads, type ChainHeads } from './node-state.js';
 
-/** anvil calls a block safe that is 32 blocks old, and finalized one that is 64 blocks old. */
+/** In anvil a block is safe after 32 blocks and finalized after 64. */
 const HEIGHT = 100;
 
 describe('the final head of a chain', () => {
@@ -72,7 +72,7 @@ describe('the final head of a chain', () => {
     ['-32600', { error: { code: -32600, message: 'Unsupported method' } }],
     ['-32004', { error: { code: -32004, message: 'This method is not supported' } }],
     ['an object', { result: { currentBlock: '0x0', highestBlock: '0x64', stages: [] } }],
-  ])('is known where the node responds to eth_syncing with %s', async (_name, response) => {
+  ])('is known although the node responds to eth_syncing with %s', async (_name, response) => {
     setup.node.tamper(({ method }) => (method === 'eth_syncing' ? response : undefined));
     await expect(heads('safe')).resolves.toMatchObject({ final: { number: HEIGHT - 32 } });
   });
@@ -82,7 +82,7 @@ describe('the final head of a chain', () => {
     ['later than the newest block', block('safe', (safe) => ({ ...safe, timestamp: '0xffffffff' }))],
     ['the newest block with another hash', block('safe', (safe) => ({ ...safe, number: '0x64' }))],
     ['above a newest block that went back', block('latest', (latest) => ({ ...latest, number: '0x10' }))],
-  ])('is not believed when it is %s', async (_name, tampering) => {
+  ])('is rejected when it is %s', async (_name, tampering) => {
     setup.node.tamper(tampering);
     await expect(heads('safe')).rejects.toThrow('the final block of the node contradicts its newest one');
   });

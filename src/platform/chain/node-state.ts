@@ -4,7 +4,7 @@ import type { ChainRules } from './chain-rules.js';
 import type { JsonRpcNode, RpcCall } from './json-rpc-node.js';
 import { isKind, type RpcResponse } from './rpc-responses.js';
 
-/** Blocks carry the hashes of their transactions. */
+/** Blocks are large, because they contain the hashes of their transactions. */
 const BLOCKS_PER_BATCH = 10;
 
 const CHAIN_ID: RpcCall = { method: 'eth_chainId', params: [] };
@@ -15,17 +15,16 @@ export interface NodeRules extends Pick<ChainRules, 'finality' | 'maxHeadAgeSeco
 
 export interface ChainHeads {
   readonly head: Block;
-  /** The newest final block: what is in it or in one before it counts. */
   readonly final: Block;
 }
 
 /**
- * The heads of a node. Throws {@link ChainUnavailable} unless it is on the chain, its newest block is young enough, and it
- * knows its final head. `eth_syncing` proves neither: providers lack it, and nodes with a current head build indexes for days.
+ * Reads the heads of a node. Throws {@link ChainUnavailable} unless it is on the chain, has a recent block and knows its
+ * final head. `eth_syncing` proves neither: providers lack it, and current nodes build indexes for days.
  */
 export async function chainHeads(node: JsonRpcNode, rules: NodeRules, clock: Clock): Promise<ChainHeads> {
   const { finality, maxHeadAgeSeconds } = rules;
-  // The newest block last: what is mined in between must not put the final one ahead of it.
+  // The newest block last, so that a concurrent block cannot put the final one ahead of it.
   const responses = await node.ask([...stateCalls(rules), blockCall('latest')]);
   const tagged = check(responses, rules);
   const head = readBlock(rpcResult(responses.at(-1)!));
@@ -50,7 +49,7 @@ async function confirmed(node: JsonRpcNode, head: Block, confirmations: number):
   return block;
 }
 
-/** The blocks at these heights, by height, as far as the node has them. Throws {@link NodeLimited}. */
+/** Reads the blocks at these heights, by height; missing ones are omitted. Throws {@link NodeLimited}. */
 export async function blocksAt(
   node: JsonRpcNode,
   numbers: readonly number[],
@@ -66,7 +65,7 @@ export async function blocksAt(
   return blocks;
 }
 
-/** Throws {@link ChainUnavailable} where the node refused, {@link NodeLimited} where it limits the rate. */
+/** Throws {@link NodeLimited} for a rate limit and {@link ChainUnavailable} for another refusal. */
 export function rpcResult(response: RpcResponse): unknown {
   if ('result' in response) return response.result;
   const { kind, message } = response.refused;
@@ -74,7 +73,7 @@ export function rpcResult(response: RpcResponse): unknown {
   throw new ChainUnavailable(kind === 'denied' ? message : `the node is unavailable: ${message}`);
 }
 
-/** The final block, where the chain itself names it. */
+/** Checks the chain id. Returns the final block where a tag of the chain names it, else null. */
 function check(
   [chainId, final]: readonly RpcResponse[],
   { chainId: expected, finality }: NodeRules,

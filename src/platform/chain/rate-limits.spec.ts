@@ -5,7 +5,7 @@ import { LocalServer } from '../../../test/support/http/local-server.js';
 import { JsonRpcNode } from './json-rpc-node.js';
 import { isAlike, isRateLimit, isRateLimitStatus, saysRateLimit } from './rate-limits.js';
 
-/** Of the documents and reports that docs/providers.md lists. */
+/** The errors of the documents and reports in docs/providers.md. */
 const LIMITS: readonly (readonly [provider: string, code: number, message: string, data?: unknown])[] = [
   [
     'Alchemy',
@@ -53,7 +53,7 @@ const LIMITS: readonly (readonly [provider: string, code: number, message: strin
   ['any', -32000, 'too many connections'],
 ];
 
-/** About the call or the size of the batch: a smaller batch, or another call, succeeds. */
+/** Errors of the call or of the size of the batch: a smaller batch, or another call, succeeds. */
 const OTHERS: readonly (readonly [node: string, code: number, message: string])[] = [
   [
     'Erigon',
@@ -86,7 +86,7 @@ describe('an error of a provider', () => {
     expect([isRateLimit(error), isAlike([error, error])]).toEqual([false, false]);
   });
 
-  it('that is the same for each of several calls, and about none of them, is alike', () => {
+  it('that is the same for each of several calls, and describes none of them, is alike', () => {
     const busy = { code: -32099, message: 'rabbit hole is full' };
     expect([isAlike([busy, busy]), isAlike([busy])]).toEqual([true, false]);
     expect(isAlike([busy, { ...busy, code: -32098 }])).toBe(false);
@@ -115,7 +115,7 @@ interface Call {
 }
 type Respond = (calls: readonly Call[]) => { readonly status?: number; readonly body: unknown };
 
-/** A node that responds as it is set to, and keeps the sizes of the batches. */
+/** A node with configured responses, which records the sizes of the batches. */
 class Provider extends LocalServer {
   readonly batches: number[] = [];
   respondWith: Respond = () => ({ body: '' });
@@ -210,7 +210,7 @@ describe('a batch of 100 calls', () => {
     expect(provider.batches).toEqual([100, 100]);
   });
 
-  it('of which the node has capacity for a part sends the rest together, later', async () => {
+  it('of which the node accepts a part sends the rest together, later', async () => {
     const respond: Respond = (some) => ({
       body: some.map((call, n) =>
         n < 50 ? result(call) : { id: call.id, error: { code: 429, message: 'requests per second' } },
@@ -220,11 +220,11 @@ describe('a batch of 100 calls', () => {
     expect(provider.batches).toEqual([100, 50]);
   });
 
-  it('one of which is to blame for a failure of the whole finds that one', async () => {
+  it('one of which fails the whole finds that one', async () => {
     const respond: Respond = (some) =>
       some.some(({ params }) => params[0] === 7) ? { status: 500, body: '' } : { body: some.map(result) };
     let kinds: readonly string[] = [];
-    // The probe is a call at random, and once in a hundred times the one to blame.
+    // The probe is a random call, and once in a hundred times the failing one.
     for (let retry = 0; retry < 5 && !kinds.includes('result'); retry += 1) {
       if (retry > 0) await Promise.all([node.close(), provider.stop()]);
       kinds = await ask(respond);

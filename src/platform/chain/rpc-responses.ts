@@ -1,26 +1,26 @@
 import { eachElement, eachMember, endOfValue } from '../json-text/json-text.js';
 import { isAlike, isRateLimit, type RpcError } from './rate-limits.js';
 
-/** The messages of nodes where the contract itself failed (docs/providers.md). */
+/** The messages of nodes when a contract reverts (docs/providers.md). */
 const REVERT =
   /revert|vm execution error|invalid opcode:? (invalid|0xfe)|(invalid|bad) jump|stack underflow/i;
 
 export const TOO_MANY = 'too many requests for the node';
 
 /**
- * Why a call has no result. `denied`: the node does not accept the credentials (401, 403); `limited`: it limits the rate of
- * requests; `status`: the whole request failed with another HTTP status.
+ * The reason why a call has no result. `denied`: 401 or 403. `limited`: a rate limit. `status`: another HTTP status of the
+ * whole request.
  */
 export interface RpcRefusal {
   readonly kind:
     'denied' | 'limited' | 'too_large' | 'slow' | 'unavailable' | 'status' | 'error' | 'nonsense';
   /** A message for the log, without addresses and without text from the node. */
   readonly message: string;
-  /** A contract refused the call. */
+  /** True when the contract reverted. */
   readonly isRevert?: boolean;
 }
 
-/** `text`: the result as it was sent, where that was requested. */
+/** `text`: the text of the result, where that was requested. */
 export type RpcResponse =
   { readonly result: unknown; readonly text?: string } | { readonly refused: RpcRefusal };
 
@@ -36,11 +36,11 @@ export function refuseAll(
   return calls.map(() => ({ refused: { kind, message } }));
 }
 
-/** Responses of a batch come in any order; what belongs to no call, or to one that has one already, says nothing. */
+/** Reads the responses of a batch, which have any order. Responses without a call, and a second one of a call, are invalid. */
 export function responsesIn(text: string, count: number, texts: boolean): readonly RpcResponse[] {
   const said = parsed(text);
   if (said === undefined) return Array.from({ length: count }, () => nonsense('no JSON'));
-  // One error in place of a batch is the response to each call.
+  // A single error is the response to each call of a batch.
   if (count > 1 && isRecord(said) && isRecord(said['error']))
     return errorResponses(Array.from({ length: count }, () => said['error'] as RpcError));
   const sent = texts ? resultTexts(text) : [];
@@ -75,7 +75,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The text of each response's `result` in the text of a batch, or of the one response that there is. */
+/** Returns the text of each `result` in the text of a batch or of one response. */
 function resultTexts(json: string): readonly (string | undefined)[] {
   const texts: (string | undefined)[] = [];
   const read = (at: number): number => {
@@ -97,7 +97,7 @@ function nonsense(message: string): RpcResponse {
   return { refused: { kind: 'nonsense', message } };
 }
 
-/** The responses to a request that has errors alone. */
+/** Returns the responses to a request with errors only. */
 function errorResponses(errors: readonly RpcError[]): readonly RpcResponse[] {
   const alike = isAlike(errors);
   return errors.map((error) => errorResponse(error, alike || isRateLimit(error)));

@@ -16,10 +16,7 @@ import {
 } from '../../../src/contexts/payouts/application/report-payout.js';
 import type { Database } from '../../../src/platform/postgres/database.js';
 import type { CommandBus } from '@nestjs/cqrs';
-import {
-  SettleDeactivation,
-  SettleDeactivationHandler,
-} from '../../../src/contexts/payouts/application/deactivation-worker.js';
+import { DeactivationWorker } from '../../../src/contexts/payouts/application/deactivation-worker.js';
 import { Deactivations } from '../../../src/contexts/payouts/store/deactivations.js';
 import {
   CompleteDeactivationHandler,
@@ -128,9 +125,9 @@ class World {
   /** The worker's attempt; false when the deactivation is not to be completed yet. */
   async complete(store = this.store, database: Pick<Database, 'query'> = this.db.database): Promise<boolean> {
     const users = new CompleteDeactivationHandler(loopOver(store), clock) as unknown as CommandBus;
-    const handler = new SettleDeactivationHandler(users, new Deactivations(database as Database), store);
+    const worker = new DeactivationWorker(new Deactivations(database as Database), users, store);
     try {
-      await handler.execute(new SettleDeactivation(this.userId));
+      await worker.complete(this.userId);
       return true;
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;

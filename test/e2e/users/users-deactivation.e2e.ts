@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
-import { SettleDeactivation } from '../../../src/contexts/payouts/application/deactivation-worker.js';
+import { DeactivationWorker } from '../../../src/contexts/payouts/application/deactivation-worker.js';
 import { CreateUser, UserClaims } from '../../../src/contexts/users/application/create-user.js';
 import { StartDeactivation } from '../../../src/contexts/users/application/user-commands.js';
 import { newId } from '../../../src/kernel/ids.js';
@@ -52,9 +52,10 @@ describe('the deactivation of a user', () => {
     await payout(two, 'payout.reported.v1', userId);
     await start(userId);
     await payout(one, 'payout.received.v2', userId);
+    const worker = people.module.get(DeactivationWorker, { strict: false });
     const refusal = async (): Promise<string> => {
       for (;;) {
-        const error = await people.commandBus.execute(new SettleDeactivation(userId)).then(
+        const error = await worker.complete(userId).then(
           () => ({ code: 'done', message: '' }),
           (thrown: { code: string; message: string }) => thrown,
         );

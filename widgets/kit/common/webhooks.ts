@@ -1,17 +1,20 @@
-import { DELIVERY_STATES, DISABLED_BY } from '../../../src/contexts/webhooks/domain/retry.js';
+import type { DisableCause } from '../../../src/contexts/webhooks/domain/webhook-endpoints.js';
 import { isRow, rowsAt, textAt, type Field, type Row } from '../fields.js';
 import type { Filter } from '../list.js';
-import { capital } from '../text.js';
 import { CREATED, ID, type Guidance, type Related, type Resource } from '../resource.js';
 
-const BY: Readonly<Record<string, string>> = DISABLED_BY;
+const DISABLED_BY: Readonly<Record<string, string>> = {
+  merchant: 'the merchant',
+  gone: 'a response with 410',
+  failing: 'sustained failures',
+} satisfies Record<DisableCause, string>;
 
 /** The fields of a webhook endpoint. */
 export const ENDPOINT_FIELDS: readonly Field[] = [
   { label: 'URL', of: 'url' },
   { label: 'Status', of: endpointStatus, as: 'status' },
   { label: 'Failures', of: 'failure_count', as: 'number' },
-  { label: 'Disabled by', of: (row) => BY[textAt(row, 'disabled_cause')] },
+  { label: 'Disabled by', of: (row) => DISABLED_BY[textAt(row, 'disabled_cause')] },
   { label: 'Disabled', of: 'disabled_at', as: 'time' },
 ];
 
@@ -116,13 +119,13 @@ export function deliveryGuidance(
     case 'exhausted':
       return {
         tone: 'bad',
-        title: `${capital(DELIVERY_STATES.exhausted)}: ${why || 'all attempts failed'}`,
+        title: `No further automatic attempt: ${why || 'all attempts failed'}`,
         text: remedyFor(remedy.exhausted),
       };
     case 'dropped':
       return {
         tone: 'bad',
-        title: `Dropped: ${DELIVERY_STATES.dropped}`,
+        title: 'Dropped: the endpoint was disabled or deleted',
         text: remedyFor('“Resend” sends it after all.'),
       };
     default:

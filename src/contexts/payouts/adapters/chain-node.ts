@@ -8,13 +8,13 @@ import { blocksAt, chainHeads, rpcResult, type NodeRules } from '../../../platfo
 import type { ChainNodeState } from '../../../platform/telemetry/process-facts.js';
 import { ChainUnavailable, type ChainObservation, type TransactionRequest } from '../application/ports.js';
 import type { TransactionReceipt } from '../domain/verification.js';
-import { readKept, readLargeTransaction, readPlace, readWholeReceipt } from './receipt.js';
+import { readLargeTransaction, readPlace, readReceipt, readWholeReceipt } from './receipt.js';
 
-/** A hash that no EVM chain can have; asking a node for it would be an error instead of "no such transaction". */
+/** A node would respond to any other text with an error. */
 const EVM_HASH = /^0x[0-9a-f]{64}$/;
 const MAX_LARGE = 10_000;
 const MAX_GROUPS = 8;
-/** The timeout of a batch, which a slow transaction delays. A transaction requested separately may take longer. */
+/** The timeout of a batch. A transaction that is requested separately may take longer. */
 const BATCH_TIMEOUT_MS = 3000;
 const SEPARATE_TIMEOUT_MS = 5000;
 
@@ -25,11 +25,12 @@ interface ChainNodeOptions extends NodeRules {
 
 type Receipts = Map<string, TransactionReceipt | null>;
 
+/** One node of the chain. Methods but {@link facts} throw {@link ChainUnavailable} when it cannot be relied on. */
 export class ChainNode {
   private readonly node: JsonRpcNode;
-  /** The rest of its URL may hold credentials. */
+  /** The name in logs: the rest of the URL may contain credentials. */
   private readonly host: string;
-  /** The head that {@link facts} read last. */
+  /** The last head of {@link facts}. */
   private newest: Block | null = null;
   private readonly large = new LRUCache<string, true>(upTo(MAX_LARGE));
 
@@ -42,22 +43,19 @@ export class ChainNode {
   }
 
   async read(requested: readonly TransactionRequest[], separately: boolean): Promise<ChainObservation> {
-    // The head first: a block that comes meanwhile can only make a transfer less confirmed than it is.
+    // The head first, so that a concurrent block can only lower the confirmations.
     const { head, final } = await chainHeads(this.node, this.options, this.clock);
-    const receipts: Receipts = new Map();
-    const refusals = await this.readReceipts(requested, separately, receipts);
+    const { receipts, refusals } = await this.readReceipts(requested, separately);
     return { node: this.host, head, final, receipts, refusals };
   }
 
   /**
-   * An observation that outcomes may rest on: nothing of it is remembered from before, what is missing is missing in two ways,
-   * each receipt is of the block that the chain has at its height, and both heads are still on the chain afterwards.
-   * Receipts come with the time of their block.
+   * Returns an observation on which outcomes may rest. A missing transaction is missing by two methods, each receipt is of
+   * the canonical block at its height, and both heads are still canonical afterwards.
    */
   async confirm(requested: readonly TransactionRequest[], separately: boolean): Promise<ChainObservation> {
     const { head, final } = await chainHeads(this.node, this.options, this.clock);
-    const receipts: Receipts = new Map();
-    const refusals = await this.readReceipts(requested, separately, receipts, true);
+    const { receipts, refusals } = await this.readReceipts(requested, separately, true);
     await this.completeLarge(receipts);
     await this.doubtMissing(receipts);
     await this.keepCanonical(receipts, head);
@@ -83,8 +81,7 @@ export class ChainNode {
       () => 'unavailable' as const,
     );
     const age = this.newest && Math.round(this.clock.now().getTime() / 1000 - this.newest.timestamp);
-    const { host } = new URL(this.options.url);
-    return { url_host: host, head: this.newest?.number ?? null, head_age_seconds: age, status };
+    return { url_host: this.host, head: this.newest?.number ?? null, head_age_seconds: age, status };
   }
 
   async token(): Promise<Token> {
@@ -100,16 +97,13 @@ export class ChainNode {
     await this.node.close();
   }
 
-  /**
-   * Puts into `receipts` what the node says of each; a hash without a usable response is left out. So is one whose
-   * receipt is large or refused, unless it is requested separately: reading these takes as long as the node likes.
-   */
+  /** Reads receipts and the reasons for missing ones. Large and refused ones are only read separately: they may be slow. */
   private async readReceipts(
     requested: readonly TransactionRequest[],
     separately: boolean,
-    receipts: Receipts,
     texts = false,
-  ): Promise<readonly string[]> {
+  ): Promise<{ readonly receipts: Receipts; readonly refusals: readonly string[] }> {
+    const receipts: Receipts = new Map();
     const refusals = new Set<string>();
     const large = requested.filter(({ hash }) => this.large.has(hash));
     if (large.length > 0 && !separately) refusals.add('large receipts are read alone');
@@ -130,7 +124,7 @@ export class ChainNode {
     (await Promise.all(calls)).flat().forEach((response, place) => {
       const each = inOrder[place]!;
       if ('result' in response) {
-        const receipt = readKept(response, each.hash);
+        const receipt = readReceipt(response, each.hash);
         if (receipt !== undefined) receipts.set(each.hash, receipt);
         else refusals.add('a receipt that is none of the transaction');
         return;
@@ -141,19 +135,17 @@ export class ChainNode {
       large.push(each);
       if (kind === 'too_large') this.large.set(each.hash, true);
     });
-    // One transaction that is always denied must not delay the others.
+    // Only when all are denied: one denied transaction must not delay the others.
     if (!separately && denied.length > 0 && denied.length === inOrder.length) rpcResult(denied[0]!);
-    if (!separately) return [...refusals];
-    await Promise.all(
-      large.map(async (each) => {
-        const receipt = await readLargeTransaction(this.node, each, this.options.token);
-        if (receipt !== undefined) receipts.set(each.hash, receipt);
-      }),
-    );
-    return [...refusals];
+    const readSeparately = async (each: TransactionRequest): Promise<void> => {
+      const receipt = await readLargeTransaction(this.node, each, this.options.token);
+      if (receipt !== undefined) receipts.set(each.hash, receipt);
+    };
+    if (separately) await Promise.all(large.map(readSeparately));
+    return { receipts, refusals: [...refusals] };
   }
 
-  /** A transfer to one of our wallets is worth the bytes: which log confirms a payout follows from their places. */
+  /** Reads the whole receipts of partial ones with a transfer, because a payout is confirmed by the place of a log. */
   private async completeLarge(receipts: Receipts): Promise<void> {
     for (const [hash, receipt] of receipts) {
       if (receipt?.partial !== true || receipt.transfers.length === 0) continue;
@@ -163,7 +155,7 @@ export class ChainNode {
     }
   }
 
-  /** Takes out what one call says is missing and another does not. */
+  /** Removes missing receipts whose transaction the node has by another method. */
   private async doubtMissing(receipts: Receipts): Promise<void> {
     const missing = [...receipts].flatMap(([hash, receipt]) =>
       receipt === null && EVM_HASH.test(hash) ? [hash] : [],
@@ -175,7 +167,7 @@ export class ChainNode {
     });
   }
 
-  /** Takes out receipts of blocks that are not on the chain or claim to be of the future, and gives the others the time of their block. */
+  /** Removes receipts of blocks that are not canonical, or later than the head, and adds the block time to the others. */
   private async keepCanonical(receipts: Receipts, head: Block): Promise<void> {
     const found = [...receipts].flatMap(([hash, receipt]) => (receipt === null ? [] : [{ hash, receipt }]));
     const blocks = await blocksAt(this.node, [...new Set(found.map(({ receipt }) => receipt.blockNumber))]);
@@ -187,7 +179,7 @@ export class ChainNode {
   }
 }
 
-/** Few merchants get batches of their own, so that what slows one batch down is none of the others' business. */
+/** Separates the batches of up to MAX_GROUPS merchants, so that a slow transaction of one delays no other. */
 function toGroups(requested: readonly TransactionRequest[]): readonly (readonly TransactionRequest[])[] {
   const groups = new Map<string | undefined, TransactionRequest[]>();
   for (const each of requested) {
@@ -198,7 +190,6 @@ function toGroups(requested: readonly TransactionRequest[]): readonly (readonly 
   return groups.size > MAX_GROUPS ? [requested] : [...groups.values()];
 }
 
-/** Amounts of payouts have so many. */
 const USDC_DECIMALS = 6;
 const DECIMALS = '0x313ce567';
 const SYMBOL = '0x95d89b41';
@@ -210,7 +201,6 @@ interface Token {
   readonly problem: string | null;
 }
 
-/** The contract of USDC_ADDRESS, as a node has it. Throws ChainUnavailable when the node does not have it. */
 async function readToken(node: JsonRpcNode, address: string, chainId: number): Promise<Token> {
   const call = (data: string) => ({ method: 'eth_call', params: [{ to: address, data }, 'latest'] });
   const [code, decimals, symbol] = await node.ask([
@@ -233,7 +223,7 @@ async function readToken(node: JsonRpcNode, address: string, chainId: number): P
       );
 }
 
-/** The printable characters of a string or of 32 bytes, however the contract encodes them. */
+/** Returns the printable characters of a string or of 32 bytes. */
 function symbolIn(result: unknown): string {
   if (typeof result !== 'string') return '';
   const text = Buffer.from(result.slice(2, 1024), 'hex').toString('latin1');

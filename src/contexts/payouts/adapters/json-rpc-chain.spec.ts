@@ -40,7 +40,7 @@ describe('the chain behind a JSON-RPC node', () => {
     expect((await read([hash])).receipts.get(hash)).toMatchObject({ succeeded: false, transfers: [] });
   });
 
-  it('says null for what is on no block: unknown hashes, those that wait, and text that is no hash of the chain', async () => {
+  it('returns null for unknown and waiting transactions, and for a text that is not a hash of the chain', async () => {
     await setup.chain.rpc('evm_setAutomine', [false]);
     try {
       const waiting = await setup.chain.funded.sendTransaction({ to: setup.chain.newAddress(), value: 1n });
@@ -63,7 +63,7 @@ describe('the chain behind a JSON-RPC node', () => {
     expect(setup.node.requests - before).toBeLessThanOrEqual(8);
   });
 
-  it('counts the place of a log in its transaction, of all logs in the block', async () => {
+  it('counts the place of a log within its transaction, not within the block', async () => {
     await setup.chain.rpc('evm_setAutomine', [false]);
     const transfer = { to: setup.chain.usdcAddress, gasLimit: 100_000n };
     const data = (to: string): string =>
@@ -84,7 +84,7 @@ describe('the chain behind a JSON-RPC node', () => {
     expect(sent.map(({ hash }) => receipts.get(hash)?.transfers[0]?.logIndex)).toEqual([0, 0, 0]);
   });
 
-  it('forgets what a reorganisation dropped, and finds it where it was included again', async () => {
+  it('follows a reorganisation that drops a transaction and includes it again', async () => {
     const { hash, blockNumber } = await setup.chain.transfer(setup.chain.newAddress(), '1');
     const raw = (await setup.chain.rpc('eth_getRawTransactionByHash', [hash])) as string;
     expect(Transaction.from(raw).hash).toBe(hash);
@@ -98,7 +98,7 @@ describe('the chain behind a JSON-RPC node', () => {
     setup.chain.funded.reset();
   });
 
-  it('is unavailable when the node is, and back when the node is back', async () => {
+  it('is unavailable while the node is unavailable', async () => {
     setup.node.goDown();
     const failure = await read([NOWHERE]).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ChainUnavailable);
@@ -119,7 +119,7 @@ describe('the chain behind a JSON-RPC node', () => {
       { number: '0xffffffffffffffffff', hash: NOWHERE, timestamp: '0x1' },
       'no newest block',
     ],
-  ])('is not to be relied on when the node %s', async (_name, method, result, message) => {
+  ])('is unavailable when the node %s', async (_name, method, result, message) => {
     setup.node.tamper((call) => (call.method === method ? { result } : undefined));
     await expect(read([NOWHERE])).rejects.toThrow(message);
     await expect(read([NOWHERE])).rejects.toThrow(ChainUnavailable);
@@ -144,7 +144,7 @@ describe('the chain behind a JSON-RPC node', () => {
     },
   );
 
-  it('leaves out the one hash that the node refuses', async () => {
+  it('omits the one hash that the node refuses', async () => {
     const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
     setup.node.tamper(refusing(NOWHERE));
     const { receipts } = await read([NOWHERE, hash]);
@@ -164,21 +164,21 @@ describe('the chain behind a JSON-RPC node', () => {
     ['is text', () => 'yes'],
     ['is a list', () => []],
     ['is true', () => true],
-  ])('concludes nothing from a receipt that %s', async (_name, change) => {
+  ])('has no result from a receipt that %s', async (_name, change) => {
     const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
     const honest = (await setup.chain.rpc('eth_getTransactionReceipt', [hash])) as object;
     setup.node.tamper(receiptLies(change)(honest));
     expect((await read([hash])).receipts.has(hash)).toBe(false);
   });
 
-  it('takes a receipt without a block for none', async () => {
+  it('treats a receipt without a block as missing', async () => {
     const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
     const honest = (await setup.chain.rpc('eth_getTransactionReceipt', [hash])) as object;
     setup.node.tamper(receiptLies((receipt) => ({ ...receipt, blockNumber: null }))(honest));
     expect((await read([hash])).receipts.get(hash)).toBeNull();
   });
 
-  it('sees no transfer in logs of another shape', async () => {
+  it('reads no transfer from logs of another shape', async () => {
     const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
     const honest = (await setup.chain.rpc('eth_getTransactionReceipt', [hash])) as {
       logs: { topics: string[]; data: string }[];
@@ -215,7 +215,7 @@ describe('the chain behind a JSON-RPC node', () => {
   it.each<[string, object]>([
     ['gives no usable response to the second question', { result: 'yes' }],
     ['refuses the second question', { error: { code: -32000, message: 'try again' } }],
-  ])('does not say that a transaction is missing where the node %s', async (_name, second) => {
+  ])('does not report a transaction as missing where the node %s', async (_name, second) => {
     const absent = `0x${'cd'.repeat(32)}`;
     expect((await setup.reader.confirm(requested([absent])))[0]!.receipts.get(absent)).toBeNull();
     await setup.chain.mine();
@@ -225,7 +225,7 @@ describe('the chain behind a JSON-RPC node', () => {
     expect((await setup.reader.confirm(requested([absent])))[0]!.receipts.has(absent)).toBe(false);
   });
 
-  it('is confirmed by as many nodes as CHAIN_QUORUM says, whichever of the configured ones respond', async () => {
+  it('is confirmed by CHAIN_QUORUM nodes, whichever of the configured ones respond', async () => {
     const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
     const unavailable = 'http://127.0.0.1:9';
     for (const urls of [

@@ -2,7 +2,6 @@ import { Inject, Injectable, Logger, Optional, type OnApplicationShutdown } from
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { chainRules } from '../../../platform/chain/chain-rules.js';
 import { NodeLimited } from '../../../platform/chain/values.js';
-import { NodeList } from '../../../platform/chain/node-list.js';
 import { chainConfig, type ChainConfig } from '../../../platform/config/config.js';
 import { urlsIn } from '../../../platform/config/settings.js';
 import { ProcessFacts, type ChainNodeState } from '../../../platform/telemetry/process-facts.js';
@@ -15,11 +14,13 @@ import {
 import { nodeHeadAge, nodeUp } from '../metrics.js';
 import { ChainNode } from './chain-node.js';
 
-/** {@link ChainReader} over JSON-RPC nodes: one of them as long as it can be relied on, then the next. */
+/** The {@link ChainReader} over the JSON-RPC nodes of CHAIN_RPC_URL, with failover. */
 @Injectable()
 export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
   private readonly logger = new Logger(JsonRpcChain.name);
-  private readonly nodes: NodeList<ChainNode>;
+  private readonly nodes: readonly ChainNode[];
+  /** The index of the node that was reliable last. */
+  private current = 0;
   private isTokenRight = false;
 
   constructor(
@@ -28,16 +29,15 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
     @Optional() facts?: ProcessFacts,
   ) {
     const { chainRpcUrl, chainId, usdcAddress } = config;
-    const { finality, maxHeadAgeSeconds } = chainRules(config);
-    const options = { chainId, token: usdcAddress ?? '', finality, maxHeadAgeSeconds };
+    const options = { chainId, token: usdcAddress ?? '', ...chainRules(config) };
     const urls = chainRpcUrl === null ? [] : urlsIn(chainRpcUrl);
-    this.nodes = new NodeList(urls, (url) => new ChainNode({ url, ...options }, clock));
+    this.nodes = urls.map((url) => new ChainNode({ url, ...options }, clock));
     if (urls.length > 0) facts?.register('nodes', () => this.readFacts());
   }
 
   async checkToken(): Promise<string | null> {
     if (this.isTokenRight || this.config.usdcAddress === null) return null;
-    const { symbol, problem } = await this.nodes.first((node) => node.token());
+    const { symbol, problem } = await this.first((node) => node.token());
     this.isTokenRight = problem === null;
     if (problem === null && !/USD/i.test(symbol))
       this.logger.warn({ msg: 'the token of USDC_ADDRESS has another symbol', symbol });
@@ -49,7 +49,7 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
     { separately = false } = {},
   ): Promise<ChainObservation> {
     await this.requireToken();
-    return this.nodes.first((node) => node.read(requested, separately));
+    return this.first((node) => node.read(requested, separately));
   }
 
   async confirm(
@@ -66,7 +66,7 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
   }
 
   close(): void {
-    this.nodes.close();
+    for (const node of this.nodes) void node.close().catch(() => undefined);
   }
 
   onApplicationShutdown(): void {
@@ -74,7 +74,7 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
   }
 
   private async readFacts(): Promise<readonly ChainNodeState[]> {
-    const all = await Promise.all(this.nodes.all().map((node) => node.facts()));
+    const all = await Promise.all(this.nodes.map((node) => node.facts()));
     all.forEach(({ url_host: host, status, head_age_seconds: age }, place) => {
       const labels = { node: String(place + 1), host };
       nodeUp.set(labels, status === 'ok' ? 1 : 0);
@@ -88,11 +88,29 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
     if (problem !== null) throw new ChainUnavailable(problem);
   }
 
-  /** Returns at least CHAIN_QUORUM results, each from another node. */
+  /** Calls the last reliable node, then the others one by one while they throw {@link ChainUnavailable}. */
+  private async first<T>(ask: (node: ChainNode) => Promise<T>): Promise<T> {
+    const { nodes, current: from } = this;
+    if (nodes.length === 0) throw new ChainUnavailable('no node is configured');
+    for (let n = 0; ; n += 1) {
+      const place = (from + n) % nodes.length;
+      try {
+        const result = await ask(nodes[place]!);
+        this.current = place;
+        return result;
+      } catch (error) {
+        if (!(error instanceof ChainUnavailable) || n === nodes.length - 1) throw error;
+        const { message: reason } = error;
+        this.logger.warn({ msg: 'chain node unavailable: next one used', node: place + 1, reason });
+      }
+    }
+  }
+
+  /** Returns at least CHAIN_QUORUM results of different nodes. */
   private async quorum<T>(ask: (node: ChainNode) => Promise<T>): Promise<readonly T[]> {
     const { chainQuorum } = this.config;
-    if (chainQuorum === 1) return [await this.nodes.first(ask)];
-    const results = await Promise.allSettled(this.nodes.all().map(ask));
+    if (chainQuorum === 1) return [await this.first(ask)];
+    const results = await Promise.allSettled(this.nodes.map(ask));
     const usable = results.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
     if (usable.length >= chainQuorum) return usable;
     const errors = results.flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : []));

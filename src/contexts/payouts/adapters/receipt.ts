@@ -6,7 +6,7 @@ import type { JsonRpcNode } from '../../../platform/chain/json-rpc-node.js';
 import type { RpcResponse } from '../../../platform/chain/rpc-responses.js';
 
 const HEX = /^0x[0-9a-f]+$/i;
-/** A receipt with more is not kept, its hash is: some 400 logs. */
+/** The limit of a stored receipt, some 400 logs. Of a larger one only the hash is stored. */
 const MAX_KEPT_BYTES = 262_144;
 
 interface RawLog {
@@ -19,7 +19,7 @@ interface RawLog {
   readonly removed?: boolean;
 }
 
-/** The part of an eth_getTransactionReceipt response that counts here. Some nodes return null for a list without items. */
+/** The relevant part of an eth_getTransactionReceipt response. Some nodes return null for an empty list. */
 interface RawReceipt {
   readonly transactionHash: string;
   readonly blockNumber: string | number;
@@ -29,21 +29,7 @@ interface RawReceipt {
   readonly logsBloom?: unknown;
 }
 
-/**
- * What a node's response says of the transaction `hash`: its receipt, null when it is in no block, undefined when
- * nothing may be concluded from the response.
- */
-function readReceipt(response: unknown, hash: string): TransactionReceipt | null | undefined {
-  if (response === null) return null;
-  if (typeof response !== 'object') return undefined;
-  const { transactionHash, blockNumber } = response as { transactionHash?: unknown; blockNumber?: unknown };
-  if (typeof transactionHash !== 'string' || transactionHash.toLowerCase() !== hash) return undefined;
-  // Some nodes have a receipt of transactions that still wait for a block.
-  if (blockNumber === null) return null;
-  return isReceipt(response) ? parseReceipt(response) : undefined;
-}
-
-/** The transfers of one transaction in an eth_getLogs result; undefined when nothing may be concluded from it. */
+/** Reads the transfers of one transaction from an eth_getLogs result; undefined for an unusable result. */
 function readTransfers(result: unknown, hash: string): readonly TransferLog[] | undefined {
   if (!Array.isArray(result) || !result.every(isLog)) return undefined;
   return result
@@ -52,7 +38,7 @@ function readTransfers(result: unknown, hash: string): readonly TransferLog[] | 
 }
 
 function parseReceipt(receipt: RawReceipt): TransactionReceipt {
-  // Some nodes number several logs alike, or none: then their order is that of the list.
+  // Some nodes repeat or omit log indexes; then the list is in order.
   const listed = receipt.logs ?? [];
   const indexes = new Set(listed.flatMap(({ logIndex }) => (isQuantity(logIndex) ? [Number(logIndex)] : [])));
   const logs =
@@ -68,8 +54,8 @@ function parseReceipt(receipt: RawReceipt): TransactionReceipt {
 }
 
 /**
- * ERC-20 transfers have three topics and one word of data; those of ERC-721 have four topics. Nodes number logs through
- * the whole block, and a reorganisation may move the transaction to another place in another block: `place` stays.
+ * Reads an ERC-20 transfer, which has three topics and one word of data; ERC-721 has four topics. Unlike the index of the
+ * log in its block, `place` does not change in a reorganisation.
  */
 function parseTransfer({ address, topics, data, removed }: RawLog, place: number): TransferLog[] {
   const [topic, from, to] = topics ?? [];
@@ -90,7 +76,6 @@ function addressIn(word: string): string {
   return `0x${word.slice(-40).toLowerCase()}`;
 }
 
-/** `text` is the receipt as the node sent it. */
 function toSource(text: string): ReceiptSource {
   const bytes = Buffer.from(text);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
@@ -101,7 +86,7 @@ function isReceipt(response: object): response is RawReceipt {
   const { blockNumber, blockHash, status, logs, logsBloom } = response as Partial<RawReceipt>;
   if (!isQuantity(blockNumber) || !isQuantity(status) || Number(status) > 1) return false;
   if (!isWord(blockHash)) return false;
-  // Only the bloom filter proves that a list is absent because there were no logs.
+  // An absent list is only valid with an empty bloom filter.
   if (logs === null) return /^0x0+$/.test(String(logsBloom));
   return Array.isArray(logs) && logs.every(isLog);
 }
@@ -118,14 +103,14 @@ function isLog(log: unknown): log is RawLog {
   );
 }
 
-/** A transaction holds up to 128 KiB of input, in some nodes more; a block some hundred transfers of one token to one wallet. */
+/** The limit for a transaction, with 128 KiB of input or more, and for the transfers of one token to few wallets. */
 const MAX_BYTES = 4_194_304;
-/** The whole receipt of a transaction that pays one of our wallets. */
+/** The limit for the whole receipt of a transaction with a relevant transfer. */
 const RECEIPT_BYTES = 33_554_432;
 
 /**
- * A transaction whose receipt is too large to be requested: what block it is in, and its transfers of `token` to the
- * wallets alone, which the node filters out. Their places among all logs are not known: the receipt is `partial`.
+ * Reads the block of a transaction with a large receipt, and its transfers of `token` to the wallets, filtered by the
+ * node. Their places among all logs are unknown: the receipt is `partial`.
  */
 export async function readLargeTransaction(
   node: JsonRpcNode,
@@ -143,7 +128,7 @@ export async function readLargeTransaction(
   return transfers === undefined ? undefined : { succeeded: true, partial: true, ...place, transfers };
 }
 
-/** The whole receipt, however large within reason: once it is known that it holds a transfer of ours. */
+/** Reads the whole receipt of a transaction with a relevant transfer, with its text. */
 export async function readWholeReceipt(
   node: JsonRpcNode,
   hash: string,
@@ -151,18 +136,24 @@ export async function readWholeReceipt(
   const call = { method: 'eth_getTransactionReceipt', params: [hash] };
   const options = { batch: 1, maxBytes: RECEIPT_BYTES, timeoutMs: 10_000, texts: true };
   const [response] = await node.ask([call], options);
-  return readKept(response!, hash);
+  return readReceipt(response!, hash);
 }
 
-/** The receipt in a response, with its text where that was requested. */
-export function readKept(response: RpcResponse, hash: string): TransactionReceipt | null | undefined {
+/** Reads a receipt, with its text where requested; null for a transaction in no block, undefined when unusable. */
+export function readReceipt(response: RpcResponse, hash: string): TransactionReceipt | null | undefined {
   if (!('result' in response)) return undefined;
-  const receipt = readReceipt(response.result, hash);
-  if (!receipt || response.text === undefined) return receipt;
-  return { ...receipt, source: toSource(response.text) };
+  const { result, text } = response;
+  if (result === null) return null;
+  if (typeof result !== 'object') return undefined;
+  const { transactionHash, blockNumber } = result as { transactionHash?: unknown; blockNumber?: unknown };
+  if (typeof transactionHash !== 'string' || transactionHash.toLowerCase() !== hash) return undefined;
+  // Some nodes return receipts of transactions without a block.
+  if (blockNumber === null) return null;
+  if (!isReceipt(result)) return undefined;
+  return text === undefined ? parseReceipt(result) : { ...parseReceipt(result), source: toSource(text) };
 }
 
-/** The block of a transaction, from an eth_getTransactionByHash response; null when it is in none. */
+/** Reads the block of a transaction from an eth_getTransactionByHash response; null when it is in none. */
 export function readPlace(
   response: RpcResponse,
   hash: string,

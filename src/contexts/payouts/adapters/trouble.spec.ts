@@ -17,14 +17,14 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
   const setup = ReadChain.forSuite();
   const { read } = setup;
 
-  it('is not unavailable when the node refuses every transaction: only those are left out', async () => {
+  it('is available when the node refuses every transaction, and omits those', async () => {
     const absent = `0x${'cd'.repeat(32)}`;
     setup.node.tamper(refusing(absent));
     const { receipts, refusals } = await read([absent]);
     expect([receipts.has(absent), refusals]).toEqual([false, ['error -32008']]);
   });
 
-  it('finds the hashes at fault in a batch that is cut, and reads the others', async () => {
+  it('finds the failing hashes of an incomplete batch, and reads the others', async () => {
     const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
     const bad = Array.from({ length: 3 }, (_, n) => `0xd${String(n).padStart(63, '0')}`);
     setup.node.cutFor(({ params }) => bad.includes(String(params[0])));
@@ -62,7 +62,7 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
     },
   );
 
-  it('reads no more of an endless or compressed response than it would of an honest one', async () => {
+  it('reads no more of an endless or compressed response than of a valid one', async () => {
     setup.node.respondToAll(' '.repeat(64 * 1_048_576));
     await expect(read([NOWHERE])).rejects.toThrow(/more than \d+ bytes/);
     setup.node.respondToAll('\u001f\u008b', 200, { 'content-encoding': 'gzip' });
@@ -80,7 +80,7 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
     ).toHaveLength(3);
   });
 
-  it('takes the responses of a batch in any order', async () => {
+  it('accepts the responses of a batch in any order', async () => {
     const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
     setup.node.rewrite((responses) => [...responses].reverse());
     expect((await read([NOWHERE, hash])).receipts.get(hash)?.succeeded).toBe(true);
@@ -95,7 +95,7 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
           ? { result: { ...(result as object), ...PADDING } }
           : undefined;
 
-    it('has the others of its batch, knows its block and its transfers to the wallets when it is requested alone, and never requests it in a batch again', async () => {
+    it('reads the others of its batch, reads its block and transfers separately, and never requests it in a batch again', async () => {
       const to = setup.chain.newAddress();
       const { hash, blockNumber } = await setup.chain.transfer(to, '3');
       setup.node.tamper(large(hash));
@@ -117,14 +117,14 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
       expect(again).toHaveLength(99);
     });
 
-    it('reads the whole of it before an outcome rests on it, and only when it pays one of the wallets', async () => {
+    it('reads the whole receipt before an outcome, and only when it pays one of the wallets', async () => {
       const to = setup.chain.newAddress();
       const { hash } = await setup.chain.transfer(to, '3');
       setup.node.tamper(large(hash));
       const [ours] = await setup.reader.confirm([{ hash, wallets: [to] }], { separately: true });
       expect(ours!.receipts.get(hash)).toMatchObject({ transfers: [{ logIndex: 0 }] });
       expect(ours!.receipts.get(hash)?.partial).toBeUndefined();
-      // Nine megabytes are not kept, and their hash is.
+      // Of nine megabytes only the hash is stored.
       expect(ours!.receipts.get(hash)?.source).toEqual({
         sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
         text: null,
@@ -149,7 +149,7 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
         timestamp: string;
       };
       const honest = JSON.stringify(await setup.chain.rpc('eth_getTransactionReceipt', [hash]));
-      // Spaces, numbers and a duplicate key would not outlive a parser.
+      // A parser would change spaces, numbers and a duplicate key.
       const odd = honest.replace('{', '{ "result":[{"x":"]"}],\t"n":1.00, "status" : "0x0","é\\u0041":{ },');
       setup.node.replaceText(honest, odd);
       const { receipts } = await confirm(hash);
@@ -165,7 +165,7 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
       expect(batch.get(hash)?.source?.text).toBe(odd);
     });
 
-    it('leaves out a receipt of a block that the chain does not have', async () => {
+    it('omits a receipt of a block that is not canonical', async () => {
       const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
       expect((await confirm(hash)).receipts.get(hash)?.succeeded).toBe(true);
       const receipt = (await setup.chain.rpc('eth_getTransactionReceipt', [hash])) as object;
@@ -174,7 +174,7 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
       expect((await confirm(hash)).receipts.has(hash)).toBe(false);
     });
 
-    it('leaves out what one call misses and another knows', async () => {
+    it('omits a transaction that one method misses and another returns', async () => {
       const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
       setup.node.tamper(({ method }) =>
         method === 'eth_getTransactionReceipt' ? { result: null } : undefined,
@@ -184,7 +184,7 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
       expect((await confirm(NOWHERE)).receipts.get(NOWHERE)).toBeNull();
     });
 
-    it('concludes nothing when the newest block is replaced meanwhile', async () => {
+    it('has no result when the newest block is replaced during the check', async () => {
       const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
       const other = { number: '0x1', hash: NOWHERE, timestamp: '0x1' };
       setup.node.tamper(({ method, params }, { result }) =>
@@ -206,7 +206,7 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
     const several = (over: object = {}): JsonRpcChain =>
       setup.over({ chainRpcUrl: `${setup.node.url}, ${second.url}`, ...over });
 
-    it('uses the next one while the first cannot be relied on, and stays with it', async () => {
+    it('uses the next node while the first is unreliable, and continues with it', async () => {
       const reader = several();
       setup.node.respondToAll('{}', 429);
       expect((await reader.read(requested([NOWHERE]))).receipts.get(NOWHERE)).toBeNull();
@@ -221,7 +221,7 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
       reader.close();
     });
 
-    it('passes over a node whose newest block is old, where blocks have times', async () => {
+    it('skips a node with an old newest block, where blocks have times', async () => {
       await setup.chain.mine();
       const reader = several({ chainMaxHeadAgeSeconds: 600 });
       setup.node.tamper(({ method }, { result }) =>

@@ -3,11 +3,13 @@ import type { CommandBus } from '@nestjs/cqrs';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Deactivations } from '../store/deactivations.js';
-import { DeactivationWorker, type SettleDeactivation } from './deactivation-worker.js';
+import type { EventStore } from '../../../platform/event-store/port.js';
+import type { CompleteDeactivation } from '../../users/contract.js';
+import { DeactivationWorker } from './deactivation-worker.js';
 
 const db = onTestDatabase();
 
-it('users whose deactivation cannot be completed, more than are read at once, delay no other', async () => {
+it('users whose deactivation cannot be completed, more than one batch, delay no others', async () => {
   const users = Array.from(
     { length: 230 },
     (_, n) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
@@ -19,13 +21,13 @@ it('users whose deactivation cannot be completed, more than are read at once, de
   );
   const tried: string[] = [];
   const bus = {
-    execute: ({ userId }: SettleDeactivation) => {
+    execute: ({ userId }: CompleteDeactivation) => {
       tried.push(userId);
       const failure =
         tried.length % 2 ? new DomainError('unavailable', 'not counted yet') : new Error('unreadable');
       return Promise.reject(failure);
     },
   } as unknown as CommandBus;
-  await new DeactivationWorker(new Deactivations(db.database), bus).completeAll();
+  await new DeactivationWorker(new Deactivations(db.database), bus, {} as EventStore).completeAll();
   expect(tried).toEqual(users);
 });

@@ -11,18 +11,18 @@ import { expire, payout, receive, type PayoutState } from '../domain/payout.js';
 import { expiryReason } from '../domain/verification.js';
 import type { PendingPayout } from '../store/verification-queue.js';
 
-/** The row of a verification. A writer of the database can change it, so it is compared with the events. */
+/** The row of a verification, compared with the events because a writer of the database can change it. */
 type VerifiedRow = Pick<PendingPayout, 'payoutId' | 'userId' | 'hash' | 'amountMinor'>;
 
 /**
- * - `written`: the payout has its outcome now
- * - `ended`: it had one already, or was never reported
- * - `early`: its window is not over yet
- * - `row_changed`: it was reported differently
+ * - `written`: the outcome is stored now
+ * - `ended`: the payout had an outcome already, or was never reported
+ * - `early`: the window is not over
+ * - `row_changed`: the row differs from the report
  */
 type Outcome = 'written' | 'ended' | 'early' | 'row_changed';
 
-/** Ends each payout once. */
+/** Writes the one outcome of each payout. */
 @Injectable()
 export class PayoutOutcomes {
   private readonly logger = new Logger(PayoutOutcomes.name);
@@ -34,9 +34,9 @@ export class PayoutOutcomes {
   ) {}
 
   /**
-   * The transfer was verified; any of `transfers`, which are all of one transaction, would confirm the payout. `used`: every
-   * one confirmed another payout. Wins the transfer log and the outcome together: a log confirms one payout. On a store
-   * without atomic commits the claim comes first: a payout that expires in between keeps it, and the log confirms no other.
+   * Receives the payout by any of the transfers, all of one transaction, and claims the transfer in the same commit: a
+   * transfer confirms one payout. Returns `used` when other payouts hold all claims. On a store without atomic commits
+   * the claim comes first; a payout that expires in between keeps it.
    */
   async receive(row: VerifiedRow, transfers: readonly TransferSighting[]): Promise<Outcome | 'used'> {
     for (const evidence of transfers) {
@@ -55,14 +55,13 @@ export class PayoutOutcomes {
     return 'used';
   }
 
-  /** The window passed and a last check of the chain did not confirm the payout. */
   expire(row: VerifiedRow, reason: string): Promise<Outcome> {
     return this.end(row, (state, at) => expire({ reason, at }, state));
   }
 
   /**
-   * Ends the window of a pending payout now, as if its transfer had not been found. One that is expired stays so. Only in the
-   * sandbox. Throws `not_found`, and `invalid_transition` for one that is received.
+   * Expires a pending payout now, as if its transfer had not been found; an expired one remains. Only in the sandbox.
+   * Throws `not_found`, and `invalid_transition` for a received payout.
    */
   async expireEarly(merchantId: string, payoutId: string, cause: EventMetadata): Promise<void> {
     const reason = expiryReason({ kind: 'not_found' });

@@ -2,11 +2,11 @@ import type { ChainHeads } from '../../../platform/chain/node-state.js';
 import type { TransactionReceipt } from '../domain/verification.js';
 
 export interface TransactionRequest {
-  /** Lower-cased when EVM. */
+  /** An EVM hash is in lower case. */
   readonly hash: string;
-  /** Whom it may have paid: all that is requested when its receipt is too large. */
+  /** The possible recipients, by which the logs of a transaction with a large receipt are filtered. */
   readonly wallets: readonly string[];
-  /** The merchant: where possible, transactions of different merchants are requested apart. */
+  /** The merchant. Where possible, transactions of different merchants are in separate batches. */
   readonly group?: string;
 }
 
@@ -16,7 +16,7 @@ interface ExpectedTransaction {
   readonly merchantId?: string;
 }
 
-/** Groups the wallets by transaction, so that each transaction is requested once. One without a wallet is left out. */
+/** Returns one request per transaction, with all of its wallets. Transactions without a wallet are omitted. */
 export function requestedTransactions(
   expected: readonly ExpectedTransaction[],
 ): readonly TransactionRequest[] {
@@ -34,10 +34,7 @@ export function requestedTransactions(
 export interface ChainObservation extends ChainHeads {
   /** The host of the node that was read. */
   readonly node: string;
-  /**
-   * By hash: the receipt, or null when the chain has no such transaction in a block. A hash that the node gave no
-   * usable response for is missing.
-   */
+  /** The receipts by hash; null when no block has the transaction. Hashes without a usable response are missing. */
   readonly receipts: ReadonlyMap<string, TransactionReceipt | null>;
   /** The reasons for missing hashes, for the log. */
   readonly refusals: readonly string[];
@@ -45,24 +42,24 @@ export interface ChainObservation extends ChainHeads {
 
 export interface ChainReader {
   /**
-   * Reads transactions, many in few round trips; `separately` sends one request for each, so that none delays another.
-   * Throws {@link ChainUnavailable} when no node can be relied on: unavailable, on another chain, limiting the rate, or stalled.
+   * Reads transactions in batches; `separately` sends one request for each, so that none delays another. Throws
+   * {@link ChainUnavailable} when each node is unavailable, on another chain, limiting the rate or stalled.
    */
   read(
     requested: readonly TransactionRequest[],
     options?: { readonly separately?: boolean },
   ): Promise<ChainObservation>;
   /**
-   * Observations that outcomes may rest on, one per node: nothing in them is contradicted by another response of that
-   * node. There are at least CHAIN_QUORUM of them. Throws as {@link ChainReader.read} does.
+   * Returns consistent observations, on which outcomes may rest, of at least CHAIN_QUORUM nodes. Throws as
+   * {@link ChainReader.read} does.
    */
   confirm(
     requested: readonly TransactionRequest[],
     options?: { readonly separately?: boolean },
   ): Promise<readonly ChainObservation[]>;
   /**
-   * Why the contract of USDC_ADDRESS cannot be USDC; null when it can. Throws {@link ChainUnavailable} while no node that can
-   * be relied on returns it: until then the methods above and `ping` throw it too.
+   * Returns the reason why the contract of USDC_ADDRESS cannot be USDC, or null. Throws {@link ChainUnavailable} while no
+   * node returns the contract; until then the other methods throw it too.
    */
   checkToken(): Promise<string | null>;
   /** Resolves when a node can be relied on, throws {@link ChainUnavailable} otherwise. */

@@ -15,14 +15,14 @@ import {
 const TRIES = 4;
 const BETWEEN = { firstMs: 500, maxMs: 2000 };
 
-/** Both throw {@link ChainUnavailable}. */
+/** Both methods throw {@link ChainUnavailable}. */
 interface RecheckedNode {
   confirm(requested: readonly TransactionRequest[], separately: boolean): Promise<ChainObservation>;
   blockHashes(heights: readonly number[]): Promise<ReadonlyMap<number, string>>;
 }
 
-/** `altered`: the stored receipt is not the one that was stored. */
-export interface Noted {
+/** `altered`: the bytes of the stored receipt have another hash. */
+interface Noted {
   readonly kind: Exclude<Rechecked['kind'], 'unchanged'> | 'altered';
   readonly payout_id: string;
   readonly position: string;
@@ -31,12 +31,8 @@ export interface Noted {
 
 type Received = PayoutReceived['data'] & { readonly position: string };
 
-/**
- * Checks every payout that was received against a node, page by page of the log: memory stays bounded. After `run`, also
- * one that threw, everything up to `position` was checked.
- */
+/** Checks every received payout against a node, page by page of the log, so that memory stays bounded. */
 export class Recheck {
-  position: string | null = null;
   readonly counts = {
     checked: 0,
     unchanged: 0,
@@ -50,22 +46,22 @@ export class Recheck {
   constructor(
     private readonly store: Pick<EventStore, 'head' | 'readAll'>,
     private readonly node: RecheckedNode,
-    private readonly kept: Pick<Receipts, 'altered'>,
+    private readonly receipts: Pick<Receipts, 'altered'>,
     private readonly chainId: number,
+    /** The position up to which everything is checked; null before the first page. */
+    public position: string | null,
   ) {}
 
-  /** Calls `note` with each payout that is not unchanged, and `page` after every page. Throws {@link ChainUnavailable}. */
-  async run(from: string | null, note: (noted: Noted) => void, page: () => void): Promise<void> {
-    this.position = from;
-    for await (const events of logPages(this.store, { after: from, end: await this.store.head() })) {
-      // Only for whole pages: a run that continues from here checks all of this one again.
-      for (const noted of await this.notesOn(events)) note(noted);
+  /** Yields the notes of each whole page. Throws {@link ChainUnavailable}; another run continues from `position`. */
+  async *pages(): AsyncGenerator<readonly Noted[]> {
+    for await (const events of logPages(this.store, { after: this.position, end: await this.store.head() })) {
+      const notes = await this.check(events);
       this.position = events.at(-1)!.position;
-      page();
+      yield notes;
     }
   }
 
-  private async notesOn(events: readonly RecordedEvent[]): Promise<readonly Noted[]> {
+  private async check(events: readonly RecordedEvent[]): Promise<readonly Noted[]> {
     const notes: Noted[] = [];
     const here: Received[] = [];
     let elsewhere = 0;
@@ -79,16 +75,15 @@ export class Recheck {
         here.push({ ...(event as RecordedEvent & PayoutReceived).data, position });
       else elsewhere += 1;
     }
-    const altered = await this.kept.altered(here.map(({ receipt_sha256 }) => receipt_sha256));
+    const altered = await this.receipts.altered(here.map(({ receipt_sha256 }) => receipt_sha256));
     const results = await this.results(here);
     here.forEach(({ payout_id, position, receipt_sha256: sha256 }, place) => {
       const result = results[place]!;
       if (result.kind === 'unchanged') this.counts.unchanged += 1;
       else notes.push({ ...result, payout_id, position });
-      if (altered.has(sha256)) {
-        const why = `the bytes of its receipt do not have the SHA-256 ${sha256}`;
-        notes.push({ kind: 'altered', payout_id, position, why });
-      }
+      if (!altered.has(sha256)) return;
+      const why = `the bytes of its receipt do not have the SHA-256 ${sha256}`;
+      notes.push({ kind: 'altered', payout_id, position, why });
     });
     for (const { kind } of notes) this.counts[kind] += 1;
     this.counts.checked += here.length;
@@ -100,26 +95,25 @@ export class Recheck {
     if (payouts.length === 0) return [];
     const paid = payouts.map((data) => ({ data, hash: comparableHash(data.transaction_hash) }));
     const requested = requestedTransactions(paid.map(({ hash, data }) => ({ hash, wallet: data.to })));
-    const { final, receipts } = await this.persistently(() => this.node.confirm(requested, false));
+    const { final, receipts } = await this.confirm(requested, false);
     const withoutResponse = requested.filter(({ hash }) => !receipts.has(hash));
-    const again =
-      withoutResponse.length === 0
-        ? null
-        : await this.persistently(() => this.node.confirm(withoutResponse, true));
+    const again = withoutResponse.length === 0 ? null : await this.confirm(withoutResponse, true);
     const seen = new Map([...receipts, ...(again?.receipts ?? [])]);
-    const found = paid.map(({ hash }) => seen.get(hash));
-    const heights = paid.flatMap(({ data }, place) => (found[place] === null ? [data.block_number] : []));
+    const heights = paid.flatMap(({ data, hash }) => (seen.get(hash) === null ? [data.block_number] : []));
     const hashes = await this.node.blockHashes([...new Set(heights)]);
-    return paid.map(({ data }, place) => {
+    return paid.map(({ data, hash }) => {
       const hashAtHeight = hashes.get(data.block_number);
-      return toRecheck(data, { receipt: found[place], final: final.number, hashAtHeight });
+      return toRecheck(data, { receipt: seen.get(hash), final: final.number, hashAtHeight });
     });
   }
 
-  private async persistently<T>(ask: () => Promise<T>): Promise<T> {
+  private async confirm(
+    requested: readonly TransactionRequest[],
+    separately: boolean,
+  ): Promise<ChainObservation> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await ask();
+        return await this.node.confirm(requested, separately);
       } catch (error) {
         if (!(error instanceof ChainUnavailable) || attempt === TRIES) throw error;
         await waitForRetry(BETWEEN, attempt - 1);

@@ -15,13 +15,10 @@ import { PAYOUT_INTENDED, type PayoutFacts } from '../domain/payout-events.js';
 import { payout, report, type Report, responseTo } from '../domain/payout.js';
 import { payoutsConfig, type PayoutsConfig } from '../settings.js';
 
-/** Users kept in memory, some 200 bytes each. */
+/** The cached users, some 200 bytes each. */
 const MAX_USERS = 50_000;
 
-/**
- * Users as payouts need them, folded once and kept. The cache does not follow changes: a decision on its
- * state must have the revision checked in the commit, and read the user afresh when it no longer holds.
- */
+/** The cache of payees. Entries may be stale: a decision has the revision checked in its commit, and loads again. */
 @Injectable()
 export class PayeeCache {
   private readonly known = new LRUCache<string, Loaded<Payee>>(upTo(MAX_USERS));
@@ -33,12 +30,12 @@ export class PayeeCache {
     if (known !== undefined && !fresh) return known;
     if (!isUuid(userId)) return { state: payee.initial, revision: null, lastId: null };
     const loaded = await this.loop.load(payee, userId);
-    // A user that does not exist may be created at any time, with no revision to check against.
+    // A user without a revision may be created at any time.
     if (loaded.revision !== null) this.known.set(userId, loaded);
     return loaded;
   }
 
-  /** Returns the user's wallet or null. A wallet never changes. */
+  /** Returns the user's wallet, which never changes, or null. */
   async findWallet(userId: string): Promise<string | null> {
     const walletIn = (state: Payee | undefined): string | null =>
       !state || state.accountState === 'unknown' ? null : state.issuerWalletAddress;
@@ -47,7 +44,10 @@ export class PayeeCache {
   }
 }
 
-/** Gives the JSON text of the 201. Throws DomainError `not_found` for users of others, `invalid_transition` for users who are being deactivated. */
+/**
+ * Reports a payout and returns the JSON text of the response. Throws `not_found` for users of other merchants and
+ * `invalid_transition` for users in deactivation.
+ */
 export class ReportPayout extends Command<string> {
   constructor(
     readonly report: Report,
@@ -58,7 +58,7 @@ export class ReportPayout extends Command<string> {
   }
 }
 
-/** The hot path: one commit and no read, as long as the user is in memory and unchanged. */
+/** The hot path: one commit and no read, as long as the user is cached and unchanged. */
 @CommandHandler(ReportPayout)
 export class ReportPayoutHandler implements ICommandHandler<ReportPayout> {
   constructor(
@@ -95,7 +95,7 @@ export class ReportPayoutHandler implements ICommandHandler<ReportPayout> {
       {
         metadata: cause,
         preconditions,
-        // Lets a deactivation that begins meanwhile know of the payout (ADR 103).
+        // Announces the payout to a concurrent deactivation (ADR 103).
         announcement: () => {
           const data = { payout_id: payoutId, user_id: userId };
           const event = { id: newId(), type: PAYOUT_INTENDED, data, metadata: cause };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { CheckFacts, PayoutChecks } from '../store/payout-checks.js';
+import type { NewCheck, PayoutChecks } from '../store/payout-checks.js';
 import type { Receipts } from '../store/receipts.js';
 import type { NextCheck, PendingPayout, VerificationQueue } from '../store/verification-queue.js';
 import { verificationDelay } from '../metrics.js';
@@ -13,7 +13,7 @@ import { chainConfig } from '../../../platform/config/config.js';
 
 const START = Date.parse('2026-01-02T00:00:00Z');
 const END = START + 3_600_000;
-/** Far enough past the window for every clock. */
+/** A time past the window by every clock. */
 const FIRST = END + 600_000;
 const CLOSING = { finding: 'not_found', head: 100, at: new Date(FIRST) };
 const HASH = `0x${'ab'.repeat(32)}`;
@@ -33,7 +33,7 @@ const PAYOUT: PendingPayout = {
   item: {} as PendingPayout['item'],
 };
 
-/** One check of a payout whose transaction is on no block, on a chain with a margin of 60 s. */
+/** Checks a payout whose transaction is in no block, on a chain with a margin of 60 s. */
 async function check({
   afterFirstMs = 0,
   closing = null as PendingPayout['closing'],
@@ -48,7 +48,7 @@ async function check({
   findWallet = async (): Promise<string | null> => '0xw',
 }) {
   const checks: NextCheck[] = [];
-  const recorded: CheckFacts[] = [];
+  const recorded: NewCheck[] = [];
   const expired: string[] = [];
   const observed: ChainObservation = {
     head: { number: 200, hash: '0xh', timestamp: (FIRST + afterFirstMs) / 1000 },
@@ -78,7 +78,7 @@ async function check({
     { ...chainConfig({}), chainId: 8453, usdcAddress: '0xusdc', payoutExpiryMarginSeconds: 60 },
     chain,
     queue,
-    { record: async (all: readonly CheckFacts[]) => void recorded.push(...all) } as unknown as PayoutChecks,
+    { record: async (all: readonly NewCheck[]) => void recorded.push(...all) } as unknown as PayoutChecks,
     { keep: async () => undefined } as unknown as Receipts,
     outcomes,
     { findWallet } as unknown as PayeeCache,
@@ -93,13 +93,13 @@ async function check({
 }
 
 describe('a payout whose window has ended, with a margin of 60 s and a check every second', () => {
-  it('is checked again 60 s after the first check that found nothing, not sooner', async () => {
+  it('is checked again 60 s after the first check without a transfer, and no sooner', async () => {
     const { checks, expired, ended } = await check({});
     expect(checks).toMatchObject([{ delayMs: 60_000, closing: { finding: 'not_found', head: 101 } }]);
     expect([expired, ended]).toEqual([[], 0]);
   });
 
-  it('has each check recorded: what was found, by which node, at which head', async () => {
+  it('has each check recorded with its finding, node and head', async () => {
     const recorded = { payoutId: 'p', number: 1, node: 'node.example', head: 200, confirmations: null };
     const expiring = { closing: CLOSING, afterFirstMs: 60_000 };
     expect((await check(expiring)).recorded).toEqual([{ ...recorded, finding: 'not_found' }]);
@@ -147,7 +147,7 @@ describe('a payout whose window has ended, with a margin of 60 s and a check eve
     expect([recorded[0]!.finding, recorded[0]!.node, expired]).toEqual(['no_wallet', null, []]);
   });
 
-  it('is not closed by a final block of less than 60 s after its window, however new the newest block', async () => {
+  it('does not expire by a final block less than 60 s after its window, however new the newest block', async () => {
     const { checks, expired } = await check({
       closing: CLOSING,
       afterFirstMs: 300_000,
@@ -157,7 +157,7 @@ describe('a payout whose window has ended, with a margin of 60 s and a check eve
   });
 });
 
-/** The transfer of {@link PAYOUT} in a block that is final and so much older than the check. */
+/** The transfer of {@link PAYOUT} in a final block of this age at the time of the check. */
 function settled(blockMs: number): Map<string, TransactionReceipt> {
   const transfers = [{ token: '0xusdc', from: '0xs', to: '0xw', amountMinor: 1n, logIndex: 0 }];
   const place = {
@@ -169,11 +169,11 @@ function settled(blockMs: number): Map<string, TransactionReceipt> {
   return new Map([[HASH, { ...place, transfers, source: { sha256: 'ff', text: null } }]]);
 }
 
-describe('a payout of which the read model says that another one used its transfer', () => {
+describe('a payout whose transfer, by the read model, confirmed another one', () => {
   const over = { usedLogs: new Set([0]) };
   const closing = { ...CLOSING, finding: 'already_used' };
 
-  it('is received after its window where no claim says so: a writer of the database changed the rows', async () => {
+  it('is received after its window without such a claim, because a writer of the database changed the rows', async () => {
     const { expired, recorded, ended } = await check({
       receipts: settled(9000),
       over,
@@ -183,7 +183,7 @@ describe('a payout of which the read model says that another one used its transf
     expect([expired, recorded.map(({ finding }) => finding), ended]).toEqual([[], ['settled'], 1]);
   });
 
-  it('is not tried before its window ends, and expires where the claim is held', async () => {
+  it('is not received before its window ends, and expires where the claim is held', async () => {
     const early = { ...over, expiresAt: new Date(FIRST + 600_000) };
     const waiting = await check({ receipts: settled(9000), over: early });
     expect([waiting.recorded.map(({ finding }) => finding), waiting.ended]).toEqual([['already_used'], 0]);

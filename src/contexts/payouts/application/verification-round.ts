@@ -26,7 +26,7 @@ import {
   type ChainObservation,
   type ChainReader,
 } from './ports.js';
-import { PayoutChecks, type CheckFacts } from '../store/payout-checks.js';
+import { PayoutChecks, type NewCheck } from '../store/payout-checks.js';
 import { Receipts } from '../store/receipts.js';
 import {
   VerificationQueue,
@@ -37,29 +37,28 @@ import {
 import { payoutsConfig, type PayoutsConfig } from '../settings.js';
 import { chainConfig, type ChainConfig } from '../../../platform/config/config.js';
 
-/** Outcomes written at the same time: they travel together in group commits. */
+/** The concurrent outcomes, which share group commits. */
 const PARALLEL = 50;
-/** Users read at the same time. */
 const USERS_AT_A_TIME = 16;
 
-/** The common result of a quorum of nodes, with the height of the newest block that is final for all of them. */
 interface Verdict {
   readonly finding: Finding;
+  /** The height of the newest block that is final for all of the nodes. */
   readonly head: number;
   /** The transfers; empty unless the finding is `settled`. */
   readonly transfers: readonly TransferSighting[];
   readonly source?: ReceiptSource | undefined;
 }
 
-/** The finding of a check, for people, and the time of the next check; null once the payout has its outcome. */
 interface Checked {
   readonly found: CheckFinding;
+  /** The next check; null once the payout has its outcome. */
   readonly next: NextCheck | null;
 }
 
 /**
- * One observation of the chain for all claimed payouts; another, which has to agree with itself and across CHAIN_QUORUM
- * nodes, for those that it would end; then an outcome or another date for each.
+ * Checks claimed payouts: one observation of the chain for all of them, and a consistent one of CHAIN_QUORUM nodes for
+ * those that it would end. Then it writes an outcome or schedules another check for each.
  */
 @Injectable()
 export class VerificationRound {
@@ -80,15 +79,15 @@ export class VerificationRound {
   }
 
   /**
-   * `separately`: one request per payout instead of batches. Returns how many payouts have their outcome now. Throws
-   * ChainUnavailable when no node can be relied on.
+   * Returns the number of payouts with an outcome. Throws ChainUnavailable when no node can be relied on.
+   * @param separately sends one request per payout instead of batches
    */
   async run({ payouts, now: claimedAt }: Claimed, separately: boolean): Promise<number> {
     const began = performance.now();
     const now = (): Date => new Date(claimedAt.getTime() + performance.now() - began);
-    // A batch holds the payouts of few merchants: what one of them does to it concerns few others.
+    // A batch has payouts of few merchants, so that one merchant affects few others.
     const claimed = [...payouts].sort((a, b) => (a.merchantId < b.merchantId ? -1 : 1));
-    // The wallets come from events, which a writer of the database cannot change.
+    // The wallets are read from events, which a writer of the database cannot change.
     const wallets = await inParallel(claimed, USERS_AT_A_TIME, ({ payoutId, userId }) =>
       this.payees.findWallet(userId).catch((error: unknown) => {
         this.logger.warn({ msg: 'user not read', payout_id: payoutId, err: error });
@@ -102,7 +101,7 @@ export class VerificationRound {
     const ending = claimed.filter((each) => this.endingIn(observed, each, now()) !== null);
     const confirmed = ending.length === 0 ? [] : await this.confirm(ending, separately);
     const verdicts = new Map(ending.map((each) => [each, this.toVerdict(each, confirmed, now())]));
-    // The receipts precede the events that name them. Those left by a process that dies in between do no harm.
+    // The receipts precede the events that name them. After a crash in between they are unused.
     await this.receipts.keep([...verdicts.values()].flatMap((verdict) => verdict?.source ?? []));
     const results = await inParallel(claimed, PARALLEL, (payout) => {
       const verdict = verdicts.get(payout);
@@ -125,7 +124,7 @@ export class VerificationRound {
     return ended.length;
   }
 
-  /** People see that no node responded; the next check takes the place of this one. */
+  /** Records a failed observation for people; the next check replaces that record. */
   private async observe(
     claimed: readonly PendingPayout[],
     separately: boolean,
@@ -142,7 +141,7 @@ export class VerificationRound {
     }
   }
 
-  /** None when too few nodes can be relied on: the others of the round do not wait for that. */
+  /** Returns no observation when too few nodes can be relied on, so that the round continues. */
   private async confirm(
     ending: readonly PendingPayout[],
     separately: boolean,
@@ -167,19 +166,13 @@ export class VerificationRound {
     return toFinding(receipt, expected, observed.final.number, each.usedLogs);
   }
 
-  /**
-   * A finding that an outcome may rest on. Before the window has ended for the node, it can say that a transfer is there, and
-   * not that it is missing.
-   */
+  /** Returns a finding on which an outcome may rest: before the end of the window only a settled one. */
   private endingIn(observed: ChainObservation, each: PendingPayout, now: Date): Finding | null {
     const finding = this.findingIn(observed, each);
     return finding?.kind === 'settled' || this.isOver(each, observed, now) ? finding : null;
   }
 
-  /**
-   * Checks that the window has ended by the database's clock and, where blocks have times, by that of the newest final
-   * block.
-   */
+  /** Checks the end of the window by the database's clock and, where blocks have times, by the newest final block. */
   private isOver(each: PendingPayout, { final }: ChainObservation, now: Date): boolean {
     const endMs = this.findEnd(each);
     if (now.getTime() < endMs) return false;
@@ -191,7 +184,7 @@ export class VerificationRound {
   }
 
   private toVerdict(each: PendingPayout, confirmed: readonly ChainObservation[], now: Date): Verdict | null {
-    // Rows may name any log as used: the claims decide.
+    // Rows may name any log as used; the claims decide.
     const claimable = { ...each, usedLogs: new Set<number>() };
     const findings = confirmed.map((observed) => this.endingIn(observed, claimable, now));
     const finding = quorumFinding(findings, this.chainSettings.chainQuorum);
@@ -204,7 +197,7 @@ export class VerificationRound {
     return transfers === null ? null : { finding, head, transfers, source: receipt?.source };
   }
 
-  /** Receives a payout, or lets it expire, when the observations agree on it. */
+  /** Receives or expires a payout on which the observations agree. */
   private async end(
     each: PendingPayout,
     verdict: Verdict | null,
@@ -213,13 +206,13 @@ export class VerificationRound {
   ): Promise<Checked> {
     if (verdict === null) {
       payoutChecks.inc({ outcome: 'not_confirmed' });
-      return { ...this.checkAgain(each, null, now), found: 'not_confirmed' };
+      return this.checkAgain(each, null, now, 'not_confirmed');
     }
     let { finding } = verdict;
     if (finding.kind === 'settled') {
       const began = performance.now();
       const outcome = await this.outcomes.receive(each, verdict.transfers);
-      if (outcome === 'row_changed') return { ...this.checkAgain(each, finding, now), found: outcome };
+      if (outcome === 'row_changed') return this.checkAgain(each, finding, now, outcome);
       if (outcome === 'written')
         verificationDelay.observe(
           secondsSinceFinal(each, verdict.transfers, now) + (performance.now() - began) / 1000,
@@ -236,26 +229,31 @@ export class VerificationRound {
     if (!isSecondCheck(each.closing, closing, rules)) return { found: finding.kind, next };
     const outcome = await this.outcomes.expire(each, expiryReason(finding));
     if (outcome === 'early') return this.checkAgain(each, finding, now);
-    if (outcome === 'row_changed') return { ...this.checkAgain(each, finding, now), found: outcome };
+    if (outcome === 'row_changed') return this.checkAgain(each, finding, now, outcome);
     return { found: finding.kind, next: null };
   }
 
-  private checkAgain(payout: PendingPayout, finding: Finding | null, now: Date): Checked {
+  private checkAgain(
+    payout: PendingPayout,
+    finding: Finding | null,
+    now: Date,
+    found: CheckFinding = finding?.kind ?? 'no_response',
+  ): Checked {
     const intervalMs = this.config.payoutCheckIntervalMs;
     payoutChecks.inc({ outcome: finding === null ? 'no_response' : 'responded' });
     if (finding === null) {
       const delayMs = noResponseBackoff(payout.noResponses, intervalMs);
-      return { found: 'no_response', next: { payout, delayMs, finding } };
+      return { found, next: { payout, delayMs, finding } };
     }
     const { kind } = finding;
     const untilExpiryMs = this.findEnd(payout) - now.getTime();
     const ageMs = now.getTime() - payout.createdAt.getTime();
     const random = Math.random();
     const delayMs = nextCheckDelay({ ageMs, untilExpiryMs, finding: kind, intervalMs, random });
-    return { found: kind, next: { payout, delayMs, finding: kind } };
+    return { found, next: { payout, delayMs, finding: kind } };
   }
 
-  /** Payouts that no node ever has a usable response for stay pending until an operator acts. */
+  /** Warns of payouts that stay pending until a node has a usable response. */
   private warnOfNoResponse(claimed: readonly PendingPayout[], observed: ChainObservation): void {
     const withoutResponse = claimed.filter(({ wallet, hash }) => wallet && !observed.receipts.has(hash));
     if (withoutResponse.length === 0) return;
@@ -268,12 +266,12 @@ export class VerificationRound {
   }
 }
 
-/** The record of a check. It names no node where none was needed or none responded: `observed` is null then. */
+/** Returns the record of a check. `observed` is null when no node responded. */
 function toCheck(
   { payoutId, checks, hash }: PendingPayout,
   finding: CheckFinding,
   observed: ChainObservation | null,
-): CheckFacts {
+): NewCheck {
   const check = { payoutId, number: checks + 1, finding };
   if (observed === null || finding === 'no_wallet' || finding === 'not_a_hash')
     return { ...check, node: null, head: null, confirmations: null };
@@ -283,7 +281,7 @@ function toCheck(
   return { ...check, node, head: head.number, confirmations };
 }
 
-/** Returns the most seconds since the transfer became final, counted from the last times at which it was not. */
+/** Returns an upper bound of the seconds since the transfer became final. */
 function secondsSinceFinal(
   { createdAt, notFinalAt }: PendingPayout,
   [transfer]: readonly TransferSighting[],

@@ -62,7 +62,7 @@ describe('the saga of verifications', () => {
         })
       : recorded('payout.expired.v1', { ...facts(payout, user), reason: 'r', expired_at: 't' });
 
-  /** All that the saga keeps of this world. `due`: whether the payout is to be checked now. */
+  /** Returns the rows of the saga. `due`: the payout is to be checked now. */
   const tables = async (): Promise<unknown> => {
     const payouts = Array.from({ length: 12 }, (_, payout) => id(`payout ${payout}`));
     const work = await db.database.query(
@@ -88,7 +88,7 @@ describe('the saga of verifications', () => {
       fc.asyncProperty(story, async ({ wallets, payouts, order, sizes }) => {
         world += 1;
         await db.database.query('truncate payouts.verifications, work.items');
-        // Each payout's outcome follows its report; apart from that, any order.
+        // In any order in which the outcome of each payout follows its report.
         const strands = [
           ...wallets.map((user) => [() => activated(user)]),
           ...payouts.map(({ user, end }, payout) => [
@@ -131,7 +131,7 @@ describe('the saga of verifications', () => {
     );
   });
 
-  it('has a payout checked at once, and again when its user gets a wallet', async () => {
+  it('schedules a check at once, and another one when the user gets a wallet', async () => {
     world += 1;
     await apply([reported(0, 0), reported(1, 1)]);
     const due = async (): Promise<unknown> =>
@@ -170,7 +170,7 @@ describe('the saga of verifications', () => {
       return (await check.compare()).get('payouts.verifications');
     };
 
-    it('names a pending payout that is not on it, and none that ended or came after the checkpoint', async () => {
+    it('reports a pending payout that is missing, and none that ended or came after the checkpoint', async () => {
       world += 1;
       const [first, second, third] = [reported(1, 1), reported(2, 1), reported(3, 1)];
       const events = [first, second, third, ended(2, 1, 'expired')];

@@ -15,7 +15,6 @@ import {
   wakeVerifications,
 } from '../store/verification-queue.js';
 
-/** Schedules the verification of each payout that is reported, and drops it at the payout's outcome. */
 export function verificationSaga(wake: () => void): SubscriptionDefinition {
   return subscriptionOf<PayoutEvent | UserActivated>({
     name: VERIFICATION_SAGA,

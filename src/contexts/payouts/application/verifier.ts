@@ -10,28 +10,27 @@ import { LINES, VerificationQueue, type PendingPayout } from '../store/verificat
 import { payoutsConfig, type PayoutsConfig } from '../settings.js';
 
 const GAUGE_MS = 10_000;
-/** A node that is back is noticed within ten seconds. */
 const NODE_BACKOFF = { firstMs: 1000, maxMs: 10_000 };
 /**
- * After a round that ended no payout, while more are due, the loop rests so many times as long as the round took, and not
- * longer than `longestMs`: in a burst of reports, whose transfers are not there yet, checks leave the machine to the reports.
+ * The pause after a round without an outcome while more payouts are due, in multiples of its duration. In a burst of
+ * reports the checks leave the machine to the reports.
  */
 const REST = { times: 3, longestMs: 2000 } as const;
-/** Payouts that the node had no usable response for have a loop of their own: they delay none of the others. */
+/** Payouts without a usable response of a node have a separate loop, so that they delay no others. */
 const LOOPS = {
   responsive: { batch: 500, lines: [LINES.fresh, LINES.old], separately: false },
   noResponse: { batch: 4, lines: [LINES.noResponse], separately: true },
 } as const;
 
 /**
- * Checks pending payouts on the chain and ends each in its one outcome, in any number of processes. While no node can be
- * relied on, or this process's clock is off, nothing is decided.
+ * Verifies pending payouts on the chain, in any number of processes. It pauses while no node can be relied on, or the
+ * clock of the process is wrong.
  */
 @Injectable()
 export class Verifier implements OnApplicationBootstrap {
   private readonly logger = new Logger(Verifier.name);
   private failures = 0;
-  /** The end of the outage's pause, on the monotonic clock. */
+  /** The end of the pause in an outage, on the monotonic clock. */
   private unavailableUntil = 0;
   private clockOff = false;
   @Background()
@@ -59,7 +58,7 @@ export class Verifier implements OnApplicationBootstrap {
     }
   }
 
-  /** Checks due payouts: at once, or an interval after the last time, so that many reports share one round. */
+  /** Checks due payouts, at most once per interval, so that many reports share a round. */
   wake(): void {
     for (const loop of this.loops) loop.wake();
   }

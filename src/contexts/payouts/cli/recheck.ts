@@ -1,27 +1,22 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../../kernel/clock.js';
-import { ConfigError } from '../../../platform/config/settings.js';
+import { chainRules } from '../../../platform/chain/chain-rules.js';
+import { chainConfig, type ChainConfig } from '../../../platform/config/config.js';
+import { about, ConfigError, urls, urlsIn } from '../../../platform/config/settings.js';
 import { connected } from '../../../platform/cli/connected.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
 import { ChainNode } from '../adapters/chain-node.js';
 import { ChainUnavailable } from '../application/ports.js';
-import { Recheck, type Noted } from '../application/recheck.js';
+import { Recheck } from '../application/recheck.js';
 import { Receipts } from '../store/receipts.js';
-import { nodeOptions } from './node-options.js';
 
-/** Exit codes: a payout is undone, or its receipt was altered; nothing is wrong, and not everything was checked. */
+/** The exit code when a payout is undone, or its receipt was altered. */
 const EXIT_WRONG = 2;
+/** The exit code when nothing is wrong, and not everything was checked. */
 const EXIT_INCOMPLETE = 1;
 const PROGRESS_MS = 5000;
 
-const LABELS: Readonly<Record<Noted['kind'], string>> = {
-  undone: 'UNDONE  ',
-  altered: 'ALTERED ',
-  moved: 'MOVED   ',
-  unknown: 'UNKNOWN ',
-};
-
-/** `npm run audit -- recheck`: checks every payout that was received against a node. Changes nothing. */
+/** `npm run audit -- recheck`: checks every received payout against a node. It changes nothing. */
 export function recheckProgram(program: Command, cli: CliContext): void {
   program
     .command('recheck')
@@ -35,15 +30,14 @@ export function recheckProgram(program: Command, cli: CliContext): void {
       if (from !== undefined && !/^[0-9]{1,40}$/.test(from))
         throw new ConfigError('--from must be a position as this program prints them.');
       const asJson = program.opts<{ json?: boolean }>().json === true;
-      const node = new ChainNode(nodeOptions(config, rpc), systemClock);
+      const print = (text: string, json: object): void => cli.print(asJson ? JSON.stringify(json) : text);
+      const node = openNode(config, rpc);
       try {
         await connected(cli, async (database, store) => {
-          const recheck = new Recheck(store, node, new Receipts(database), config.chainId);
-          const stopped = await runUntilStopped(recheck, from ?? null, (text, json) =>
-            cli.print(asJson ? JSON.stringify(json) : text),
-          );
+          const recheck = new Recheck(store, node, new Receipts(database), config.chainId, from ?? null);
+          const stopped = await run(recheck, print);
           const { counts, position } = recheck;
-          cli.print(asJson ? JSON.stringify({ ...counts, position, stopped }) : describe(recheck, stopped));
+          print(describe(recheck, stopped), { ...counts, position, stopped });
           if (counts.undone + counts.altered > 0) cli.exit(EXIT_WRONG);
           else if (stopped !== null || counts.unknown > 0) cli.exit(EXIT_INCOMPLETE);
         });
@@ -53,28 +47,35 @@ export function recheckProgram(program: Command, cli: CliContext): void {
     });
 }
 
+/** Opens the node of `--rpc`, or the first of CHAIN_RPC_URL. Throws ConfigError without either. */
+function openNode(config: ChainConfig, rpc: string | undefined): ChainNode {
+  const given = rpc ?? config.chainRpcUrl;
+  if (given === null)
+    throw new ConfigError(`Give --rpc or set CHAIN_RPC_URL. ${about(chainConfig.settings.chainRpcUrl)}`);
+  try {
+    urls('http', 'https')(given);
+  } catch (error) {
+    throw new ConfigError(`--rpc ${(error as Error).message}`, { cause: error });
+  }
+  const { chainId, usdcAddress } = config;
+  const options = { url: urlsIn(given)[0]!, chainId, token: usdcAddress ?? '', ...chainRules(config) };
+  return new ChainNode(options, systemClock);
+}
+
 /** Returns the reason why the node became unreliable; null when everything was checked. */
-async function runUntilStopped(
-  recheck: Recheck,
-  from: string | null,
-  print: (text: string, json: object) => void,
-): Promise<string | null> {
+async function run(recheck: Recheck, print: (text: string, json: object) => void): Promise<string | null> {
   let reportedAt = performance.now();
   try {
-    await recheck.run(
-      from,
-      (noted) =>
-        print(
-          `${LABELS[noted.kind]}  payout ${noted.payout_id}, position ${noted.position}: ${noted.why}`,
-          noted,
-        ),
-      () => {
-        if (performance.now() - reportedAt < PROGRESS_MS) return;
-        reportedAt = performance.now();
-        const { position, counts } = recheck;
-        print(`${counts.checked} payouts checked, up to position ${position}`, { position, ...counts });
-      },
-    );
+    for await (const notes of recheck.pages()) {
+      for (const noted of notes) {
+        const { kind, payout_id, position, why } = noted;
+        print(`${kind.toUpperCase().padEnd(8)}  payout ${payout_id}, position ${position}: ${why}`, noted);
+      }
+      if (performance.now() - reportedAt < PROGRESS_MS) continue;
+      reportedAt = performance.now();
+      const { position, counts } = recheck;
+      print(`${counts.checked} payouts checked, up to position ${position}`, { position, ...counts });
+    }
     return null;
   } catch (error) {
     if (error instanceof ChainUnavailable) return error.message;

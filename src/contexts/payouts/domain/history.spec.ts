@@ -72,7 +72,7 @@ describe('the audit of a payout', () => {
     expect(brokenOf(...events).at(-1)).toContain(rule);
   });
 
-  it('keeps nothing in memory of a payout that has ended but its status', () => {
+  it('keeps in memory only the status of an ended payout', () => {
     const stateAfter = (...events: readonly DomainEvent[]): unknown =>
       events.reduce((state, event) => payoutHistory.evaluate(state, event, 'p').state, payoutHistory.initial);
     expect(stateAfter(reported())).toMatchObject({ status: 'pending', facts });

@@ -4,10 +4,7 @@ import { historyRules, onlyOnce } from '../../../kernel/history-rules.js';
 import { PAYOUT_INTENDED, type PayoutIntent } from './payout-events.js';
 import { expire, payout, readPayoutAmount, receive, report, type PayoutState } from './payout.js';
 
-/**
- * What auditors compare each payout with. That its user may be paid, that its transfer is its own and that its evidence
- * fits, they check across streams.
- */
+/** The rules of one payout, for audits. Its user, its transfer and its evidence are checked across streams. */
 export const payoutHistory = historyRules(
   payout,
   {
@@ -38,7 +35,7 @@ export const payoutHistory = historyRules(
   },
 );
 
-/** Later events depend on no more than that it ended. */
+/** The remembered state of ended payouts, on whose status alone later events depend. */
 const ENDED = {
   received: { status: 'received' },
   expired: { status: 'expired' },
@@ -48,7 +45,7 @@ function wrongOrder({ status }: PayoutState): string {
   return status === 'unreported' ? 'it is reported before it ends' : `it ends once, and is ${status} already`;
 }
 
-/** Announced once, on a store that is not atomic (ADR 103). */
+/** The announcement of a payout, once, on a store without atomic commits (ADR 103). */
 export const intentHistory = onlyOnce<DomainEvent<typeof PAYOUT_INTENDED, PayoutIntent>>(
   'payout_intent',
   PAYOUT_INTENDED,

@@ -27,7 +27,7 @@ describe('the form in which hashes are compared', () => {
     '[object Object]',
     'undefined',
     '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4t',
-  ])('of %j is the text, which is no hash', (text) => {
+  ])('of %j is the text itself', (text) => {
     expect(comparableHash(` ${text} `)).toBe(text);
     expect(isHash(text)).toBe(false);
   });

@@ -1,50 +1,48 @@
 import { tidy } from '../../../kernel/typed-text.js';
 import type { DomainEvent } from '../../../kernel/aggregate.js';
 
-/** The facts that every payout event repeats, so that a reader needs no other event. Stream `payout-<payout_id>`. */
+/** The facts that every payout event repeats, so that a reader needs no other event. */
 export interface PayoutFacts {
   readonly payout_id: string;
   readonly merchant_id: string;
   readonly user_id: string;
-  /** Canonical decimal string, > 0 and <= 10000 (kernel/money.ts). */
+  /** A canonical decimal, > 0 and <= 10000 (kernel/money.ts). */
   readonly amount: string;
   readonly currency_code: 'USDC';
-  /** The hash as the merchant sent it. Comparisons use another form ({@link comparableHash}). */
+  /** The hash as the merchant sent it; {@link comparableHash} normalises it. */
   readonly transaction_hash: string;
-  /** The JSON text of the object as the merchant sent it, byte for byte; `{}` when there was none. */
+  /** The JSON text as the merchant sent it, byte for byte; `{}` without one. */
   readonly custom_metadata: string;
-  /** EIP-155 id of the chain that the transfer is on. */
+  /** The EIP-155 id. */
   readonly chain_id: number;
 }
 
-/** A merchant says that it broadcast a transfer. The payout is `pending` until `expires_at`. */
+/** A merchant reported a transfer. The payout is `pending` until `expires_at`. */
 export type PayoutReported = DomainEvent<
   'payout.reported.v1',
   PayoutFacts & { readonly created_at: string; readonly expires_at: string }
 >;
 
-/**
- * The transfer was found on the chain, exact and confirmed, and belongs to no other payout. Final. `log_index` is the
- * place of the Transfer log among those of its transaction, from 0.
- */
+/** The transfer is on the chain, exact and confirmed, and belongs to no other payout. Final. */
 export type PayoutReceived = DomainEvent<
   'payout.received.v2',
   PayoutFacts & {
+    /** The place of the Transfer log among the logs of its transaction, from 0. */
     readonly log_index: number;
     readonly block_number: number;
     readonly received_at: string;
   } & TransferEvidence
 >;
 
-/** The node's response for which a payout was received (ADR 122). */
-export interface TransferEvidence {
+/** The evidence of a received payout, from the response of a node (ADR 122). */
+interface TransferEvidence {
   /** The time of the report, ISO 8601. */
   readonly created_at: string;
   /** Lower case, as all hashes and addresses here. */
   readonly block_hash: string;
   /** The time of the block by its own header, ISO 8601. */
   readonly block_time: string;
-  /** Blocks from the transfer's own to the newest one of that check, both counted. */
+  /** The number of blocks from that of the transfer to the newest one of the check, both included. */
   readonly confirmations: number;
   /** The contract that wrote the log. */
   readonly token: string;
@@ -52,11 +50,11 @@ export interface TransferEvidence {
   readonly to: string;
   /** Minor units, a decimal integer. */
   readonly value: string;
-  /** SHA-256, in hex, of the receipt as the node sent it; its bytes are in `payouts.receipts`, unless they are too many. */
+  /** The SHA-256, in hex, of the receipt as the node sent it. `payouts.receipts` has its bytes, unless they are too many. */
   readonly receipt_sha256: string;
 }
 
-/** The window passed without the transfer. Final. The merchant sees `reason`. */
+/** The window ended without the transfer. Final. The merchant sees `reason`. */
 export type PayoutExpired = DomainEvent<
   'payout.expired.v1',
   PayoutFacts & {
@@ -68,8 +66,8 @@ export type PayoutExpired = DomainEvent<
 >;
 
 /**
- * Only on a store that is not atomic (ADR 103): a payout of the user may be reported soon, unless the user is being
- * deactivated. Stream `payout_intent-<payout_id>`; no part of the payout.
+ * A payout of the user may be reported soon. Only on a store without atomic commits (ADR 103), in the stream
+ * `payout_intent-<payout_id>`.
  */
 export const PAYOUT_INTENDED = 'payout.intended.v1';
 export interface PayoutIntent {
@@ -85,7 +83,7 @@ export const PAYOUT_EXPIRED = 'payout.expired.v1';
 
 export const PAYOUT_EVENTS = [PAYOUT_REPORTED, PAYOUT_RECEIVED, PAYOUT_EXPIRED] as const;
 
-/** The place of the transfer on the chain, with the other observations of one check. */
+/** The observation of a transfer by one check. */
 export interface TransferSighting extends Omit<TransferEvidence, 'created_at'> {
   readonly log_index: number;
   readonly block_number: number;
@@ -97,8 +95,8 @@ export const PAYOUT_CATEGORY = 'payout';
 const HASH = /^(?:0x)?([0-9a-f]{64})$/i;
 
 /**
- * The form in which hashes are compared: lower case after `0x`, however the prefix was sent; any other text without invisible
- * marks and the spaces around it (contract.md 9.4).
+ * Normalises a hash for comparisons: lower case, with `0x`. Other texts lose invisible characters and surrounding spaces
+ * (contract.md 9.4).
  */
 export function comparableHash(transactionHash: string): string {
   const bare = tidy(transactionHash);
@@ -106,7 +104,7 @@ export function comparableHash(transactionHash: string): string {
   return digits === undefined ? bare : `0x${digits.toLowerCase()}`;
 }
 
-/** Checks whether a transaction of the chain may have this hash, in any form. */
+/** Checks the syntax of a transaction hash, in any form. */
 export function isHash(transactionHash: string): boolean {
   return HASH.test(tidy(transactionHash));
 }

@@ -48,7 +48,7 @@ export const payout: Aggregate<PayoutState, PayoutEvent> = {
   },
 };
 
-/** The most one payout may move: 10,000 USDC (contract.md 9.3). */
+/** The largest amount of a payout, in USDC (contract.md 9.3). */
 export const MAX_PAYOUT_AMOUNT = '10000';
 const MAX_MINOR = toMinorUnits(MAX_PAYOUT_AMOUNT);
 
@@ -60,17 +60,18 @@ export function readPayoutAmount(value: unknown): string | Fault {
   return canonicalAmount(value);
 }
 
-/** `facts.amount` is canonical already. `at` and `expiresAt` are ISO 8601. */
+/** Times are ISO 8601. */
 interface ReportDecision {
+  /** Their amount is canonical. */
   readonly facts: PayoutFacts;
   readonly at: string;
   readonly expiresAt: string;
 }
 
 /**
- * A merchant reports a transfer that it broadcast to `payee`. Onboarding users are paid too: the money has moved.
- * A repeat of the same report finds its payout there and changes nothing, however late it comes: it is the same
- * transfer. Another report under its id throws IdempotencyKeyExpired once the response to the first one is gone, 422 before.
+ * Reports a transfer to `payee`, also to one in onboarding, because the money has moved. A repeat of the same report
+ * changes nothing at any time. Another report under its id throws `validation_failed`, or IdempotencyKeyExpired once the
+ * response to the first one is deleted.
  */
 export function report(command: ReportDecision, payee: Payee, state: PayoutState): PayoutEvent[] {
   if (state.status !== 'unreported') {
@@ -96,7 +97,7 @@ export function report(command: ReportDecision, payee: Payee, state: PayoutState
   ];
 }
 
-/** The transfer was verified. Says nothing when the payout has its outcome already. */
+/** Changes nothing once the payout has its outcome. */
 export function receive(
   { evidence, at }: { readonly evidence: TransferSighting; readonly at: string },
   state: PayoutState,
@@ -118,10 +119,7 @@ export function receive(
   ];
 }
 
-/**
- * The window passed without the transfer. Says nothing before its end, unless it is ended early, or when the payout has its
- * outcome already.
- */
+/** Changes nothing once the payout has its outcome, or before the end of its window, unless `early`. */
 export function expire(
   { reason, at, early }: { readonly reason: string; readonly at: string; readonly early?: true | undefined },
   state: PayoutState,
@@ -132,13 +130,12 @@ export function expire(
   return [{ type: 'payout.expired.v1', data }];
 }
 
-/** The members that a report gives. */
 export type Report = Pick<PayoutFacts, (typeof REPORTED)[number]>;
 const REPORTED = ['merchant_id', 'user_id', 'amount', 'transaction_hash', 'custom_metadata'] as const;
 
 type JsonFacts = Omit<PayoutFacts, 'merchant_id' | 'chain_id'>;
 
-/** The response to a report, also to a repeat that comes when the payout has its outcome. */
+/** Returns the response to a report, the same for a repeat after the outcome. */
 export function responseTo(state: PayoutState): string {
   if (state.status === 'unreported') throw new Error('a reported payout has facts');
   const json = payoutJsonBeforeTime(state.facts, 'pending', null);
@@ -146,8 +143,8 @@ export function responseTo(state: PayoutState): string {
 }
 
 /**
- * The JSON of a payout as the API gives it (contract.md 9), built without parsing the merchant's metadata, up to
- * `created_at`, its last member: the terminal events do not repeat it. `reason` is null unless the payout expired.
+ * Returns the JSON of a payout in the API (contract.md 9) up to its last member `created_at`, which final events do not
+ * repeat. The metadata is not parsed. `reason` is null unless the payout expired.
  */
 export function payoutJsonBeforeTime(
   facts: JsonFacts,

@@ -39,12 +39,12 @@ const withLog = (over: object): Partial<RecheckSighting> => ({
 });
 
 describe('a received payout that is checked again', () => {
-  it('is unchanged as long as the chain says the same', () => {
+  it('is unchanged while the chain has the same transfer', () => {
     expect(recheck({})).toEqual({ kind: 'unchanged' });
     expect(recheck({ final: 7 })).toEqual({ kind: 'unchanged' });
   });
 
-  it('is confirmed in another block too: the transfer is the same', () => {
+  it('is confirmed in another block by the same transfer', () => {
     const moved = { ...receipt, blockNumber: 9, blockHash: '0xc', blockTime: 1 };
     expect(recheck({ receipt: moved })).toEqual({
       kind: 'moved',

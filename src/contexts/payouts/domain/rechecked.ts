@@ -2,7 +2,6 @@ import { toMinorUnits } from '../../../kernel/money.js';
 import type { PayoutReceived } from './payout-events.js';
 import { toSighting, type TransactionReceipt } from './verification.js';
 
-/** The result of a check of a payout's transfer long after it was received. */
 export type Rechecked =
   | { readonly kind: 'unchanged' }
   /** The same transfer in another block (contract.md 10.3). */
@@ -15,13 +14,11 @@ export interface RecheckSighting {
   /** The receipt; null when the transaction is in no block, undefined without a usable response. */
   readonly receipt: TransactionReceipt | null | undefined;
   readonly final: number;
-  /**
-   * The hash of the chain's block at the payout's height; undefined when the node was not called or does not have it.
-   */
+  /** The hash of the block at the payout's height; undefined when it was not requested or the node does not have it. */
   readonly hashAtHeight: string | undefined;
 }
 
-/** Checks that the chain still has the transfer of a received payout, by the rules of verification. */
+/** Compares the transfer of a received payout with the chain, by the rules of verification. */
 export function toRecheck(
   data: PayoutReceived['data'],
   { receipt, final, hashAtHeight }: RecheckSighting,

@@ -99,11 +99,11 @@ describe('nodes that have a transfer', () => {
     ['time of the block', { block_time: '1970-01-01T00:16:41.000Z' }],
     ['sender', { from: '0xother' }],
     ['place', { log_index: 1 }],
-  ])('disagree when the %s differs: it would be one node’s word', (_name, over) => {
+  ])('disagree when the %s differs', (_name, over) => {
     expect(quorumFinding([settled(), settled(over)], 2)).toBeNull();
   });
 
-  it('do not agree while fewer than the quorum have a finding, or as many say another thing', () => {
+  it('do not agree while fewer than the quorum have a finding, or as many have another one', () => {
     expect(quorumFinding([settled(), null, null], 2)).toBeNull();
     expect(quorumFinding([settled(), { kind: 'not_found' }], 1)).toBeNull();
     expect(quorumFinding([settled(), { kind: 'not_found' }, settled()], 2)).toEqual(settled());
@@ -133,11 +133,11 @@ describe('an expiry', () => {
     expect(isSecondCheck(one, other, rules)).toBe(false);
   });
 
-  it('needs no other block on a chain whose blocks say nothing of time', () => {
+  it('needs no other block on a chain without useful block times', () => {
     expect(isSecondCheck(first, { ...second, head: 10 }, { ...rules, requiresNewerHead: false })).toBe(true);
   });
 
-  it('compares a transfer that is confirming by the blocks that it still needs', () => {
+  it('compares a confirming transfer by its remaining blocks', () => {
     expect(closingName({ kind: 'confirming', blocks: 3 })).toBe('confirming 3');
     expect(closingName({ kind: 'reverted' })).toBe('reverted');
   });

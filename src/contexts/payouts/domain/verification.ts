@@ -1,39 +1,38 @@
 import type { TransferSighting } from './payout-events.js';
 
-/** A Transfer log of any ERC-20 token, with addresses and hashes in lower case. */
+/** A Transfer log of any ERC-20 token, with addresses in lower case. */
 export interface TransferLog {
   readonly token: string;
   readonly from: string;
   readonly to: string;
   readonly amountMinor: bigint;
-  /** Place among the logs of the transaction, from 0: the same in any block that a reorganisation puts it in. */
+  /** The place among the logs of the transaction, from 0. A reorganisation does not change it. */
   readonly logIndex: number;
 }
 
-/** The chain's receipt of a transaction that is in a block. */
 export interface TransactionReceipt {
   readonly succeeded: boolean;
   readonly blockNumber: number;
   readonly blockHash: string;
-  /** Only the transfers of USDC to the requested wallets are known, and not their places. */
+  /** True when it has only the USDC transfers to the requested wallets, without their places. */
   readonly partial?: true;
   readonly transfers: readonly TransferLog[];
-  /** The time of its block in seconds since 1970. Present in observations on which outcomes may rest. */
+  /** The time of its block in seconds since 1970; present in confirmed observations. */
   readonly blockTime?: number;
-  /** The source of the receipt. Present in observations on which outcomes may rest. */
+  /** Present in confirmed observations. */
   readonly source?: ReceiptSource;
 }
 
 export interface ReceiptSource {
   readonly sha256: string;
-  /** The JSON text; null when it has too many bytes to be kept. */
+  /** The JSON text; null when it is too large to be stored. */
   readonly text: string | null;
 }
 
-/** A transfer as events record it, without what only one node says: the confirmations and the receipt. */
+/** A transfer without the observations that differ by node: the confirmations and the receipt. */
 export type Sighting = Omit<TransferSighting, 'confirmations' | 'receipt_sha256'>;
 
-/** A log in its receipt, whose block has a time. Verification and recheck compare the same members. */
+/** Converts a log of a receipt with a block time. Verification and recheck compare the same members. */
 export function toSighting(
   { blockNumber, blockHash, blockTime = 0 }: TransactionReceipt,
   { logIndex, token, from, to, amountMinor }: TransferLog,
@@ -56,7 +55,7 @@ interface ExpectedTransfer {
   readonly amountMinor: bigint;
 }
 
-/** The findings that a payout expires with, and what the merchant reads. */
+/** The reasons of expired payouts, for merchants, by finding. */
 const REASONS = {
   not_found: 'Transaction not found on the chain within the verification window',
   not_a_hash: 'Not a transaction hash: that has 64 hexadecimal digits',
@@ -68,28 +67,45 @@ const REASONS = {
   already_used: 'The transfer was already used by another payout',
 };
 
-/** The finding of one check of a payout. Only `settled` ends the wait before the window does. */
+/** The finding of one check of a payout. */
 export type Finding =
-  /** Any of the transfers would confirm the payout. */
+  /** Each of the transfers would confirm the payout. */
   | { readonly kind: 'settled'; readonly transfers: readonly Sighting[] }
-  /** The block lies this many blocks after the newest final one. */
+  /** The number of blocks from the newest final one to that of the transfer. */
   | { readonly kind: 'confirming'; readonly blocks: number }
   | { readonly kind: keyof typeof REASONS };
 
 /**
- * What a check of a payout found; apart from the kinds of a {@link Finding}:
- * - `no_response`: the node had no usable response about the transaction
- * - `rate_limited`: the nodes limit the rate of requests, and none has capacity
- * - `not_confirmed`: an outcome was near, and too few nodes agreed on it
- * - `not_written`: the outcome could not be written
- * - `row_changed`: what is stored of the payout is not what was reported
+ * The results of a check, in the order of the API: the kinds of a {@link Finding}, and
+ * - `no_response`: no node had a usable response about the transaction
+ * - `rate_limited`: the nodes refused the requests as too many
+ * - `not_confirmed`: too few nodes agreed on the outcome
+ * - `not_written`: the event store refused the outcome
+ * - `row_changed`: the stored payout differs from the report
  */
-export type CheckFinding =
-  Finding['kind'] | 'no_response' | 'rate_limited' | 'not_confirmed' | 'not_written' | 'row_changed';
+export const CHECK_FINDINGS = [
+  'settled',
+  'confirming',
+  'not_found',
+  'not_a_hash',
+  'no_wallet',
+  'reverted',
+  'wrong_token',
+  'wrong_recipient',
+  'wrong_amount',
+  'already_used',
+  'no_response',
+  'rate_limited',
+  'not_confirmed',
+  'not_written',
+  'row_changed',
+] as const;
+export type CheckFinding = (typeof CHECK_FINDINGS)[number];
 
 /**
- * Compares a receipt with what the merchant reported (contract.md 10.1).
- * `used` are the logs of this transaction that confirmed other payouts; `final` is the height of the newest final block.
+ * Compares a receipt with the report (contract.md 10.1).
+ * @param final the height of the newest final block
+ * @param used the logs of this transaction that confirmed other payouts
  */
 export function toFinding(
   receipt: TransactionReceipt | null,
@@ -112,10 +128,7 @@ export function toFinding(
   return { kind: 'settled', transfers: free.map((log) => toSighting(receipt, log)) };
 }
 
-/**
- * The transfers of a finding that nodes agree on, as events record them: with the confirmations and the receipt that one of
- * these nodes has. Null when it lacks what has to be recorded.
- */
+/** Adds the confirmations and the receipt of one node to agreed transfers; null when its receipt is incomplete. */
 export function recordedTransfers(
   { transfers }: Extract<Finding, { kind: 'settled' }>,
   receipt: TransactionReceipt | null | undefined,
@@ -127,22 +140,19 @@ export function recordedTransfers(
   return transfers.map((each) => ({ ...each, confirmations, receipt_sha256: sha256 }));
 }
 
-/** Blocks from the transfer's own to the newest one, both counted: 1 as soon as the transfer is in a block. */
+/** Counts the blocks from that of the transfer to the newest one, both included. */
 export function countConfirmations(blockNumber: number, head: number): number {
   return Math.max(0, head - blockNumber + 1);
 }
 
-/** The sentence a merchant reads in `reason` when the window ends on this finding. */
+/** Returns the `reason`, for the merchant, of a payout that expires with this finding. */
 export function expiryReason(finding: Exclude<Finding, { kind: 'settled' }>): string {
   if (finding.kind !== 'confirming') return REASONS[finding.kind];
   const { blocks } = finding;
   return `Not confirmed in time: the block of the transfer was not final, by ${blocks} ${blocks === 1 ? 'block' : 'blocks'}`;
 }
 
-/**
- * The finding of at least `quorum` nodes; null when there is no such finding, or when there are two. A node without a
- * finding has no vote.
- */
+/** Returns the one finding of at least `quorum` nodes; null when there is none, or two. A null is no vote. */
 export function quorumFinding(findings: readonly (Finding | null)[], quorum: number): Finding | null {
   const given = findings.filter((finding) => finding !== null);
   const toName = (finding: Finding): string =>
@@ -150,7 +160,7 @@ export function quorumFinding(findings: readonly (Finding | null)[], quorum: num
   return agreeing(given, toName, quorum)[0] ?? null;
 }
 
-/** The votes of one name, at least `quorum` of them; none when no name has as many, or when two have. */
+/** Returns the votes of the one name with at least `quorum` votes; none when no name, or two, have so many. */
 export function agreeing<Vote>(
   votes: readonly Vote[],
   toName: (vote: Vote) => string,
@@ -162,22 +172,19 @@ export function agreeing<Vote>(
   return enough.length === 1 ? enough[0]! : [];
 }
 
-/** The first check after the window, until another one agrees with it. */
+/** The first check after the window, which a second one must confirm. */
 export interface Closing {
   readonly finding: string;
   readonly head: number;
   readonly at: Date;
 }
 
-/** The name under which a finding is compared with one of another time: a transfer that the final head comes nearer to is not lost. */
+/** Returns the name by which findings of two times are compared. A transfer that comes nearer to finality differs. */
 export function closingName(finding: Finding): string {
   return finding.kind === 'confirming' ? `confirming ${finding.blocks}` : finding.kind;
 }
 
-/**
- * Checks for the second of two equal findings after the window: later and, where the rules require it, at a later
- * block.
- */
+/** Checks that the second of two equal findings is late enough and, where the rules require it, at a later block. */
 export function isSecondCheck(
   first: Closing | null,
   second: Closing,

@@ -11,9 +11,9 @@ import { Balance, PayoutTotals } from '../views/payouts.js';
 
 export const STATUSES = ['pending', 'received', 'expired'] as const;
 const HASH_MAX_LENGTH = 255;
-/** Deepest nesting of `custom_metadata` that is accepted; the object itself is level 1. */
+/** The depth of `custom_metadata`; the object itself is level 1. */
 const METADATA_MAX_DEPTH = 32;
-/** Longest `custom_metadata` that is accepted, in bytes of its JSON text. */
+/** The bytes of the JSON text of `custom_metadata`. */
 const METADATA_MAX_BYTES = 16_384;
 
 function readHash(hash: string): string | Fault {
@@ -22,10 +22,10 @@ function readHash(hash: string): string | Fault {
   return CONTROL_CHARACTERS.test(hash) ? new Fault('must not contain control characters') : hash;
 }
 
-/** No hash has invisible marks: copying adds them. */
+/** A hash in a query, without the invisible characters that copying may add. */
 export const hashFilter = text({ minLength: 1, maxLength: HASH_MAX_LENGTH }, (hash) => readHash(tidy(hash)));
 
-/** The exact text of an object; `{}` where there is none. */
+/** The exact JSON text of an object. */
 const metadata: Rule = {
   schema: { type: 'object' },
   read: (value) => {
@@ -61,9 +61,9 @@ class ReportPayoutFields {
   custom_metadata?: string | null;
 }
 
-/** Body of POST /merchants/v1/payouts/report (contract.md 9). */
+/** The body of POST /merchants/v1/payouts/report (contract.md 9). */
 export class ReportPayoutBody {
-  /** No uuid names no user: 404. */
+  /** A text that is not a UUID names no user: 404. */
   @Field(text(UUID)) user_id!: string;
   @Nested(() => ReportPayoutFields) payout!: ReportPayoutFields;
 }
@@ -85,17 +85,11 @@ export class Payout {
 
 export class PayoutResponse extends ResourceOf('payout', Payout) {}
 
-/** Query of a list of the payouts of one merchant. */
-class PayoutsQuery extends createdListQuery(MAX_PAGE, 'Payouts per page.') {
+export class MerchantPayoutsQuery extends createdListQuery(MAX_PAGE, 'Payouts per page.') {
   @Filter(uuid, 'Only payouts to this user.') user_id?: string;
   @Filter(oneOf(STATUSES), 'Only payouts in this status.') status?: (typeof STATUSES)[number];
+  @Filter(hashFilter, 'Only payouts of this transaction.') transaction_hash?: string;
 
-  @Filter(hashFilter, 'Only payouts of this transaction.')
-  transaction_hash?: string;
-}
-
-/** Query of GET /merchants/v1/payouts. */
-export class MerchantPayoutsQuery extends PayoutsQuery {
   @Filter(text({ minLength: 1 }, tidy), 'Only payouts to the user of this external_id.')
   external_id?: string;
 
@@ -128,7 +122,7 @@ class Receipt {
   json!: string | null;
 }
 
-/** The place of a payout's transfer on the chain, with the observations of it (contract.md 10.8). */
+/** The evidence of a payout's transfer (contract.md 10.8). */
 class Evidence {
   @ApiProperty(UUID) payout_id!: string;
   @ApiProperty({ type: 'integer', description: 'EIP-155.' }) chain_id!: number;

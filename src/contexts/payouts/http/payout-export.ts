@@ -5,20 +5,20 @@ import { StreamReply } from '../../../platform/http/reply.js';
 import { getRequest } from '../../../platform/http/request-state.js';
 import { PayoutsView, type PayoutFilter, type PayoutTotals } from '../views/payouts.js';
 
-/** Rows of one query at most: so much is in memory, however long the list is. */
+/** The rows of one query, which bound the memory of an export. */
 const ROWS = 200;
 const RETRY_SECONDS = 5;
 
 const COLUMNS = ['id', 'user_id', 'amount', 'currency_code', 'status', 'transaction_hash', 'reason'] as const;
 
-/** The export formats by media type, in the order of preference. Each formats a payout's JSON as a line. */
+/** The export formats by media type, in the order of preference. `line` formats the JSON of a payout. */
 const FORMATS: Readonly<Record<string, { readonly head: string; readonly line: (body: string) => string }>> =
   {
     'application/x-ndjson': { head: '', line: (body) => `${oneLine(body)}\n` },
     'text/csv': { head: `${[...COLUMNS, 'custom_metadata', 'created_at'].join()}\r\n`, line: csvLine },
   };
 
-/** The media type of an export that the request accepts; null for the pages of JSON that all others get. */
+/** The media type of an export that the request prefers; null for pages of JSON. */
 export const ExportType = createParamDecorator((_: unknown, context: ExecutionContext): string | null => {
   const qualities = readQualities(getRequest(context).headers.accept ?? '');
   const ofPages = Math.max(...JSON_TYPES.map((type) => qualities.get(type) ?? 0));
@@ -27,7 +27,7 @@ export const ExportType = createParamDecorator((_: unknown, context: ExecutionCo
 
 const JSON_TYPES = ['application/json', 'application/*', '*/*'];
 
-/** Returns the quality by media type; 1 where none is given (RFC 9110, 12.5.1). */
+/** Returns the quality by media type, 1 by default (RFC 9110, 12.5.1). */
 function readQualities(accept: string): ReadonlyMap<string, number> {
   return new Map(
     accept.split(',').map((each) => {
@@ -38,29 +38,23 @@ function readQualities(accept: string): ReadonlyMap<string, number> {
   );
 }
 
-/** Whole lists of payouts, as lines or totals (contract.md 9.7). A merchant has one at a time: each reads all of them. */
+/** Exports and totals of whole lists (contract.md 9.7). A merchant may have one at a time, because each reads all rows. */
 @Injectable()
 export class PayoutExport {
   private readonly running = new Set<string>();
 
   constructor(private readonly payouts: PayoutsView) {}
 
-  /**
-   * Streams as fast as the client reads. Throws `rate_limited` while the merchant has another export from this process.
-   */
+  /** Streams as fast as the client reads. Throws `rate_limited` during another export of the merchant. */
   start(type: string, merchantId: string, filter: PayoutFilter): StreamReply {
     this.reserve(merchantId);
-    const body = Readable.from(
-      this.lines(type, merchantId, { ...filter, page_size: Math.min(ROWS, filter.page_size) }),
-      {
-        objectMode: false,
-      },
-    );
+    const pages = { ...filter, page_size: Math.min(ROWS, filter.page_size) };
+    const body = Readable.from(this.lines(type, merchantId, pages), { objectMode: false });
     body.once('close', () => this.running.delete(merchantId));
     return new StreamReply(`${type}; charset=utf-8`, body);
   }
 
-  /** Throws `rate_limited`, as {@link start}. */
+  /** Throws `rate_limited` as {@link start} does. */
   async totals(merchantId: string, filter: PayoutFilter): Promise<PayoutTotals> {
     this.reserve(merchantId);
     return this.payouts.totals(merchantId, filter).finally(() => this.running.delete(merchantId));
@@ -75,7 +69,7 @@ export class PayoutExport {
   private async *lines(type: string, merchantId: string, filter: PayoutFilter): AsyncGenerator<string> {
     const { head, line } = FORMATS[type]!;
     let first = head;
-    // The head comes with the first rows: where these cannot be read the response is an error.
+    // The head is sent with the first rows, so that a failed first read is an error response.
     for await (const bodies of this.payouts.bodies(merchantId, filter)) {
       yield first + bodies.map(line).join('');
       first = '';
@@ -83,14 +77,14 @@ export class PayoutExport {
   }
 }
 
-/** Line breaks of JSON are between its tokens alone: within its texts they are escaped. */
+/** Removes line breaks, which JSON has only between tokens. */
 function oneLine(json: string): string {
   return json.replaceAll(/[\r\n]+/g, ' ');
 }
 
-/** RFC 4180. The metadata is the text that was reported. */
+/** Formats a payout by RFC 4180. The metadata is the reported text. */
 function csvLine(body: string): string {
-  // Quotes are escaped within the JSON texts before this member.
+  // Quotes within the texts before this member are escaped.
   const from = body.indexOf(',"custom_metadata":');
   const to = body.lastIndexOf(',"created_at":');
   const metadata = body.slice(from + ',"custom_metadata":'.length, to);

@@ -19,6 +19,7 @@ import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js'
 import type { StreamReply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { UserRows, USERS_VIEW } from '../../users/contract.js';
+import { PayoutOutcomes } from '../application/payout-outcomes.js';
 import { PayeeCache, ReportPayout } from '../application/report-payout.js';
 import {
   BalancesView,
@@ -40,7 +41,7 @@ import {
 
 const READ = 'payouts:read';
 
-/** contract.md 9. Bodies are text from the read model to the socket: no payout is parsed on its way out. */
+/** The routes of a merchant's payouts (contract.md 9). The JSON of payouts is not parsed between table and response. */
 @Controller('merchants/v1/payouts')
 export class PayoutsController {
   constructor(
@@ -109,7 +110,7 @@ export class PayoutsController {
     return this.payouts.page(merchantId, filter, totals);
   }
 
-  /** Returns the filter with the user of an external_id; it matches no user where none has it or `user_id` differs. */
+  /** Resolves an external_id. Without its user, or with another `user_id`, the filter matches nothing. */
   private async toFilter(merchantId: string, query: MerchantPayoutsQuery): Promise<PayoutFilter> {
     if (query.external_id === undefined) return query;
     await this.progress.requireCurrent(USERS_VIEW);
@@ -154,7 +155,7 @@ export class PayoutsController {
   }
 }
 
-/** GET /merchants/v1/users/{id}/balance (contract.md 11): what the user's payouts add up to. */
+/** The route of a user's balance (contract.md 11). */
 @Controller('merchants/v1/users')
 export class BalanceController {
   constructor(
@@ -179,10 +180,44 @@ export class BalanceController {
   ): Promise<BalanceResponse> {
     const balance = await this.balances.find(merchantId, userId);
     if (balance !== null) return { balance };
-    // Creating a user does not wait for this read model: a user it does not know yet may be a new one.
+    // Creating a user does not wait for this read model, so that a missing user may be new.
     const { state } = await this.payees.get(userId);
     if (state.accountState === 'unknown' || state.merchantId !== merchantId)
       throw DomainError.notFound('User');
     return { balance: NOTHING_PAID };
+  }
+}
+
+/** Expires a payout before the end of its window. */
+@Controller('merchants/v1/sandbox/payouts')
+export class SandboxPayoutsController {
+  constructor(
+    private readonly outcomes: PayoutOutcomes,
+    private readonly payouts: PayoutsView,
+    private readonly progress: SubscriptionProgress,
+  ) {}
+
+  @Post(':id/expire')
+  @ApiRoute({
+    id: 'expireSandboxPayout',
+    tag: 'Sandbox',
+    summary: 'Expire a payout',
+    description:
+      'A pending payout expires now, even if its transfer is on the chain, with the reason of a missing transfer: payout.failed is sent. Only in the sandbox.',
+    responses: {
+      200: [PayoutResponse, 'The payout is expired.'],
+      404: 'The merchant has no such payout.',
+      409: 'The payout is received.',
+    },
+  })
+  async expire(
+    @MerchantId() merchantId: string,
+    @UuidParam('id', 'Payout') id: string,
+    @Cause() cause: EventMetadata,
+  ): Promise<string> {
+    await this.outcomes.expireEarly(merchantId, id, cause);
+    await this.progress.requireCurrent(PAYOUT_VIEWS);
+    const payout = await this.payouts.find(merchantId, id);
+    return `{"payout":${payout!.body}}`;
   }
 }

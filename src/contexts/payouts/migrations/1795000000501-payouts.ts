@@ -1,6 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Read models of payouts (`payouts.payouts`, `payouts.balances`), the work of verifying them on the chain, and the receipts that they rest on. */
 export class Payouts1795000000501 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
@@ -17,12 +16,12 @@ export class Payouts1795000000501 implements MigrationInterface {
         log_index integer,
         body text not null
       );
-      -- Three indexes serve every filter: a list without a status merges the three statuses. A user is of one merchant.
+      -- These serve every filter: a list without a status merges the three statuses. A user belongs to one merchant.
       create index payouts_by_merchant on payouts.payouts (merchant_id, status, created_at desc, id desc);
       create index payouts_by_user on payouts.payouts (user_id, status, created_at desc, id desc);
       create index payouts_by_status on payouts.payouts (status, created_at desc, id desc);
-      -- Eight bytes of it: an index on the text would be most of what a report writes. A hash index has long chains where
-      -- one hash is reported again and again.
+      -- Eight bytes of the hash: an index on the text would be most of the bytes of a report. A hash index has long chains
+      -- for repeated hashes.
       create index payouts_by_transaction on payouts.payouts (hashtextextended(transaction_hash, 0));
       -- Compressing a body costs more than its bytes.
       alter table payouts.payouts alter column body set storage external;
@@ -31,7 +30,7 @@ export class Payouts1795000000501 implements MigrationInterface {
       comment on column payouts.payouts.log_index is 'of a received one: the place of its transfer in the transaction';
       comment on column payouts.payouts.body is 'the payout as the API returns it, byte for byte';
 
-      -- Half-empty pages keep the running totals' updates on their page and out of the index.
+      -- Half-empty pages keep updates of the totals on their page and out of the index.
       create table payouts.balances (
         user_id uuid primary key,
         merchant_id uuid not null,
@@ -42,7 +41,7 @@ export class Payouts1795000000501 implements MigrationInterface {
       create index balances_deactivating on payouts.balances (user_id) where deactivating;
       comment on table payouts.balances is 'one row per user, in minor units of USDC (0.000001)';
 
-      -- What pending payouts are verified by; when, is in work.items.
+      -- The facts of pending payouts; work.items has their schedule.
       create table payouts.verifications (
         payout_id uuid primary key,
         user_id uuid not null,
@@ -55,10 +54,9 @@ export class Payouts1795000000501 implements MigrationInterface {
       );
       create index verifications_by_user on payouts.verifications (user_id);
 
-      -- What each check of a payout found: the newest 50 of a payout, for 7 days.
+      -- The newest 50 checks of a payout, for 7 days.
       create table payouts.checks (
         payout_id uuid not null,
-        -- The first check is number 1.
         number integer not null,
         at timestamptz not null,
         finding text not null,
@@ -71,11 +69,11 @@ export class Payouts1795000000501 implements MigrationInterface {
       comment on table payouts.checks is 'of the verification on the chain; no outcome rests on it';
       comment on column payouts.checks.node is 'host of the node that was read; null where none was needed or none responded';
 
-      -- Receipts that payouts rest on, as nodes sent them. No read model.
+      -- The receipts of received payouts, as nodes sent them. Not a read model.
       create table payouts.receipts (sha256 bytea primary key, receipt text not null);
       comment on table payouts.receipts is 'kept for payouts; sha256 is of the bytes of receipt';
 
-      -- Payouts that may still be reported to a user; empty where the events are in PostgreSQL (ADR 103).
+      -- Announced payouts; empty when the events are in PostgreSQL (ADR 103).
       create table payouts.payout_intents (
         payout_id uuid primary key,
         user_id uuid not null

@@ -3,15 +3,14 @@ import { Database } from '../../../platform/postgres/database.js';
 
 export interface Deactivating {
   readonly pending: number;
-  /** Payouts that were intended before the start of the deactivation and are not reported; none on an atomic store. */
+  /** The announced payouts that are not reported; none on an atomic store. */
   readonly intended: readonly string[];
 }
 
 /**
- * Users who are being deactivated, in the read model of payouts. A report checks the revision of the user's stream, so
- * every payout precedes the start of the deactivation. Once that start is in the read model, the number of pending payouts
- * can only fall. On a store that is not atomic the intent of every payout precedes it, and the payout may follow until its
- * stream is fenced (deactivation-worker.ts): so intents without a payout are kept too.
+ * The users in deactivation, in the read model of payouts. A report checks the revision of the user's stream, so every
+ * payout precedes the start of the deactivation; after the start the number of pending payouts only falls. On a store
+ * without atomic commits the intent precedes the start, and the payout may follow until its stream is fenced.
  */
 @Injectable()
 export class Deactivations {
@@ -28,7 +27,7 @@ export class Deactivations {
     return row ?? null;
   }
 
-  /** Ids of up to `limit` users, in order after `after`, who are being deactivated and have no pending payout. */
+  /** Returns up to `limit` users in deactivation without a pending payout, in the order of ids from `after`. */
   async settled(limit: number, after: string | null): Promise<readonly string[]> {
     const rows = await this.database.query<{ user_id: string }>(
       `select user_id from payouts.balances

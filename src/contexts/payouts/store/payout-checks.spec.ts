@@ -2,13 +2,13 @@ import { expect, it } from '@jest/globals';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { systemClock } from '../../../kernel/clock.js';
 import { deriveId } from '../../../kernel/ids.js';
-import { CHECKS_KEPT_DAYS, MAX_CHECKS, PayoutChecks, type CheckFacts } from './payout-checks.js';
+import { CHECKS_KEPT_DAYS, MAX_CHECKS, PayoutChecks, type NewCheck } from './payout-checks.js';
 
 const db = onTestDatabase();
 const payout = (name: string): string => deriveId('checks', name);
 const START = Date.now() - 3_600_000;
 const checks = (): PayoutChecks => new PayoutChecks(db.database, systemClock);
-const check = (name: string, number: number, over: Partial<CheckFacts> = {}): CheckFacts => ({
+const check = (name: string, number: number, over: Partial<NewCheck> = {}): NewCheck => ({
   payoutId: payout(name),
   number,
   finding: 'not_found',
@@ -41,7 +41,7 @@ it('a payout keeps its newest 50 checks, and the others their own', async () => 
   expect(row!.n).toBe(MAX_CHECKS + 2);
 });
 
-it('a check that another process recorded before is recorded once', async () => {
+it('a check that another process recorded is not recorded twice', async () => {
   await checks().record([check('c', 1)], new Date(START));
   await checks().record([check('c', 1, { finding: 'confirming', confirmations: 2 })], new Date(START + 1));
   expect(await checks().list(payout('c'))).toMatchObject([{ finding: 'confirming', confirmations: 2 }]);

@@ -6,27 +6,12 @@ import { COUNT, TIME } from '../../../platform/dto/rules.js';
 import { columnArrays, deleteBefore } from '../../../platform/postgres/batches.js';
 import { earlierNow } from '../../../platform/postgres/clock-check.js';
 import { Database } from '../../../platform/postgres/database.js';
-import { CHECK_FINDINGS } from '../domain/stuck-reasons.js';
-import type { CheckFinding } from '../domain/verification.js';
+import { CHECK_FINDINGS, type CheckFinding } from '../domain/verification.js';
 import { VERIFICATION } from './verification-queue.js';
-
-/** One check of a payout on the chain. */
-export interface CheckFacts {
-  readonly payoutId: string;
-  /** The first check is number 1. */
-  readonly number: number;
-  readonly finding: CheckFinding;
-  /** The host of the node that was read; null where none was needed or none responded. */
-  readonly node: string | null;
-  /** The newest block of that node. */
-  readonly head: number | null;
-  /** The confirmations; null while the transaction is in no block. */
-  readonly confirmations: number | null;
-}
 
 const FINDING = { type: 'string', enum: CHECK_FINDINGS };
 
-/** A check as the admin API displays it (admin-api.md 3). */
+/** A check in the admin API (admin-api.md 3). */
 export class PayoutCheck {
   @ApiProperty(TIME) at!: string;
   @ApiProperty(FINDING) finding!: CheckFinding;
@@ -41,7 +26,13 @@ export class PayoutCheck {
   confirmations!: number | null;
 }
 
-/** The `check` of a payout. Some days after the outcome its checks are deleted. */
+/** A check to be recorded. The first check of a payout has number 1. */
+export type NewCheck = Readonly<Omit<PayoutCheck, 'at'>> & {
+  readonly payoutId: string;
+  readonly number: number;
+};
+
+/** The last check of a payout. Checks are deleted CHECKS_KEPT_DAYS after they happened. */
 export class LastCheck {
   @ApiProperty({ ...TIME, nullable: true }) last_at!: string | null;
   @ApiProperty({ anyOf: [FINDING, { type: 'null' }] }) last_finding!: CheckFinding | null;
@@ -53,16 +44,15 @@ export class LastCheck {
   attempts!: number | null;
 }
 
-/** Checks of one payout that are kept: the newest ones. */
 export const MAX_CHECKS = 50;
 export const CHECKS_KEPT_DAYS = 7;
 
-/** The finding of the latest check (`latest`) of a pending payout (`pending`): a text that is no hash needs no check. */
+/** The finding of the latest check (`latest`) of a payout (`pending`). A text that is not a hash needs no check. */
 const LATEST_FINDING = `case when pending.hash !~ '^0x[0-9a-f]{64}$' then 'not_a_hash' else latest.finding end`;
 
 const iso = (time: string): string => `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** Deletes with each new check the one that is beyond the newest {@link MAX_CHECKS}. */
+/** Inserts checks and deletes those beyond the newest {@link MAX_CHECKS}. */
 const RECORD = `
   with checked as (
     select * from unnest($2::uuid[], $3::integer[], $4::text[], $5::text[], $6::bigint[], $7::bigint[])
@@ -77,7 +67,7 @@ const RECORD = `
   on conflict (payout_id, number) do update set at = excluded.at, finding = excluded.finding, node = excluded.node,
     head = excluded.head, confirmations = excluded.confirmations`;
 
-/** The checks of payouts and the next ones, for people: no outcome rests on them. */
+/** The checks of payouts, for people. No outcome rests on them. */
 @Injectable()
 export class PayoutChecks {
   private readonly logger = new Logger(PayoutChecks.name);
@@ -87,8 +77,8 @@ export class PayoutChecks {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** One statement, however many checks. A failure is logged: payouts do not wait for their history. */
-  async record(checks: readonly CheckFacts[], at: Date): Promise<void> {
+  /** Records checks. A failure is only logged. */
+  async record(checks: readonly NewCheck[], at: Date): Promise<void> {
     if (checks.length === 0) return;
     const columns = columnArrays(checks, 'payoutId', 'number', 'finding', 'node', 'head', 'confirmations');
     await this.database
@@ -112,7 +102,7 @@ export class PayoutChecks {
     return new Map(rows.map(({ id, ...check }) => [id, check]));
   }
 
-  /** Newest first, {@link MAX_CHECKS} at most. */
+  /** Returns the checks, newest first. */
   list(payoutId: string): Promise<PayoutCheck[]> {
     return this.database.query<PayoutCheck & Record<string, unknown>>(
       `select ${iso('at')} as at, finding, node, head::float8 as head, confirmations::float8 as confirmations

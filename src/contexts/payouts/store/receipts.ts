@@ -5,12 +5,12 @@ import type { TableComparison } from '../../../platform/projections/compare-tabl
 import type { TableCheck } from '../../../platform/projections/table-check.js';
 import type { ReceiptSource } from '../domain/verification.js';
 
-/** Receipts that payouts rest on, as nodes sent them, by the SHA-256 of their bytes. Never changed, never removed. */
+/** The receipts of received payouts, as nodes sent them, by their SHA-256. Rows are neither changed nor deleted. */
 @Injectable()
 export class Receipts {
   constructor(private readonly database: Database) {}
 
-  /** Keeps those that are not kept yet; what has too many bytes has no text and is left out. */
+  /** Stores new receipts. A receipt without text is too large and omitted. */
   async keep(sources: readonly ReceiptSource[]): Promise<void> {
     const texts = new Map(sources.flatMap(({ sha256, text }) => (text === null ? [] : [[sha256, text]])));
     if (texts.size === 0) return;
@@ -22,7 +22,6 @@ export class Receipts {
     );
   }
 
-  /** The JSON text of a receipt; null when it was not kept. */
   async find(sha256: string): Promise<string | null> {
     const [row] = await this.database.query<{ receipt: string }>(
       `select receipt from payouts.receipts where sha256 = decode($1, 'hex')`,
@@ -31,7 +30,7 @@ export class Receipts {
     return row?.receipt ?? null;
   }
 
-  /** Returns those receipts whose bytes do not match the hash under which they are stored. */
+  /** Returns those receipts whose stored bytes have another hash. */
   async altered(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
     if (sha256s.length === 0) return new Set();
     const rows = await this.database.query<{ name: string }>(
@@ -44,7 +43,6 @@ export class Receipts {
   }
 }
 
-/** The check that each receipt has the SHA-256 under which it is stored. */
 export class ReceiptsCheck implements TableCheck {
   readonly name = 'payouts.receipts';
 

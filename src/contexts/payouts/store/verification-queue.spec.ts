@@ -58,7 +58,7 @@ describe('pending payouts to verify', () => {
     expect(await db.database.query('select from work.items')).toHaveLength(6);
   });
 
-  it('of another chain are left alone for half an hour', async () => {
+  it('of another chain are postponed for half an hour', async () => {
     await add('other', 1);
     expect((await queue.claim(CHAIN + 1, 10, [LINES.fresh])).payouts).toEqual([]);
     const [row] = await db.database.query<{ minutes: number }>(
@@ -93,7 +93,7 @@ describe('pending payouts to verify', () => {
     expect((await claimOne(LINES.fresh))!.noResponses).toBe(0);
   });
 
-  it('keep the first check after the window until another one finds something else', async () => {
+  it('keep the first check after the window until one has another finding', async () => {
     await add('closing', 1);
     const check = async (finding: NextCheck['finding'], head = 0) => {
       const payout = (await claim(1)).payouts[0] ?? (await claimOne(LINES.noResponse));
@@ -127,7 +127,7 @@ describe('pending payouts to verify', () => {
     expect(claimed).toMatchObject({ usedLogs: new Set([0]), amountMinor: 1n });
   });
 
-  it('whose facts were deleted outside the service stay on the list', async () => {
+  it('whose rows were deleted outside the service stay in the queue', async () => {
     await add('one', 1);
     await db.database.query('truncate payouts.verifications');
     expect((await claim(1)).payouts).toEqual([]);

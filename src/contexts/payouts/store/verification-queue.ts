@@ -22,12 +22,12 @@ import {
 } from '../domain/payout-events.js';
 import type { CheckFinding, Closing } from '../domain/verification.js';
 
-/** Work of `work.items`, by the id of a pending payout; its shares are merchants. What it is about is in `payouts.verifications`. */
+/** The kind of the items that schedule verifications. Their key is the payout; their share the merchant. */
 export const VERIFICATION = 'payouts.verification';
-/** The subscription that keeps it. */
+/** The subscription that keeps the items and `payouts.verifications`. */
 export const VERIFICATION_SAGA = subscriptionName(VERIFICATION);
 
-/** A payout without its item or its facts would be pending for ever. */
+/** The audit of the queue: a payout without its item or row would stay pending. */
 export const VERIFICATION_WORK_LIST: WorkList = {
   name: VERIFICATION_SAGA,
   table: 'payouts.verifications',
@@ -38,39 +38,38 @@ export const VERIFICATION_WORK_LIST: WorkList = {
   ends: [PAYOUT_RECEIVED, PAYOUT_EXPIRED],
 };
 
-/** Many old payouts do not delay a fresh one; payouts that the node has no usable response for delay neither. */
+/** The priority lines, so that fresh, old and unresponsive payouts do not delay each other. */
 export const LINES = { fresh: 0, old: 1, noResponse: 2 } as const;
 
-/** Payouts of a process that is killed wait this long until another process claims them. */
 const LEASE_MS = 15_000;
+/** The age up to which a payout is fresh. */
 const FRESH_MS = 600_000;
-/** Payouts of another chain than the configured one are claimed again after this time: the setting may change. */
+/** The delay of payouts on another chain than CHAIN_ID, which may be changed. */
 const OTHER_CHAIN_MS = 30 * 60_000;
 
 interface State {
   readonly finding?: string | null;
   /** The number of checks. */
   readonly checks?: number;
-  /** The scheduled time of the next check, ISO 8601. Unlike `due_at`, it does not move during an attempt. */
+  /** The scheduled time of the next check, ISO 8601. Unlike `due_at`, it does not move with each attempt. */
   readonly due?: string;
   readonly closing?: { readonly finding: string; readonly head: number; readonly at: string } | null;
   /** The time of the last check that did not find the transfer final, ISO 8601. */
   readonly notFinalAt?: string | null;
 }
 
-/** A pending payout that this process has claimed. */
 export interface PendingPayout {
   readonly payoutId: string;
   readonly userId: string;
   readonly merchantId: string;
-  /** Lower-cased when EVM. */
+  /** An EVM hash is in lower case. */
   readonly hash: string;
   readonly amountMinor: bigint;
   readonly createdAt: Date;
   readonly expiresAt: Date;
-  /** The round reads it: null while the user has none, undefined when the user could not be read. */
+  /** Set by the round; null while the user has none, undefined when the user could not be read. */
   wallet?: string | null | undefined;
-  /** Logs of the transaction that confirmed other payouts, as far as the read model has come: no outcome rests on them. */
+  /** The logs that confirmed other payouts by the read model, which may lag. No outcome rests on them. */
   readonly usedLogs: ReadonlySet<number>;
   /** The number of earlier checks. */
   readonly checks: number;
@@ -87,19 +86,19 @@ export interface Claimed {
   readonly payouts: readonly PendingPayout[];
   /** The time by the database's clock. */
   readonly now: Date;
-  /** More may be due. */
+  /** True when more may be due. */
   readonly more: boolean;
 }
 
-/** The time of the next check, with the last finding. */
+/** The schedule of the next check, with the last finding. */
 export interface NextCheck {
   readonly payout: PendingPayout;
   readonly delayMs: number;
-  /** The finding; null keeps the one before, where there was no usable response. */
+  /** The finding; null without a usable response, which keeps the one before. */
   readonly finding: CheckFinding | null;
-  /** It can be read alone only: it stays in the line of those. */
+  /** True for a transaction that can only be read separately. */
   readonly isLarge?: boolean | undefined;
-  /** The check was the first after the window that found this; a later one may agree. */
+  /** Set by a check after the window, which a later one may confirm. */
   readonly closing?: Closing;
 }
 
@@ -114,7 +113,7 @@ interface Row extends Pick<
   readonly now: Date;
 }
 
-/** Pending payouts to check on the chain, shared by all processes. */
+/** The queue of pending payouts, shared by all processes. */
 @Injectable()
 export class VerificationQueue {
   constructor(
@@ -122,7 +121,7 @@ export class VerificationQueue {
     private readonly items: WorkItems,
   ) {}
 
-  /** Claims up to `limit` due payouts of the chain, merchants by round robin, the first line before the next. */
+  /** Claims up to `limit` due payouts of the chain, merchants by round robin, line by line. */
   async claim(chainId: number, limit: number, lines: readonly number[]): Promise<Claimed> {
     const { items, more } = await this.items.claim<State>({
       kind: VERIFICATION,
@@ -133,7 +132,7 @@ export class VerificationQueue {
     if (items.length === 0) return { payouts: [], now: new Date(0), more };
     const rows = await this.database.query<Row>(FACTS, [items.map(({ key }) => key)]);
     const facts = new Map(rows.map((row) => [row.payoutId, row]));
-    // An item without facts was changed outside the service: it is left until its lease ends, and an audit names it.
+    // An item without a row was changed outside the service. Its lease ends, and an audit reports it.
     const known = items.flatMap((item) => {
       const row = facts.get(item.key);
       return row === undefined ? [] : [{ item, row }];
@@ -144,18 +143,18 @@ export class VerificationQueue {
     return { payouts, now: rows[0]?.now ?? new Date(0), more };
   }
 
-  /** Keeps the claim for as long as `round` runs: only the process that holds it can reschedule. */
+  /** Keeps the leases while `round` runs: rescheduling requires them. */
   whileClaimed<T>(payouts: readonly PendingPayout[], round: () => Promise<T>): Promise<T> {
     const items = payouts.map(({ item }) => item);
     return this.items.whileClaimed(items, LEASE_MS, round);
   }
 
-  /** `readAt`: before the chain was read. */
+  /** Schedules the next checks. `readAt` is a time before the chain was read. */
   async reschedule(checks: readonly NextCheck[], now: Date, readAt = now): Promise<void> {
     await this.items.retryAll(checks.map((check) => [check.payout.item, toNext(check, now, readAt)]));
   }
 
-  /** Has payouts claimed again after `delayMs`, as they were: no node responded. */
+  /** Makes payouts due again after `delayMs`, with unchanged state, because no node responded. */
   async postpone(payouts: readonly PendingPayout[], delayMs: number): Promise<void> {
     await this.items.extend(
       payouts.map(({ item }) => item),
@@ -163,7 +162,6 @@ export class VerificationQueue {
     );
   }
 
-  /** Removes payouts that have their outcome. */
   async remove(payoutIds: readonly string[]): Promise<void> {
     if (payoutIds.length > 0) await this.database.transaction((tx) => removeVerifications(payoutIds, tx));
   }
@@ -184,7 +182,7 @@ const FACTS = `
 
 function toPendingPayout(item: WorkItem<State>, row: Row): PendingPayout {
   const { closing, notFinalAt } = item.state;
-  // Member by member: a spread of the row cost 6 % of a process with many pending payouts.
+  // Member by member: a spread of the row costs 6 % of a process with many pending payouts.
   return {
     payoutId: row.payoutId,
     userId: row.userId,
@@ -205,9 +203,8 @@ function toPendingPayout(item: WorkItem<State>, row: Row): PendingPayout {
 function toNext({ payout, delayMs, finding, isLarge, closing }: NextCheck, now: Date, readAt: Date): Next {
   const isOld = payout.createdAt.getTime() < now.getTime() - FRESH_MS;
   const before = payout.item.state;
-  // A check without a usable response says nothing of the transfer.
   const isNotFinal = finding !== null && finding !== 'settled' && finding !== 'not_written';
-  // The first check after the window counts until another one finds something else.
+  // The first check after the window counts until one has another finding.
   const isFirst = closing !== undefined && closing.finding !== before.closing?.finding;
   const state: State = {
     finding: finding ?? before.finding ?? null,
@@ -250,7 +247,7 @@ export async function addVerifications(
   await scheduleWork(tx, VERIFICATION, items);
 }
 
-/** Payouts of these users, who have a wallet now, are due. */
+/** Makes the payouts of these users due, who have a wallet now. */
 export async function wakeVerifications(userIds: readonly string[], tx: PoolClient): Promise<void> {
   if (userIds.length === 0) return;
   const { rows } = await tx.query<{ payout_id: string }>(

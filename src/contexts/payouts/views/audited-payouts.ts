@@ -2,7 +2,7 @@ import type { CheckedTables } from '../../../platform/context.js';
 import { everyRow } from '../../../platform/postgres/batches.js';
 import { subscriptionName } from '../../../platform/projections/projection.js';
 
-/** Name of the checkpoint that a request waits for before it responds with what it wrote. */
+/** The projection of payouts and balances, for which requests wait to read their own writes. */
 export const PAYOUT_VIEWS = subscriptionName('payouts.views');
 
 interface BalanceRow {
@@ -12,7 +12,7 @@ interface BalanceRow {
   readonly pending: string;
 }
 
-/** Passes every stored balance to an audit. */
+/** Passes every stored balance to `read`. */
 export function readBalances(query: CheckedTables['query'], read: (row: BalanceRow) => void): Promise<void> {
   return everyRow<BalanceRow>(
     query,

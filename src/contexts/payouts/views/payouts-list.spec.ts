@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000;
 const START = Date.UTC(2026, 0, 1);
 
 const merchant = (n: number): string => deriveId('plans', `merchant ${n}`);
-/** As in the rows below: users of a merchant, of which the first has a tenth of its payouts. */
+/** The users of a merchant, of which the first has a tenth of its payouts. */
 const user = (m: number, n: number): string => deriveId('plans', `user ${m} ${n}`);
 const hashOf = (n: number): string => `0x${n.toString(16).padStart(64, '0')}`;
 
@@ -68,7 +68,7 @@ describe('the list of payouts for operators, over 60,000 payouts of 20 merchants
     list.rows(merchants, { ...filter, page_size: PAGE, page_cursor });
   const numbers = (payouts: readonly { body: string }[]): number[] =>
     payouts.map(({ body }) => (JSON.parse(body) as { number: number }).number);
-  /** The newest of the rows that `holds` for their numbers, from the specification. */
+  /** Returns the newest of the rows whose numbers satisfy `holds`. */
   const expected = (holds: (n: number) => boolean, below = ROWS): number[] => {
     const found: number[] = [];
     for (let n = below - 1; n >= 0 && found.length < PAGE; n -= 1) if (holds(n)) found.push(n);
@@ -112,7 +112,7 @@ describe('the list of payouts for operators, over 60,000 payouts of 20 merchants
     ],
   ];
 
-  it.each(LISTS)('%s has the matching payouts alone, newest first', async (_, filter, merchants, holds) => {
+  it.each(LISTS)('%s has only the matching payouts, newest first', async (_, filter, merchants, holds) => {
     const first = await page(filter, merchants);
     expect(numbers(first.rows)).toEqual(expected(holds));
     if (first.next_cursor === null) return;
@@ -134,7 +134,7 @@ describe('the list of payouts for operators, over 60,000 payouts of 20 merchants
     expect(cost.sorted).toBeLessThanOrEqual(ranges * (PAGE + 1) + ofUser);
   });
 
-  it('a list of overdue payouts has those whose check is late, and reads pending ones alone', async () => {
+  it('a list of overdue payouts has those with a late check, and reads only pending ones', async () => {
     await lists.cost();
     const { rows: payouts, next_cursor } = await list.overdueRows(null, { page_size: PAGE });
     const cost = await lists.cost();

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { decodeCursor, encodeCursor } from '../../../platform/postgres/page-cursor.js';
-import { STATUS } from './payout-changes.js';
+import { STATUS } from './projection.js';
 import { PAGE_BYTES } from '../../../platform/postgres/list-page.js';
 import { PayoutsView, type PayoutFilter } from './payouts.js';
 
@@ -20,7 +20,7 @@ interface Row {
   readonly createdAt: Date;
 }
 
-// Few times and many rows, so that ids decide; some at the very edges of days.
+// Few times and many rows, so that the order depends on ids; some times are at the ends of days.
 const row: fc.Arbitrary<Row> = fc.record({
   id: fc.uuid(),
   merchant: fc.constantFrom(MERCHANT, MERCHANT, MERCHANT, OTHER),
@@ -43,7 +43,7 @@ const filter = fc
   })
   .map((all) => JSON.parse(JSON.stringify(all)) as PayoutFilter);
 
-/** What the list must hold, by the specification. */
+/** Returns the expected list, by the specification. */
 function expected(rows: readonly Row[], filter: PayoutFilter): string[] {
   return rows
     .filter((each) => {
@@ -90,7 +90,7 @@ describe('the list of payouts', () => {
       next_cursor: string | null;
     };
 
-  it('is what the filter says, in full pages, for any rows, filter and page size', async () => {
+  it('matches the filter, in full pages, for any rows, filter and page size', async () => {
     const rows = fc.uniqueArray(row, { minLength: 20, maxLength: 40, selector: ({ id }) => id });
     await fc.assert(
       fc.asyncProperty(rows, fc.array(filter, { minLength: 4, maxLength: 6 }), async (all, filters) => {
@@ -132,11 +132,11 @@ describe('the list of payouts', () => {
     const perPage = Math.ceil(PAGE_BYTES / 16_038);
     expect(sizes).toEqual([perPage, perPage, 600 - 2 * perPage]);
     expect(seen).toEqual(expected(all, { page_size: 1000 }));
-    // Full to the byte at its last row, with nothing after it.
+    // The last row fills the page to the byte, and is the last of the list.
     await fill(all.slice(0, perPage));
     await db.database.query(`update payouts.payouts set body = body::text || repeat(' ', 16000)`);
     expect((await page({ page_size: 1000 })).next_cursor).toBeNull();
-    // One that is larger than a page is a page.
+    // A row that is larger than a page is a page.
     await fill(all.slice(0, 2));
     await db.database.query(`update payouts.payouts set body = body::text || repeat(' ', $1::int)`, [
       PAGE_BYTES,

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { fromMinorUnits } from '../../../kernel/money.js';
+import { chainRules } from '../../../platform/chain/chain-rules.js';
 import { chainConfig, type ChainConfig } from '../../../platform/config/config.js';
 import { ApiProperty, Nested } from '../../../platform/dto/field.js';
 import { COUNT, USDC } from '../../../platform/dto/rules.js';
@@ -20,25 +21,25 @@ import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { comparableHash } from '../domain/payout-events.js';
 import { payout } from '../domain/payout.js';
 import { Receipts } from '../store/receipts.js';
-import { overdueReason, PENDING_PAYOUTS } from './overdue-payouts.js';
-import { STATUS, type Status } from './payout-changes.js';
+import { VERIFICATION } from '../store/verification-queue.js';
+import { STATUS, type Status } from './projection.js';
 
-/** The query of a list of payouts (contract.md 9.7, admin-api.md 3). */
+/** The filter of a list of payouts (contract.md 9.7, admin-api.md 3). */
 export interface PayoutFilter extends CreatedDays, KeysetPage {
   readonly user_id?: string | undefined;
   readonly status?: Status | undefined;
-  /** The hash in any form in which hashes are written. */
+  /** The hash in any form. */
   readonly transaction_hash?: string | undefined;
 }
 
-/** A payout of any merchant; `body` is its JSON text as the merchant API returns it. */
 export interface ListedPayout {
   readonly id: string;
   readonly merchant_id: string;
+  /** The JSON text of the merchant API. */
   readonly body: string;
 }
 
-/** The payouts that merchants reported. */
+/** The read model of payouts. A null merchant, or null merchants, match any. */
 @Injectable()
 export class PayoutsView {
   constructor(
@@ -46,7 +47,6 @@ export class PayoutsView {
     @Inject(chainConfig.KEY) private readonly config: ChainConfig,
   ) {}
 
-  /** Returns null when there is no such payout. A null merchant matches any. */
   async find(merchantId: string | null, id: string): Promise<ListedPayout | null> {
     const [row] = await this.database.query<ListedPayout & Record<string, unknown>>(
       `select ${COLUMNS} from payouts.payouts where id = $1 and ($2::uuid is null or merchant_id = $2)`,
@@ -55,22 +55,18 @@ export class PayoutsView {
     return row ?? null;
   }
 
-  /** The JSON text of one page of a merchant, newest first. */
+  /** Returns the JSON text of a page of a merchant, newest first. */
   async page(merchantId: string, filter: PayoutFilter, totals?: PayoutTotals): Promise<string> {
     const { bodies, next_cursor } = await bodyPage(this.database, toList([merchantId], filter), filter);
     const added = totals === undefined ? '' : `,"totals":${JSON.stringify(totals)}`;
     return `{"payouts":[${bodies}],"next_cursor":${JSON.stringify(next_cursor)}${added}}`;
   }
 
-  /** The rows of one page, newest first. Null merchants: of all. */
   rows(merchants: readonly string[] | null, filter: PayoutFilter) {
     return listPage<ListedPayout>(this.database, { columns: COLUMNS, ...toList(merchants, filter) }, filter);
   }
 
-  /**
-   * Returns {@link rows} that are overdue (overdue-payouts.ts). Pending payouts are few: their table has the columns of
-   * the filters.
-   */
+  /** Returns a page of overdue payouts, by the table of pending ones. */
   async overdueRows(merchants: readonly string[] | null, filter: PayoutFilter) {
     const { user_id, status, transaction_hash, created_from, created_to } = filter;
     const where = {
@@ -79,11 +75,11 @@ export class PayoutsView {
       'user_id = ?': user_id,
       'hash = ?': transaction_hash && comparableHash(transaction_hash),
       false: status !== undefined && status !== 'pending',
-      [`(${overdueReason(this.config)}) is not null`]: true,
+      [isOverdue(this.config)]: true,
     };
     const list = { columns: 'payout_id as id', from: PENDING_PAYOUTS, id: 'payout_id', where };
     const { rows, next_cursor } = await listPage<{ id: string }>(this.database, list, filter);
-    // The rows and the work follow the log separately.
+    // The two tables follow the log separately.
     const pending = await this.database.query<ListedPayout & Record<string, unknown>>(
       `select ${COLUMNS} from payouts.payouts where id = any($1) and status = ${STATUS.pending}
        order by created_at desc, id desc`,
@@ -92,7 +88,7 @@ export class PayoutsView {
     return { rows: pending, next_cursor };
   }
 
-  /** Payouts by their id, or by the hash of their transaction. */
+  /** Finds payouts by id or transaction hash. */
   @Searches('payouts:read')
   async search({ text, uuid, merchants, limit }: SearchQuery): Promise<readonly Found[]> {
     const byId = uuid === null ? null : await this.find(null, uuid);
@@ -103,7 +99,7 @@ export class PayoutsView {
     });
   }
 
-  /** Reads all payouts that match, on every page: a total costs as much as the list is long. */
+  /** Sums all matching payouts, at a cost that grows with the list. */
   async totals(merchantId: string, filter: PayoutFilter): Promise<PayoutTotals> {
     const list = { columns: 'body', ...toList([merchantId], filter) };
     const { matching, params } = toStatement(list, { page_size: 0 });
@@ -118,7 +114,7 @@ export class PayoutsView {
     return { pending: of('pending'), received: of('received'), expired: of('expired') };
   }
 
-  /** The JSON of all payouts that match, `page_size` at a time. */
+  /** Yields the JSON of all matching payouts, `page_size` at a time. */
   async *bodies(merchantId: string, filter: PayoutFilter): AsyncGenerator<readonly string[]> {
     let { page_cursor } = filter;
     do {
@@ -131,7 +127,7 @@ export class PayoutsView {
 
 const COLUMNS = 'id, merchant_id, body';
 
-/** Each filter is a prefix or a range of its index; few payouts have the same transaction. A user is of one merchant. */
+/** Returns the list of a filter, each with its index. Few payouts have the same transaction. */
 function toList(merchants: readonly string[] | null, filter: PayoutFilter): Omit<List, 'columns'> {
   const { user_id, status, transaction_hash, created_from, created_to } = filter;
   const created = inDays('created_at', created_from, created_to);
@@ -153,19 +149,47 @@ function toList(merchants: readonly string[] | null, filter: PayoutFilter): Omit
   return { from, where: { ...where, ...state, [hash]: comparableHash(transaction_hash) } };
 }
 
+/** The delay after which no process checks a due payout, or no node can be relied on. */
+const CHECK_LATE_SECONDS = 60;
+/** The longest time without a usable response about one transaction. */
+const NO_RESPONSE_SECONDS = 600;
+/** The longest time to an outcome after the window and the two checks that let a payout expire. */
+const OUTCOME_LATE_SECONDS = 600;
+
+/** Pending payouts, with the item that schedules their checks. */
+export const PENDING_PAYOUTS = `payouts.verifications pending
+  join work.items item on item.kind = '${VERIFICATION}' and item.key = pending.payout_id::text`;
+
+/**
+ * A condition on {@link PENDING_PAYOUTS}: the payout stays pending until an operator acts. It is on another chain than
+ * CHAIN_ID; or no process has begun its check; or processes try, and no node can be relied on; or no node has a usable
+ * response about its transaction; or its window is over. `due` of the state is the scheduled time of the check, because
+ * `due_at` moves with each attempt.
+ */
+export function isOverdue(settings: Parameters<typeof chainRules>[0]): string {
+  const { expiryMarginSeconds } = chainRules(settings);
+  const isBefore = (time: string, seconds: number): string =>
+    `${time} < now() - interval '${seconds} seconds'`;
+  const scheduled = `coalesce((item.state->>'due')::timestamptz, created_at)`;
+  return `(pending.chain_id <> ${settings.chainId}
+    or ${isBefore('item.due_at', CHECK_LATE_SECONDS)}
+    or item.lease is not null and ${isBefore(scheduled, CHECK_LATE_SECONDS)}
+    or ${isBefore('item.failing_since', NO_RESPONSE_SECONDS)}
+    or ${isBefore('expires_at', 2 * expiryMarginSeconds + OUTCOME_LATE_SECONDS)}) is true`;
+}
+
 class PayoutTotal {
   @ApiProperty(COUNT) count!: number;
   @ApiProperty({ ...USDC, description: 'Sum of their amounts.' }) amount!: string;
 }
 
-/** Counts and sums of payouts by status. */
 export class PayoutTotals implements Readonly<Record<Status, PayoutTotal>> {
   @Nested(() => PayoutTotal) pending!: PayoutTotal;
   @Nested(() => PayoutTotal) received!: PayoutTotal;
   @Nested(() => PayoutTotal) expired!: PayoutTotal;
 }
 
-/** The query for the observations of a payout's transfer. It reads the stream, so it need not wait for a view. */
+/** The evidence of received payouts, read from their streams, so that it need not wait for a view. */
 @Injectable()
 export class EvidenceView {
   constructor(
@@ -214,12 +238,12 @@ export class Balance {
 
 export const NOTHING_PAID: Balance = toFigures(0n, 0n);
 
-/** The query for the sums of a user's payouts. */
+/** The running totals of users, kept by the projection. */
 @Injectable()
 export class BalancesView {
   constructor(private readonly database: Database) {}
 
-  /** Running totals, kept by the projection; null when it knows no such user of the merchant. */
+  /** Returns null when the projection has no such user of the merchant. */
   async find(merchantId: string, userId: string): Promise<Balance | null> {
     const [row] = await this.database.query<{ confirmed: string; pending: string }>(
       'select confirmed, pending from payouts.balances where user_id = $1 and merchant_id = $2',
@@ -229,7 +253,6 @@ export class BalancesView {
   }
 }
 
-/** Formats sums in minor units. */
 function toFigures(confirmed: bigint, pending: bigint): Balance {
   return {
     confirmed: fromMinorUnits(confirmed),

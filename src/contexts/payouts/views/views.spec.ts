@@ -60,7 +60,7 @@ interface Expected {
   readonly json: string;
 }
 
-/** The events of a few users and payouts in a random but possible order, with what a reader must see of them. */
+/** The events of a few users and payouts in a random valid order, with the expected views. */
 function eventsOf(
   stories: readonly Story[],
   order: readonly number[],
@@ -103,7 +103,7 @@ function eventsOf(
     const json = `{${fields.join(',')},"custom_metadata":${each.metadata},"created_at":"${createdAt}"}`;
     return { id: facts.payout_id, story: each, createdAt, json };
   });
-  // Each outcome comes somewhere after its report.
+  // Each outcome is at a random place after its report.
   ends.forEach((end, index) => {
     const reportedAt = events.findIndex(
       (event) => event.type === 'payout.reported.v1' && event.data['payout_id'] === end.data['payout_id'],
@@ -164,7 +164,7 @@ let run = 0;
 const nextMerchant = (): string => id(`merchant of run ${(run += 1)}`);
 
 describe('the read models of payouts', () => {
-  it('hold the same for any batches and however often each one is delivered', async () => {
+  it('are the same for any batches, however often each one is applied', async () => {
     await fc.assert(
       fc.asyncProperty(
         stories,
@@ -187,7 +187,7 @@ describe('the read models of payouts', () => {
     );
   });
 
-  it('come out of a rebuild as they come out of the batches', async () => {
+  it('are the same after a rebuild', async () => {
     await fc.assert(
       fc.asyncProperty(stories, order, async (all, mix) => {
         const merchant = nextMerchant();

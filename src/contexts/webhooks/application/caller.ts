@@ -2,30 +2,29 @@ import { Command } from '@nestjs/cqrs';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 
-/** The merchant, and what the events say of the cause. */
+/** The merchant of a write, the metadata of its events and its idempotency ticket. */
 export interface MerchantCaller {
   readonly merchantId: string;
   readonly metadata: EventMetadata;
   readonly ticket: IdempotencyTicket;
 }
 
-/** The response of a write: its exact text, and the position for which the views wait (null: nothing was written). */
 export interface Responded {
   readonly body: string;
+  /** The position that the views must pass before the response is sent; null when nothing was written. */
   readonly position: string | null;
 }
 
-/** A write of a merchant to one of its endpoints. */
-export abstract class EndpointCommand extends Command<Responded> {
+export abstract class MerchantCommand<Input> extends Command<Responded> {
   constructor(
     readonly caller: MerchantCaller,
-    readonly endpointId: string,
+    readonly input: Input,
   ) {
     super();
   }
 }
 
-/** The options of a command whose response is stored with its events: a repeat gets the same one. */
+/** Returns the options of a command whose response is stored with its events, for repeats. */
 export function respondWith<State>(
   { metadata, ticket }: MerchantCaller,
   status: number,

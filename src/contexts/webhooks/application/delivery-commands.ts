@@ -1,5 +1,5 @@
 import { Inject } from '@nestjs/common';
-import { Command, CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
@@ -21,10 +21,10 @@ import {
 } from '../domain/webhook-requests.js';
 import { DeliveriesView, type FoundDelivery } from '../views/deliveries.js';
 import { toMerchantJson } from '../views/delivery-page.js';
-import { EndpointCommand, respondWith, type Responded, type MerchantCaller } from './caller.js';
+import { MerchantCommand, respondWith, type Responded } from './caller.js';
 
-/** Requests a synthetic delivery to an endpoint, enabled or not. Throws `not_found`. */
-export class RequestTestDelivery extends EndpointCommand {}
+/** Requests a test delivery to the endpoint with this id, enabled or disabled. Throws `not_found`. */
+export class RequestTestDelivery extends MerchantCommand<string> {}
 
 @CommandHandler(RequestTestDelivery)
 export class RequestTestDeliveryHandler implements ICommandHandler<RequestTestDelivery> {
@@ -33,7 +33,7 @@ export class RequestTestDeliveryHandler implements ICommandHandler<RequestTestDe
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ caller, endpointId: endpoint_id }: RequestTestDelivery): Promise<Responded> {
+  async execute({ caller, input: endpoint_id }: RequestTestDelivery): Promise<Responded> {
     const { merchantId: merchant_id } = caller;
     const delivery_id = caller.ticket.id('webhook_test');
     findEndpoint((await this.loop.load(webhookEndpoints, merchant_id)).state, endpoint_id);
@@ -53,17 +53,10 @@ export class RequestTestDeliveryHandler implements ICommandHandler<RequestTestDe
 }
 
 /**
- * Requests one more round of a delivery, under the same `webhook-id`. Throws `not_found` for an unknown delivery and a
- * deleted endpoint, `invalid_transition` for a disabled one.
+ * Requests another round of attempts for the delivery with this id. Throws `not_found` for an unknown delivery and a
+ * deleted endpoint, and `invalid_transition` for a disabled one.
  */
-export class ResendWebhookDelivery extends Command<Responded> {
-  constructor(
-    readonly caller: MerchantCaller,
-    readonly deliveryId: string,
-  ) {
-    super();
-  }
-}
+export class ResendWebhookDelivery extends MerchantCommand<string> {}
 
 @CommandHandler(ResendWebhookDelivery)
 export class ResendWebhookDeliveryHandler implements ICommandHandler<ResendWebhookDelivery> {
@@ -73,22 +66,17 @@ export class ResendWebhookDeliveryHandler implements ICommandHandler<ResendWebho
     private readonly deliveries: DeliveriesView,
   ) {}
 
-  async execute({ caller, deliveryId }: ResendWebhookDelivery): Promise<Responded> {
+  async execute({ caller, input: delivery_id }: ResendWebhookDelivery): Promise<Responded> {
     const { merchantId: merchant_id } = caller;
     const resend_id = caller.ticket.id('webhook_resend');
     const [delivery, { state: endpoints }] = await Promise.all([
-      this.deliveries.find(merchant_id, deliveryId),
+      this.deliveries.find(merchant_id, delivery_id),
       this.loop.load(webhookEndpoints, merchant_id),
     ]);
     if (!delivery) throw DomainError.notFound('Webhook delivery');
-    const command = {
-      resend_id,
-      delivery_id: deliveryId,
-      endpoint_id: delivery.json.webhook_endpoint_id,
-      merchant_id,
-      is_test: delivery.isTest,
-      requested_at: timestamp(this.clock),
-    };
+    const { json, isTest: is_test } = delivery;
+    const place = { resend_id, delivery_id, endpoint_id: json.webhook_endpoint_id, merchant_id };
+    const command = { ...place, is_test, requested_at: timestamp(this.clock) };
     return this.loop.execute(
       webhookResend,
       resend_id,
@@ -117,32 +105,27 @@ export class ResendDeliveryHandler implements OperationHandler<ResendDelivery> {
     if (delivery === null) throw DomainError.notFound('Delivery');
     const { merchant_id: merchantId } = delivery.json;
     const metadata = { actor: 'operator', merchant_id: merchantId };
-    // An operation that is executed again after a crash requests nothing new.
+    // An operation that is executed again after a crash finds the event of its ticket.
     const caller = { merchantId, metadata, ticket: new IdempotencyTicket(operation!.id) };
     const { position } = await this.bus.execute(new ResendWebhookDelivery(caller, subjectId));
     await this.progress.waitFor(DELIVERIES_SAGA, position);
   }
 }
 
-/** The delivery as the request makes it: due at once, unless an attempt is in flight already. */
+/** Returns the delivery as of the request: due at once, unless an attempt is in flight. */
 function resent({ json, inFlight }: FoundDelivery, requestedAt: string): object {
   const own = toMerchantJson(json);
   return inFlight ? own : { ...own, status: 'pending', next_attempt_at: requestedAt, finished_at: null };
 }
 
 /**
- * Requests that what an endpoint did not get since then is sent after all. Throws `not_found`, `validation_failed` for a
- * time in the future, `invalid_transition` for a disabled endpoint.
+ * Requests a resend of all exhausted and dropped deliveries of an endpoint that were created at `since` or later. Throws
+ * `not_found`, `validation_failed` for a time in the future and `invalid_transition` for a disabled endpoint.
  */
-export class RecoverWebhookEndpoint extends EndpointCommand {
-  constructor(
-    caller: MerchantCaller,
-    endpointId: string,
-    readonly since: Date,
-  ) {
-    super(caller, endpointId);
-  }
-}
+export class RecoverWebhookEndpoint extends MerchantCommand<{
+  readonly endpoint_id: string;
+  readonly since: Date;
+}> {}
 
 @CommandHandler(RecoverWebhookEndpoint)
 export class RecoverWebhookEndpointHandler implements ICommandHandler<RecoverWebhookEndpoint> {
@@ -151,17 +134,12 @@ export class RecoverWebhookEndpointHandler implements ICommandHandler<RecoverWeb
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ caller, endpointId, since }: RecoverWebhookEndpoint): Promise<Responded> {
-    const { merchantId } = caller;
+  async execute({ caller, input }: RecoverWebhookEndpoint): Promise<Responded> {
+    const { merchantId: merchant_id } = caller;
     const recovery_id = caller.ticket.id('webhook_recovery');
-    const { state: endpoints } = await this.loop.load(webhookEndpoints, merchantId);
-    const command = {
-      recovery_id,
-      endpoint_id: endpointId,
-      merchant_id: merchantId,
-      since: since.toISOString(),
-      requested_at: timestamp(this.clock),
-    };
+    const { state: endpoints } = await this.loop.load(webhookEndpoints, merchant_id);
+    const place = { recovery_id, endpoint_id: input.endpoint_id, merchant_id };
+    const command = { ...place, since: input.since.toISOString(), requested_at: timestamp(this.clock) };
     return this.loop.execute(
       webhookRecovery,
       recovery_id,

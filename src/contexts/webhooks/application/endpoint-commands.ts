@@ -1,5 +1,5 @@
 import { Inject } from '@nestjs/common';
-import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { AutomaticDisabling } from '../deliveries/automatic-disabling.js';
@@ -17,20 +17,13 @@ import {
   type Update,
 } from '../domain/webhook-endpoints.js';
 import { endpointJson } from '../views/endpoints.js';
-import { EndpointCommand, respondWith, type Responded, type MerchantCaller } from './caller.js';
+import { MerchantCommand, respondWith, type Responded } from './caller.js';
 
 /**
- * Registers an endpoint; its response alone shows the signing secret. Throws `validation_failed` for an address that may
- * not receive webhooks and for an eleventh endpoint.
+ * Registers an endpoint. The response contains its signing secret. Throws `validation_failed` for a refused address and
+ * for an eleventh endpoint.
  */
-export class RegisterWebhookEndpoint extends Command<Responded> {
-  constructor(
-    readonly caller: MerchantCaller,
-    readonly fields: EndpointFields,
-  ) {
-    super();
-  }
-}
+export class RegisterWebhookEndpoint extends MerchantCommand<EndpointFields> {}
 
 @CommandHandler(RegisterWebhookEndpoint)
 export class RegisterWebhookEndpointHandler implements ICommandHandler<RegisterWebhookEndpoint> {
@@ -41,37 +34,27 @@ export class RegisterWebhookEndpointHandler implements ICommandHandler<RegisterW
     private readonly secrets: SigningSecrets,
   ) {}
 
-  async execute({ caller, fields }: RegisterWebhookEndpoint): Promise<Responded> {
-    await this.hosts.check(fields.url);
+  async execute({ caller, input }: RegisterWebhookEndpoint): Promise<Responded> {
+    await this.hosts.check(input.url);
     const { merchantId: merchant_id } = caller;
     const place = { endpoint_id: caller.ticket.id('webhook_endpoint'), merchant_id };
     const created_at = timestamp(this.clock);
-    const command = { ...place, ...fields, sealed_signing_secret: this.secrets.create(place), created_at };
+    const command = { ...place, ...input, sealed_signing_secret: this.secrets.create(place), created_at };
     return this.loop.execute(
       webhookEndpoints,
       merchant_id,
       (state) => register(command, state),
       respondWith(caller, 201, (state) => {
         const endpoint = findEndpoint(state, place.endpoint_id);
-        // A repeat shows the secret of the first time.
+        // A repeat returns the secret of the first request.
         return toBody(endpoint, 0, this.secrets.open(place, endpoint.secrets.at(-1)!.sealed));
       }),
     );
   }
 }
 
-/** Changes what is given of an endpoint. Throws `not_found`, or `validation_failed` for an address that may not be used. */
-export class UpdateWebhookEndpoint extends EndpointCommand {
-  constructor(
-    caller: MerchantCaller,
-    endpointId: string,
-    readonly changes: Update['changes'],
-    /** The cause of disabling it; only the sandbox sets another one. */
-    readonly cause: Update['cause'] = 'merchant',
-  ) {
-    super(caller, endpointId);
-  }
-}
+/** Changes an endpoint. Throws `not_found`, and `validation_failed` for a refused address. */
+export class UpdateWebhookEndpoint extends MerchantCommand<Omit<Update, 'merchant_id' | 'at'>> {}
 
 @CommandHandler(UpdateWebhookEndpoint)
 export class UpdateWebhookEndpointHandler implements ICommandHandler<UpdateWebhookEndpoint> {
@@ -82,10 +65,11 @@ export class UpdateWebhookEndpointHandler implements ICommandHandler<UpdateWebho
     private readonly disabling: AutomaticDisabling,
   ) {}
 
-  async execute({ caller, endpointId, changes, cause }: UpdateWebhookEndpoint): Promise<Responded> {
-    const [endpoint_id, merchant_id] = [endpointId, caller.merchantId];
+  async execute({ caller, input }: UpdateWebhookEndpoint): Promise<Responded> {
+    const { merchantId: merchant_id } = caller;
+    const { endpoint_id, changes } = input;
     if (changes.url !== undefined) {
-      // An endpoint of another merchant is not found, with any address.
+      // Checked first: an endpoint of another merchant is not found, with any address.
       findEndpoint((await this.loop.load(webhookEndpoints, merchant_id)).state, endpoint_id);
       await this.hosts.check(changes.url);
     }
@@ -94,7 +78,7 @@ export class UpdateWebhookEndpointHandler implements ICommandHandler<UpdateWebho
     return this.loop.execute(
       webhookEndpoints,
       merchant_id,
-      (state) => update({ endpoint_id, merchant_id, changes, cause, at }, state),
+      (state) => update({ ...input, merchant_id, at }, state),
       respondWith(caller, 200, (state) => {
         const endpoint = findEndpoint(state, endpoint_id);
         // Enabling clears the count.
@@ -104,8 +88,8 @@ export class UpdateWebhookEndpointHandler implements ICommandHandler<UpdateWebho
   }
 }
 
-/** Deletes an endpoint and, behind it, what is still to be sent to it. Throws `not_found`. */
-export class DeleteWebhookEndpoint extends EndpointCommand {}
+/** Deletes the endpoint with this id; its pending deliveries are dropped. Throws `not_found`. */
+export class DeleteWebhookEndpoint extends MerchantCommand<string> {}
 
 @CommandHandler(DeleteWebhookEndpoint)
 export class DeleteWebhookEndpointHandler implements ICommandHandler<DeleteWebhookEndpoint> {
@@ -114,7 +98,7 @@ export class DeleteWebhookEndpointHandler implements ICommandHandler<DeleteWebho
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  execute({ caller, endpointId: endpoint_id }: DeleteWebhookEndpoint): Promise<Responded> {
+  execute({ caller, input: endpoint_id }: DeleteWebhookEndpoint): Promise<Responded> {
     const { merchantId: merchant_id } = caller;
     const command = { endpoint_id, merchant_id, at: timestamp(this.clock) };
     const response = respondWith(caller, 204, () => '');
@@ -122,19 +106,17 @@ export class DeleteWebhookEndpointHandler implements ICommandHandler<DeleteWebho
   }
 }
 
-/**
- * Gives an endpoint a fresh signing secret, which this response alone shows; the replaced one signs too for
- * `overlapSeconds`. Throws `not_found`, or `invalid_transition` while too many replaced ones are still valid.
- */
-export class RotateSigningSecret extends EndpointCommand {
-  constructor(
-    caller: MerchantCaller,
-    endpointId: string,
-    readonly overlapSeconds: number,
-  ) {
-    super(caller, endpointId);
-  }
+interface Rotation {
+  readonly endpoint_id: string;
+  /** The seconds for which the replaced secret signs too. */
+  readonly overlap_seconds: number;
 }
+
+/**
+ * Replaces the signing secret of an endpoint. The response contains the fresh secret. Throws `not_found`, and
+ * `invalid_transition` while too many replaced secrets are valid.
+ */
+export class RotateSigningSecret extends MerchantCommand<Rotation> {}
 
 @CommandHandler(RotateSigningSecret)
 export class RotateSigningSecretHandler implements ICommandHandler<RotateSigningSecret> {
@@ -145,16 +127,17 @@ export class RotateSigningSecretHandler implements ICommandHandler<RotateSigning
     private readonly disabling: AutomaticDisabling,
   ) {}
 
-  async execute({ caller, endpointId, overlapSeconds }: RotateSigningSecret): Promise<Responded> {
-    const place = { endpoint_id: endpointId, merchant_id: caller.merchantId };
+  async execute({ caller, input }: RotateSigningSecret): Promise<Responded> {
+    const { endpoint_id, overlap_seconds } = input;
+    const place = { endpoint_id, merchant_id: caller.merchantId };
     const rotation_id = caller.ticket.id('webhook_secret');
-    const failures = await this.disabling.count(endpointId);
+    const failures = await this.disabling.count(endpoint_id);
     const now = this.clock.now();
     const command = {
       ...place,
       rotation_id,
       sealed_signing_secret: this.secrets.create(place),
-      former_expires_at: new Date(now.getTime() + overlapSeconds * 1000).toISOString(),
+      former_expires_at: new Date(now.getTime() + overlap_seconds * 1000).toISOString(),
       at: now.toISOString(),
     };
     return this.loop.execute(
@@ -162,8 +145,8 @@ export class RotateSigningSecretHandler implements ICommandHandler<RotateSigning
       caller.merchantId,
       (state) => rotateSecret(command, state),
       respondWith(caller, 200, (state) => {
-        const endpoint = findEndpoint(state, endpointId);
-        // A repeat shows the secret of the first time.
+        const endpoint = findEndpoint(state, endpoint_id);
+        // A repeat returns the secret of the first request.
         const { sealed } = endpoint.secrets.find((each) => each.rotation_id === rotation_id)!;
         return toBody(endpoint, failures, this.secrets.open(place, sealed));
       }),

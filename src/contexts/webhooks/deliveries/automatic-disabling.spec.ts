@@ -15,7 +15,7 @@ const START = Date.parse('2026-01-01T00:00:00.000Z');
 
 const db = onTestDatabase({ poolSize: 2 });
 
-/** One endpoint whose attempts, enabling and evaluation happen when the test says. */
+/** One endpoint, whose attempts, enabling and evaluation the test controls. */
 class Harness {
   readonly endpointId = newId();
   now = START;
@@ -34,7 +34,7 @@ class Harness {
     );
   }
 
-  /** Attempts that began then (Unix milliseconds). */
+  /** Inserts attempts that began at these times (Unix milliseconds). */
   async attempts(outcome: string, ...startedAt: number[]): Promise<void> {
     await db.database.query(
       `insert into webhooks.attempts (delivery_id, attempt, endpoint_id, started_at, duration_ms, outcome)
@@ -57,7 +57,7 @@ class Harness {
     );
   }
 
-  /** Since when it has been failing, when it is to be disabled now (Unix milliseconds). */
+  /** Returns the time since which it has been failing (Unix milliseconds); null when it is not disabled now. */
   async evaluate(): Promise<number | null> {
     const disable = jest.spyOn(this.disabling, 'disable').mockReset().mockResolvedValue();
     await this.disabling.evaluate([this.endpointId, newId()]);
@@ -75,7 +75,7 @@ class Harness {
 
 type Step = { readonly wait: number; readonly kind: 'retry' | 'exhausted' | 'gone' | 'succeeded' | 'enable' };
 
-/** Few enough steps of minutes that every boundary is met again and again. */
+/** Few steps of whole minutes, so that each boundary occurs often. */
 const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.record({
     wait: fc.integer({ min: 0, max: 4 }),
@@ -89,7 +89,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 );
 
 describe('automatic disabling', () => {
-  it('does what the rule says, for any events in any order', async () => {
+  it('follows the rule, for any events in any order', async () => {
     const [failures, window, span] = [4, 20, 5];
     const config = webhooksConfig({
       WEBHOOK_DISABLE_FAILURES: String(failures),
@@ -130,7 +130,7 @@ describe('automatic disabling', () => {
     expect(disablings).toBeGreaterThan(10);
   });
 
-  /** Moments at which a delivery is tried that never succeeds, on the default schedule. */
+  /** Returns the times of the attempts of a failing delivery on the default schedule. */
   const dead = (random: () => number): number[] => {
     let at = START;
     const delays = webhooksConfig({}).webhookRetryScheduleSeconds;
@@ -166,7 +166,7 @@ describe('automatic disabling', () => {
     expect(await harness.evaluate()).toBe(START);
   });
 
-  it('is counted, and logged as a warning, when the events say that it happened', async () => {
+  it('is counted, and logged as a warning, when an event records it', async () => {
     const endpoint = { endpoint_id: newId(), merchant_id: newId() };
     const reason = { cause: 'failing', failing_since: new Date(START).toISOString() } as const;
     const wideLog = jest.fn();

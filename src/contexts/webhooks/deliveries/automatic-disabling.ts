@@ -6,38 +6,24 @@ import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { Log } from '../../../platform/telemetry/logger.js';
 import {
-  disableFailing,
-  disableGone,
+  disableAutomatically,
   FAILURE_COUNT_LIMIT,
   webhookEndpoints,
+  type DisableReason,
   type EndpointRef,
 } from '../domain/webhook-endpoints.js';
 import { endpointsDisabled } from '../metrics.js';
 import { webhooksConfig, type WebhooksConfig } from '../settings.js';
 
-/** The interval at which all endpoints are evaluated, also those that a dead process left. */
+/** The interval at which all endpoints are evaluated, for failures that a dead process did not evaluate. */
 const EVALUATE_ALL_MS = 60_000;
-/** Endpoints of one statement. */
 const CHUNK = 1000;
-/** The pause between two statements, so that thousands of failures cost few of them. */
+/** The pause between two statements, so that thousands of failures share few of them. */
 const PAUSE_MS = 100;
 
-/** Times are ISO 8601. */
-export type DisableReason =
-  /** The receiver responded to this delivery with 410, to an attempt that went to this URL and began then. */
-  | {
-      readonly cause: 'gone';
-      readonly delivery_id: string;
-      readonly attempted_url: string;
-      readonly attempted_at: string;
-    }
-  /** It kept failing; the oldest failure that counted began then. */
-  | { readonly cause: 'failing'; readonly failing_since: string };
-
 /**
- * A condition in SQL: a row `attempt` of `webhooks.attempts` counts as a failure of the row `snapshot` of
- * `webhooks.endpoint_snapshots`. All but successes count, in a window of so many seconds ($2) that ends now ($1), since
- * the endpoint was enabled. The index `attempts_failed` has these rows in the order of time.
+ * The condition that a row `attempt` counts as a failure of the row `snapshot` of an endpoint: no success, since the
+ * endpoint was enabled, within the seconds of the window ($2) before now ($1). The index `attempts_failed` serves it.
  */
 const COUNTS = `attempt.endpoint_id = snapshot.endpoint_id and attempt.outcome <> 'succeeded'
   and attempt.started_at > snapshot.failures_since
@@ -47,10 +33,9 @@ const failures = (columns: string, rest: string): string =>
   `select ${columns} from webhooks.attempts attempt where ${COUNTS} ${rest}`;
 
 /**
- * Disables endpoints that responded with 410, and those with a sustained pattern of failures (contract.md 15): enough of
- * them within the window, the first and the last far enough apart. Successes in between change nothing. Evaluated soon after
- * failures were recorded and once a minute for all, so that nothing is lost with a process. Two processes that evaluate at
- * once do no harm.
+ * Disables endpoints that responded with 410, and those with sustained failures (contract.md 15): enough within the
+ * window, the first and the last far enough apart. Successes in between change nothing. Several processes may evaluate an
+ * endpoint at once.
  */
 @Injectable()
 export class AutomaticDisabling {
@@ -75,13 +60,13 @@ export class AutomaticDisabling {
     @Inject(webhooksConfig.KEY) private readonly config: WebhooksConfig,
   ) {}
 
-  /** A failed attempt of the endpoint was recorded. Returns at once. */
+  /** Schedules the evaluation of an endpoint after a recorded failure. */
   attemptFailed(endpointId: string): void {
     this.failed.add(endpointId);
     this.failing.wake();
   }
 
-  /** Reads the first, the last and at most as many failures in between as it takes to be disabled. */
+  /** Disables those of the endpoints with sustained failures. Reads no more failures than the rule needs. */
   async evaluate(endpointIds: readonly string[]): Promise<void> {
     const { webhookDisableSpanSeconds: span, webhookDisableFailures: enough } = this.config;
     const found = await this.database.query<EndpointRef & { failing_since: Date; [column: string]: unknown }>(
@@ -115,7 +100,7 @@ export class AutomaticDisabling {
     }
   }
 
-  /** The failures of each endpoint that count now; one that has no deliveries yet may be missing. */
+  /** Returns the present failure counts by endpoint; an endpoint without deliveries may be missing. */
   async counts(endpointIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const rows = await this.database.query<{ endpoint_id: string; failures: number }>(
       `select endpoint_id,
@@ -130,26 +115,21 @@ export class AutomaticDisabling {
     return (await this.counts([endpointId])).get(endpointId) ?? 0;
   }
 
-  /** Disables an endpoint; does nothing to one that is disabled or deleted. */
+  /** Disables an endpoint, unless it is disabled or deleted. */
   async disable(endpoint: EndpointRef, reason: DisableReason): Promise<void> {
     const { merchant_id } = endpoint;
-    const command = { ...endpoint, at: timestamp(this.clock) };
+    const command = { ...endpoint, reason, at: timestamp(this.clock) };
     const causation = reason.cause === 'gone' ? { causation_id: reason.delivery_id } : {};
     const { events } = await this.loop.execute(
       webhookEndpoints,
       merchant_id,
-      (state) => {
-        if (reason.cause === 'failing')
-          return disableFailing({ ...command, failing_since: reason.failing_since }, state);
-        const { attempted_url, attempted_at } = reason;
-        return disableGone({ ...command, attempted_url, attempted_at }, state);
-      },
+      (state) => disableAutomatically(command, state),
       { metadata: { actor: 'webhooks.disabling', merchant_id, ...causation } },
     );
     if (events.length === 0) return;
     const { cause } = reason;
     endpointsDisabled.inc({ cause });
-    // No URL: its path may hold a token of the merchant.
+    // The path of the URL may contain a token of the merchant.
     const because =
       reason.cause === 'gone' ? { delivery_id: reason.delivery_id } : { failing_since: reason.failing_since };
     this.log.wideLog('webhook endpoint disabled', { ...endpoint, cause, ...because }, 'warn');

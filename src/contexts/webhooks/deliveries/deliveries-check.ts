@@ -18,7 +18,7 @@ import { isAuthenticDelivery, type DeliveryWithMac } from './signing-secrets.js'
 const ENDPOINTS = 'webhooks.endpoint_snapshots';
 const USER_ERASED = 'user.erased.v1';
 const HELD_AT_ONCE = 500;
-/** The time by which clocks may differ. */
+/** The margin for the difference between clocks. */
 const MARGIN_MS = HOUR_MS;
 const UUIDS = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g;
 
@@ -29,19 +29,19 @@ interface Created {
 }
 
 /**
- * Checks the MAC of each delivery, and counts: none is missing whose time is not over, and there are no more than the events
- * create. Compares the rows of endpoints with the events.
+ * Checks the MAC of each delivery and the number of deliveries: none within its retention is missing, and the events
+ * created all of them. Compares the rows of endpoints with the events.
  */
 export class DeliveriesCheck implements TableCheck {
   readonly name = DELIVERIES_SAGA;
   private readonly published: Published;
   private readonly names: ReadonlySet<string>;
-  /** Endpoints that are not deleted, by merchant. */
+  /** The endpoints by id, by merchant, without deleted ones. */
   private readonly endpoints = new Map<string, Map<string, EndpointRow>>();
-  /** The number of deliveries that an event created and that are stored. */
+  /** The number of stored deliveries that an event created. */
   private found = 0;
   private readonly erased = new Set<string>();
-  /** The deliveries that are missing although their time is not over, with the ids that their bodies name. */
+  /** The missing deliveries within their retention, with the ids in their bodies. */
   private readonly missing: (readonly [id: string, named: readonly string[]])[] = [];
   private keptSince: number | null = null;
   private readonly differences = new DifferentRows();
@@ -53,7 +53,7 @@ export class DeliveriesCheck implements TableCheck {
 
   async add(page: readonly RecordedEvent[]): Promise<void> {
     const { codec, position: until } = this.tables;
-    // Anywhere in the log: an erasure deletes rows before the checkpoint has passed its event.
+    // Erasures after the checkpoint count too: rows are deleted before the checkpoint has passed the event.
     for (const { type, data } of page) if (type === USER_ERASED) this.erased.add(String(data['user_id']));
     const relevant = page.filter(
       ({ type, position }) =>
@@ -92,7 +92,7 @@ export class DeliveriesCheck implements TableCheck {
     return new Map([[DELIVERIES_SAGA, this.differences.of(rows)]]);
   }
 
-  /** A row that differs redirects what is sent. */
+  /** A different row would redirect deliveries. */
   private async compareEndpoints(): Promise<void> {
     const expected = new Map([...this.endpoints.values()].flatMap((each) => [...each]));
     for (const row of await this.tables.query<EndpointRow>(
@@ -129,7 +129,7 @@ export class DeliveriesCheck implements TableCheck {
        left join webhooks.deliveries on delivery_id = any($1::uuid[])`,
       [created.map(({ id }) => id)],
     );
-    // The time is that of the clock that dates deliveries.
+    // The clock of the database dates deliveries.
     this.keptSince ??= rows[0]!.now.getTime() - retentionSeconds(this.tables.config) * 1000 + MARGIN_MS;
     const ids = new Set(rows.map(({ id }) => id));
     for (const { id, body, recordedAt } of created) {

@@ -51,7 +51,7 @@ const deliveries = () =>
   );
 
 describe('the deliveries saga', () => {
-  it('makes one delivery per enabled endpoint, with the envelope of the contract', async () => {
+  it('creates one delivery per enabled endpoint, with the envelope of the contract', async () => {
     const [one, other] = [newId(), newId()];
     const events = [registered(one), registered(other), received()];
     await handle(...events);
@@ -93,7 +93,7 @@ describe('the deliveries saga', () => {
     expect(JSON.parse(row!.body)).toEqual({ id, type, occurred_at: at, merchant_id: merchant, data });
   });
 
-  it('changes nothing when it sees every event twice, also once the endpoint has moved on', async () => {
+  it('changes nothing when events are repeated, also after the endpoint has changed', async () => {
     const endpoint = newId();
     const events = [
       registered(endpoint),
@@ -122,7 +122,7 @@ describe('the deliveries saga', () => {
     expect(await deliveries()).toHaveLength(1);
   });
 
-  it('records as dropped what happens while an endpoint is disabled, only for it and only what it wants', async () => {
+  it('records events while an endpoint is disabled as dropped, only for it and only of its types', async () => {
     const [one, other] = [newId(), newId()];
     await handle(registered(one), registered(other), changed('disabled', one));
     const expired = event('payout.expired.v1', { ...facts, custom_metadata: '{}', expired_at: at });
@@ -141,7 +141,7 @@ describe('the deliveries saga', () => {
     expect(unfinished).toEqual([]);
   });
 
-  it('sends an endpoint only the types it wants', async () => {
+  it('sends an endpoint only its types', async () => {
     await handle(registered(newId(), ['payout.failed']), received());
     expect(await deliveries()).toEqual([]);
     await handle(registered(newId(), ['payout.received']), received());
@@ -154,7 +154,7 @@ describe('the deliveries saga', () => {
     expect(await deliveries()).toEqual([]);
   });
 
-  it('sends a test under the id of the response, also to a disabled endpoint that wants other types', async () => {
+  it('sends a test under the id of the response, also to a disabled endpoint with other types', async () => {
     const [endpoint_id, delivery_id] = [newId(), newId()];
     await handle(
       registered(endpoint_id, ['payout.failed']),
@@ -271,7 +271,7 @@ describe('once a delivery was created', () => {
       expect(await row()).toMatchObject({ state: 'pending', attempts_before: 4, due: true });
     });
 
-    it('does not interrupt a delivery that is being sent: it is marked to be sent again', async () => {
+    it('does not interrupt a delivery in flight, but requests a round after it', async () => {
       await become(`attempts = 4, leased_by = gen_random_uuid()`);
       await handle(resend());
       expect(await row()).toMatchObject({ attempts_before: 0, resend_requested: true, free: false });

@@ -7,7 +7,7 @@ import {
   type WebhookEndpointEvent,
 } from '../domain/webhook-endpoints.js';
 import {
-  WEBHOOK_REQUESTS,
+  REQUEST_HISTORIES,
   type WebhookRecoveryRequested,
   type WebhookResendRequested,
   type WebhookTestRequested,
@@ -22,12 +22,11 @@ import {
   saveEndpoints,
   type DeliveryRow,
   type EndpointRow,
-  type RecoveryRow,
   type ResendRow,
 } from './saga-rows.js';
 import type { NewDelivery } from './signing-secrets.js';
 
-/** The subscription at whose checkpoint the rows of endpoints and deliveries are. */
+/** The subscription that keeps the rows of endpoints and deliveries. */
 export const DELIVERIES_SAGA = subscriptionName('webhooks.deliveries');
 
 type CreatedDelivery = Omit<DeliveryRow, 'mac'>;
@@ -35,18 +34,10 @@ type CreatedDelivery = Omit<DeliveryRow, 'mac'>;
 type OwnEvent = RecordedEvent &
   (WebhookEndpointEvent | WebhookTestRequested | WebhookResendRequested | WebhookRecoveryRequested);
 
-interface Reaction {
-  readonly endpoints: readonly EndpointRow[];
-  readonly deliveries: readonly CreatedDelivery[];
-  readonly resends: readonly ResendRow[];
-  readonly recoveries: readonly RecoveryRow[];
-}
-
 /**
- * Turns events into deliveries: for each endpoint that subscribes to the type at that place in the stream, one row whose
- * id follows from event, endpoint and type. Endpoints change in the same stream, so their state is folded here too:
- * what happened while an endpoint was disabled is recorded as dropped, and never sent automatically (contract.md 13.8).
- * Requests to send again are carried out here as well, as of their place in the stream.
+ * Creates one delivery for each event and each endpoint that receives its type at that position. The id follows from
+ * event, endpoint and type. The saga also folds the endpoints, whose events are in the same order. An event during which
+ * an endpoint was disabled is recorded as dropped (contract.md 13.8). Resends and recoveries are applied in order too.
  */
 export function deliveriesSaga(
   published: Published,
@@ -74,22 +65,23 @@ export function deliveriesSaga(
   };
 }
 
-/** Stored names of the events that say what is sent to whom. */
+/** Returns the types of the saga's events. */
 export function sagaEvents(published: Published): readonly string[] {
-  return [...WEBHOOK_ENDPOINT_EVENTS, ...published.events, ...WEBHOOK_REQUESTS];
+  const requests = REQUEST_HISTORIES.flatMap(({ events }) => events);
+  return [...WEBHOOK_ENDPOINT_EVENTS, ...published.events, ...requests];
 }
 
-/** Pure: what the events come to, in their order. */
+/** Folds the events in order; pure. */
 export function react(
   events: readonly RecordedEvent[],
   before: readonly EndpointRow[],
   published: Published,
-): Reaction {
+) {
   const endpoints = new Map(before.map((endpoint) => [endpoint.endpoint_id, endpoint]));
   const changed = new Set<string>();
   const deliveries: CreatedDelivery[] = [];
   const resends: ResendRow[] = [];
-  const recoveries: RecoveryRow[] = [];
+  const recoveries: WebhookRecoveryRequested['data'][] = [];
   for (const event of events) {
     const create = (
       { endpoint_id, merchant_id, status }: EndpointRow,
@@ -137,7 +129,7 @@ export function react(
   return { endpoints: [...changed].map((id) => endpoints.get(id)!), deliveries, resends, recoveries };
 }
 
-/** An endpoint ahead of an event means that the event was seen before. */
+/** True when the endpoint's row is later than the event, which is then a repeat. */
 function isAhead(endpoint: EndpointRow, event: RecordedEvent): boolean {
   return comparePositions(endpoint.position, event.position) > 0;
 }

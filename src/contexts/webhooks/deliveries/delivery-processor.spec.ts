@@ -25,21 +25,21 @@ describe('jobs that wake a lane', () => {
   });
   afterEach(() => void jest.useRealTimers());
 
-  it.each([1, 5000, 60_000])('adds a job for a retry in %d ms, never too early', (delayMs) => {
+  it.each([1, 5000, 60_000])('are added for a retry in %d ms, never too early', (delayMs) => {
     processor.wakeIn('a', delayMs);
     expect(added).toHaveLength(1);
     expect(added[0]!.delay).toBeGreaterThanOrEqual(delayMs);
     expect(added[0]!.delay).toBeLessThanOrEqual(delayMs + 250);
   });
 
-  it('adds one job for retries of an endpoint within a quarter of a second, and none for a retry after a minute', () => {
+  it('are one for retries of an endpoint within a quarter of a second, and none for a retry after a minute', () => {
     for (let n = 0; n < 50; n += 1) processor.wakeIn('a', 5000);
     processor.wakeIn('b', 5000);
     processor.wakeIn('c', 60_001);
     expect(added.map(({ jobId }) => jobId.slice(0, 1))).toEqual(['a', 'b']);
   });
 
-  it('adds the job again when the queue refused it', async () => {
+  it('are added again after the queue refused one', async () => {
     takes = () => Promise.reject(new Error('unavailable'));
     processor.wakeIn('a', 5000);
     await jest.advanceTimersByTimeAsync(0);
@@ -48,7 +48,7 @@ describe('jobs that wake a lane', () => {
     expect(added).toHaveLength(2);
   });
 
-  it('leaves the rest to the sweeper after 100 jobs in a second, and while the queue is unresponsive', async () => {
+  it('are at most 100 in a second, and none while the queue is unresponsive', async () => {
     let back!: () => void;
     const unresponsive = new Promise<void>((resolve) => (back = resolve));
     const addMany = (name: string): void => {

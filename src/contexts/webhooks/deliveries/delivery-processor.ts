@@ -16,44 +16,38 @@ import { DeliverySender } from './delivery-sender.js';
 import { DeliveryTable } from './delivery-table.js';
 import { Lanes } from './lanes.js';
 
-/** A job says "check this endpoint now"; losing or doubling one does no harm. */
+/** The queue of jobs that wake lanes. A job may be lost or repeated. */
 export const LANE_QUEUE = 'webhook-lanes';
 
 export interface LaneJob {
   readonly endpoint_id: string;
 }
 
-/** The tick: deliveries that are due within the same quarter of a second share one job. */
+/** Deliveries of an endpoint that are due within the same tick share one job. */
 const TICK_MS = 250;
 /** The delay above which no job is created, because the sweep finds the delivery within a second. */
 const MAX_DELAY_MS = 60_000;
-/**
- * Jobs that a process adds in a second: each costs half a millisecond of it, and the sweep finds any number of lanes with
- * one statement (ADR 77).
- */
+/** The rate limit of jobs per process: each costs half a millisecond, and one sweep finds all lanes (ADR 77). */
 const JOBS_PER_SECOND = 100;
 const MAX_REMEMBERED = 10_000;
 const SWEEP_MS = 1000;
-/** A sweep that took long is followed by a rest of as many times its length. */
+/** The pause after a sweep, in multiples of its duration. */
 const REST = 10;
 const EVERY_SECOND = { everyMs: SWEEP_MS, backoff: { firstMs: SWEEP_MS, maxMs: SWEEP_MS } } as const;
 
-/**
- * Drains the lanes of endpoints with something due, in processes with the role `worker`: woken by the saga, by a job when
- * a retry is due, and by a sweep that makes every other loss harmless.
- */
+/** Drains due lanes in processes with the role `worker`. The saga, jobs for due retries and a sweep wake them. */
 @Injectable()
 @Processor(LANE_QUEUE, { autorun: false, concurrency: 20 })
 export class DeliveryProcessor
   extends WorkerHost
   implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown
 {
-  /** Apart from the sweep: on a large table that may take longer than the leases of a sender without a heartbeat last. */
+  /** Separate from the sweep, which may take longer on a large table than leases last without a heartbeat. */
   @Background()
   readonly heartbeat = new BackgroundWork({
     name: 'heartbeat of deliveries',
     ...EVERY_SECOND,
-    // The work runs until the end of the process: a sender without a heartbeat loses its leases.
+    // A sender without a heartbeat loses its leases, so it runs until the end of the process.
     stopsWithProvider: true,
     run: () => this.table.heartbeat(),
   });
@@ -67,9 +61,9 @@ export class DeliveryProcessor
   private readonly log = new Logger(DeliveryProcessor.name);
   private readonly lanes: Lanes;
   private readonly added = new LRUCache<string, true>(upTo(MAX_REMEMBERED));
-  /** Jobs that were added within the last second, or are on their way to a queue that is unavailable. */
+  /** The number of jobs added within the last second, or waiting for an unavailable queue. */
   private adding = 0;
-  /** The end of the rest, on the clock of `performance.now()`. */
+  /** The end of the pause, on the clock of `performance.now()`. */
   private restUntil = 0;
 
   constructor(
@@ -101,12 +95,11 @@ export class DeliveryProcessor
     this.log.warn({ msg: 'queue unavailable', err: error });
   }
 
-  /** Drains the endpoint's lane. Returns at once. */
   wake(endpointId: string): void {
     this.lanes.wake(endpointId);
   }
 
-  /** Adds a job for a delivery that is due then, in whichever process takes it. What has no job, the sweep finds. */
+  /** Adds a job, for any process, that wakes the lane after the delay. The sweep finds deliveries without a job. */
   wakeIn(endpointId: string, delayMs: number): void {
     const now = Date.now();
     const tick = Math.ceil((now + delayMs) / TICK_MS);
@@ -123,7 +116,7 @@ export class DeliveryProcessor
       .finally(() => setTimeout(() => (this.adding -= 1), 1000).unref());
   }
 
-  /** Leases are released once nothing here claims any more. */
+  /** Releases the leases once no lane claims any more. */
   async beforeApplicationShutdown(): Promise<void> {
     if (!this.config.roles.includes('worker')) return;
     await Promise.all([this.heartbeat.stop(), this.sweep.stop()]);

@@ -29,7 +29,7 @@ async function lane(): Promise<string> {
   return id;
 }
 
-/** Deliveries with two attempts each; `finished` is when they finished, null while pending. */
+/** Inserts deliveries with two attempts each; `finished` is null while pending. */
 async function fill(
   finished: string | null,
   { count = 1, to = endpoint, created = OLD } = {},
@@ -58,7 +58,7 @@ const retention = (
     database,
     {} as SubscriptionProgress,
   );
-/** A database that counts its statements, but for the time. */
+/** A database that counts its statements, without those for the time. */
 function counting(): { statements: number; database: Database } {
   const counter = { statements: 0, database: {} as Database };
   const query = (...params: Parameters<Database['query']>) => {
@@ -87,7 +87,7 @@ async function recovery(finished: string | null): Promise<void> {
 }
 
 describe('the retention of deliveries', () => {
-  it('deletes what finished long ago with its attempts, of every endpoint, and nothing else', async () => {
+  it('deletes deliveries that finished long ago, with their attempts, of every endpoint, and no others', async () => {
     await fill(OLD, { count: PRUNED_AT_ONCE + 10 });
     for (let count = 0; count < 5; count += 1) await fill(OLD, { to: await lane(), count: 3 });
     await fill(RECENT, { count: 2 });
@@ -97,7 +97,7 @@ describe('the retention of deliveries', () => {
     expect(await left()).toEqual({ deliveries: 5, attempts: 10, recoveries: 0 });
   });
 
-  it('keeps everything of an endpoint while it is being recovered', async () => {
+  it('keeps all deliveries of an endpoint with an open recovery', async () => {
     await fill(OLD, { count: 3 });
     await recovery(null);
     await retention().prune();
@@ -110,13 +110,13 @@ describe('the retention of deliveries', () => {
     expect(await left()).toMatchObject({ deliveries: 1, attempts: 2 });
   });
 
-  it('passes once in a round over what is old and finished lately', async () => {
+  it('reads old deliveries that finished recently once per round', async () => {
     await fill(RECENT, { count: 4 * PRUNED_AT_ONCE });
     await fill(OLD, { count: 4 * PRUNED_AT_ONCE, created: '2026-02-02T00:00:00Z' });
     const counter = counting();
     await retention(90, 21_600, counter.database).prune();
     expect(await left()).toMatchObject({ deliveries: 4 * PRUNED_AT_ONCE });
-    // Eight full chunks and the empty one, and what there is to ask besides.
+    // Eight full chunks, the empty one, and the other statements.
     expect(counter.statements).toBeLessThan(13);
   });
 

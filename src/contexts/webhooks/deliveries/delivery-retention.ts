@@ -12,15 +12,11 @@ import { DELIVERIES_SAGA } from './deliveries-saga.js';
 
 const DAY_SECONDS = 86_400;
 const ROUND_MS = 6 * HOUR_MS;
-/** Clocks of a delivery and of the user's creation may differ by as much. */
+/** The margin for the difference between the clocks of a delivery and of the user's creation. */
 const MARGIN_MS = DAY_MS;
-/** Rows read in one transaction, and deleted when they are old enough. */
 export const PRUNED_AT_ONCE = 500;
 
-/**
- * Returns the seconds for which finished deliveries are retained at least. Attempts that still count as failures are
- * kept.
- */
+/** Returns the least retention of finished deliveries. Attempts that still count as failures are kept. */
 export function retentionSeconds({
   webhookRetentionDays,
   webhookDisableWindowSeconds,
@@ -30,8 +26,8 @@ export function retentionSeconds({
 }
 
 /**
- * Deletes deliveries that finished more than WEBHOOK_RETENTION_DAYS ago, with their attempts, and recoveries that ended
- * as long ago. What is pending stays, and so does everything of an endpoint that is being recovered.
+ * Deletes deliveries and recoveries that finished more than WEBHOOK_RETENTION_DAYS ago. Pending deliveries are kept, and
+ * so are all of an endpoint with an open recovery.
  */
 @Injectable()
 export class DeliveryRetention {
@@ -52,12 +48,12 @@ export class DeliveryRetention {
   }
 
   /**
-   * Deletes deliveries about an erased person that arrived. One that the merchant did not get yet stays until it arrives or
-   * its retention ends: it holds ids, amounts and what the merchant itself reported.
+   * Deletes succeeded deliveries about an erased person. Others are kept until they succeed or their retention ends: they
+   * contain ids, amounts and data of the merchant.
    */
   @Forgets('webhooks')
   async forget({ userId, merchantId, createdAt }: ErasedPerson, signal: AbortSignal): Promise<boolean> {
-    // All events about the person are deliveries by then.
+    // Afterwards all events about the person are deliveries.
     if (!(await this.progress.waitUntilCurrent(DELIVERIES_SAGA))) return false;
     const since = new Date(Date.parse(createdAt) - MARGIN_MS).toISOString();
     const endpoints = await this.database.query<{ endpoint_id: string }>(
@@ -69,7 +65,7 @@ export class DeliveryRetention {
     return true;
   }
 
-  /** Applies a statement to deliveries created since then, chunk by chunk, oldest first. Returns false when it is aborted. */
+  /** Applies a statement to deliveries since a time, in chunks, oldest first. Returns false when it is aborted. */
   private async walk(
     sql: string,
     since: string,
@@ -89,14 +85,14 @@ export class DeliveryRetention {
   }
 }
 
-/** The next deliveries, the last of which a statement returns; none at the end. */
+/** The condition of the next chunk. A statement returns the last delivery of its chunk, or none at the end. */
 const NEXT = `(created_at, delivery_id) > ($1::timestamptz, $2::uuid)
     order by created_at, delivery_id limit ${PRUNED_AT_ONCE}`;
 const LAST = `select created_at::text, delivery_id from read order by read.created_at desc, delivery_id desc limit 1`;
 
 /**
- * What finished before a time was created before it: found from the old end of the index by time. Locked in the order in
- * which senders and resends lock; a delivery that is pending again meanwhile stays.
+ * Reads the index by creation from its old end, because a delivery that finished before a time was created before it.
+ * Rows are locked in the order of senders and resends; a delivery that became pending again is kept.
  */
 const PRUNE = `
   with read as materialized (
@@ -113,9 +109,7 @@ const PRUNE = `
     delete from webhooks.attempts using expired where attempts.delivery_id = expired.delivery_id
   ) ${LAST}`;
 
-/**
- * Deletes deliveries that name the user and arrived, with their attempts, and the receivers' responses of the others.
- */
+/** Deletes succeeded deliveries that name the user, and the response excerpts of the others. */
 const ERASE = `
   with read as materialized (
     select delivery_id, created_at, position($4 in body) > 0 as names_user from webhooks.deliveries

@@ -9,7 +9,8 @@ import { Sealer } from '../../../platform/sealing/sealer.js';
 import type { Log } from '../../../platform/telemetry/logger.js';
 import { firstAttemptDelay } from '../metrics.js';
 import { webhooksConfig } from '../settings.js';
-import type { AutomaticDisabling, DisableReason } from './automatic-disabling.js';
+import type { DisableReason } from '../domain/webhook-endpoints.js';
+import type { AutomaticDisabling } from './automatic-disabling.js';
 import { DeliverySender } from './delivery-sender.js';
 import type { AttemptRecord, DeliveryClaim, DeliveryResult, DeliveryTable } from './delivery-table.js';
 import type { Destinations } from './destinations.js';
@@ -45,7 +46,7 @@ describe('a delivery that is sent', () => {
   let forged: string[];
   let posts: number;
   let dueInMs: number | null;
-  /** How often the database is unavailable before it takes a record. */
+  /** The number of failures before the database accepts a record. */
   let unavailable: number;
   let disablingError: Error;
   let merchantStatus: MerchantProfile['status'];
@@ -126,7 +127,7 @@ describe('a delivery that is sent', () => {
     expect([await timed(true), await timed(false)]).toEqual([0, 1]);
   });
 
-  it('is held for five minutes without an attempt while its merchant is suspended', async () => {
+  it('is postponed for five minutes without an attempt while its merchant is suspended', async () => {
     received = responded(200);
     merchantStatus = 'suspended';
     expect(await deliver()).toBeNull();
@@ -136,7 +137,7 @@ describe('a delivery that is sent', () => {
     expect(await deliver()).toMatchObject({ outcome: 'succeeded' });
   });
 
-  it('has the whole retry schedule again once the merchant has resent it', async () => {
+  it('has the whole retry schedule again after a resend', async () => {
     received = failed('the connection was refused (ECONNREFUSED)');
     await deliver({ ...delivery, attempts: 4 });
     expect(recorded.at(-1)).toMatchObject({ state: 'exhausted', attempts: 5 });
@@ -183,6 +184,14 @@ describe('a delivery that is sent', () => {
       ]);
     },
   );
+
+  it('frees its slot while the event store is unavailable after a response with 410', async () => {
+    unavailable = 1;
+    received = responded(410);
+    const disabledBefore: number[] = [];
+    await sender.deliver(delivery, () => void disabledBefore.push(gone.length), false);
+    expect([disabledBefore, gone.length, recorded.length]).toEqual([[0], 1, 1]);
+  });
 
   it('is recorded although its endpoint cannot be disabled for a reason that remains', async () => {
     jest.spyOn(Logger.prototype, 'warn').mockReturnValueOnce();

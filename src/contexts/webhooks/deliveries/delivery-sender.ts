@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
-import { upTo } from '../../../platform/cache-size.js';
 import { EventStoreUnavailable } from '../../../platform/event-store/port.js';
 import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../../platform/http/merchant-directory.js';
 import { retryAfterMs, type HttpResult } from '../../../platform/outbound/outbound-request.js';
@@ -24,30 +22,25 @@ import { Receivers } from './receivers.js';
 import { SigningSecrets } from './signing-secrets.js';
 
 const USER_AGENT = 'svc-Webhooks/1.0';
-/** Pause after a delivery that could not be decided here (the event store was unavailable), and between tries to record one. */
+/** The pause after a delivery that failed within this process, and between tries to record one. */
 const PAUSE_MS = 1000;
-/**
- * The pause between two log lines about deliveries that cannot be recorded. Thousands may wait for the database at
- * once.
- */
+/** The interval of log lines about deliveries that cannot be recorded, of which thousands may wait for the database. */
 const WARN_EVERY_MS = 10_000;
-/** The system's errors when this process or machine has no sockets left, which are no fault of a receiver. */
+/** The errors of a process or machine without free sockets, which are not the receiver's fault. */
 const OUT_OF_SOCKETS = /\b(EMFILE|ENFILE|ENOBUFS)\b/;
 
 type SendResult = DeliveryResult & { readonly attempt: AttemptRecord };
 
-/**
- * One delivery, one attempt: check again where it goes, and whether its merchant is suspended, sign, send, evaluate,
- * record. Operators see one wide line, one count and one span of each; no bodies, no secrets.
- */
+interface Attempted {
+  readonly result: DeliveryResult;
+  /** The destination; absent where there was no attempt. */
+  readonly url?: string;
+}
+
+/** Makes one attempt of a delivery. Each has one log line, one count and one span, without bodies and secrets. */
 @Injectable()
 export class DeliverySender {
   private readonly logger = new Logger(DeliverySender.name);
-  /** The hosts by URL. */
-  private readonly hosts = new LRUCache<string, string>({
-    ...upTo(10_000),
-    memoMethod: (url) => new URL(url).host,
-  });
   private stopped = false;
   /** The time of the last warning, on the clock of `performance.now()`. */
   private warnedAt = -Infinity;
@@ -65,51 +58,56 @@ export class DeliverySender {
   ) {}
 
   /**
-   * Sends and records one. `responded` is called once, before the record, with the attempt or null when there was none.
-   * `fills`: it takes the last slot of its endpoint, and may have waited for the receiver.
-   * Resolves once it is recorded to the milliseconds until it is due again, or null when it is not. Never rejects.
+   * Sends and records a delivery; never rejects. Returns the milliseconds until it is due again, or null.
+   * @param responded called once, before the record, with the attempt or null when there was none
+   * @param fills true when it occupies the last slot of its endpoint, and may have waited for the receiver
    */
   async deliver(
     delivery: DeliveryClaim,
     responded: (attempt: AttemptRecord | null) => void,
     fills: boolean,
   ): Promise<number | null> {
-    const result = await this.attempt(delivery, fills).catch((err: Error) => {
+    const { result, url } = await this.attempt(delivery, fills).catch((err: Error): Attempted => {
       const { delivery_id, endpoint_id } = delivery;
       this.logger.warn({ msg: 'delivery postponed', delivery_id, endpoint_id, err });
-      return notSent(delivery, 'pending', PAUSE_MS);
+      return { result: notSent(delivery, 'pending', PAUSE_MS) };
     });
-    responded(result.attempt);
+    const { attempt } = result;
+    if (attempt?.outcome === 'gone') {
+      // The endpoint is disabled before the attempt is recorded: after a crash in between, the next 410 disables it. The
+      // slot waits for one try only, because an outage of the event store must not occupy the slots of the process.
+      const disable = (): Promise<void> => this.disable(delivery, url!, attempt);
+      const isDisabled = await disable().then(
+        () => true,
+        () => false,
+      );
+      responded(attempt);
+      if (!isDisabled && !(await this.retryUntilDone(disable))) return null;
+    } else responded(attempt);
     if (!(await this.retryUntilDone(() => this.table.record(result)))) return null;
-    if (result.attempt && result.attempt.outcome !== 'succeeded')
-      this.disabling.attemptFailed(delivery.endpoint_id);
+    if (attempt && attempt.outcome !== 'succeeded') this.disabling.attemptFailed(delivery.endpoint_id);
     return result.state === 'pending' ? result.delay_ms : null;
   }
 
-  /** Gives up trying to record: this process ends and its leases with it. */
+  /** Stops the retries of records: the leases of this process end with it. */
   stop(): void {
     this.stopped = true;
   }
 
-  private async attempt(delivery: DeliveryClaim, fills: boolean): Promise<DeliveryResult> {
+  private async attempt(delivery: DeliveryClaim, fills: boolean): Promise<Attempted> {
     if (!(await this.secrets.isAuthentic(delivery)))
       return this.drop(delivery, 'webhook dropped: its MAC is missing or wrong', 'error');
     const destination = await this.destinations.load(delivery.endpoint_id);
     if (!destination || !mayGo(delivery, destination)) return this.drop(delivery, 'webhook dropped', 'info');
     if ((await this.merchants.find(delivery.merchant_id))?.status === 'suspended')
-      return notSent(delivery, 'pending', SUSPENDED_MS);
+      return { result: notSent(delivery, 'pending', SUSPENDED_MS) };
     const send = (): Promise<SendResult> => this.send(delivery, destination);
     const result = isTracing()
       ? await traced('webhook.attempt', { ...toIds(delivery), caused_by: delivery.traceparent ?? '' }, send)
       : await send();
     this.report(delivery, destination.url, result);
     if (!fills) observeFirstAttempt(delivery, result.attempt.started_at);
-    // The endpoint is disabled before the attempt is recorded: after a crash in between, the next 410 disables it.
-    const isDone =
-      result.attempt.outcome !== 'gone' ||
-      (await this.retryUntilDone(() => this.disable(delivery, destination.url, result.attempt)));
-    if (!isDone) throw new Error('the process ends before the endpoint is disabled');
-    return result;
+    return { result, url: destination.url };
   }
 
   private async send(delivery: DeliveryClaim, destination: Destination): Promise<SendResult> {
@@ -150,7 +148,7 @@ export class DeliverySender {
     };
   }
 
-  /** Milliseconds until the attempt after this one of the round; null when there is none. */
+  /** Returns the milliseconds until the next attempt of the round; null when there is none. */
   private retryDelay(round: number, received: HttpResult): number | null {
     const now = this.clock.now().getTime();
     const requested = received.kind === 'response' ? retryAfterMs(received.retryAfter, now) : null;
@@ -169,15 +167,15 @@ export class DeliverySender {
       await this.disabling.disable({ endpoint_id, merchant_id }, reason);
     } catch (err) {
       if (err instanceof EventStoreUnavailable || isDatabaseUnavailable(err)) throw err;
-      // Such as an event of a newer version: the next 410, or its pattern of failures, disables it.
+      // An event of a newer version, for example. The next 410, or sustained failures, disable the endpoint.
       this.logger.warn({ msg: 'webhook endpoint not disabled', endpoint_id, err });
     }
   }
 
-  private drop(delivery: DeliveryClaim, msg: string, level: 'info' | 'error'): DeliveryResult {
+  private drop(delivery: DeliveryClaim, msg: string, level: 'info' | 'error'): Attempted {
     deliveries.inc({ outcome: 'dropped' });
     this.log.wideLog(msg, toIds(delivery), level);
-    return notSent(delivery, 'dropped', 0);
+    return { result: notSent(delivery, 'dropped', 0) };
   }
 
   private report(delivery: DeliveryClaim, url: string, result: SendResult): void {
@@ -187,14 +185,14 @@ export class DeliverySender {
     this.log.wideLog(
       'webhook attempt',
       {
-        // One by one: every attempt writes this line, and a spread costs more than all the rest of it.
+        // Member by member: a spread costs more than the rest of the line.
         delivery_id: delivery.delivery_id,
         endpoint_id: delivery.endpoint_id,
         merchant_id: delivery.merchant_id,
         type: delivery.type,
         attempt: result.attempts,
-        // A path may hold a token of the merchant's; the host does not.
-        host: this.hosts.memo(url),
+        // The path may contain a token of the merchant; the host does not.
+        host: new URL(url).host,
         outcome: attempt.outcome,
         state,
         status: attempt.http_status,
@@ -208,7 +206,7 @@ export class DeliverySender {
     );
   }
 
-  /** Keeps trying while a store is unavailable: what was sent must not be forgotten as long as this process lives. */
+  /** Retries a write until it succeeds, so that a sent delivery is recorded. Returns false after {@link stop}. */
   private async retryUntilDone(write: () => Promise<void>): Promise<boolean> {
     while (!this.stopped) {
       try {

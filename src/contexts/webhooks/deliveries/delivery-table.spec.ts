@@ -28,7 +28,7 @@ const REFUSED: AttemptRecord = {
   response_excerpt: null,
 };
 
-/** Of a first attempt after which another one is due at once. */
+/** The result of a first attempt after which another one is due at once. */
 const resultOf = ({ delivery_id, endpoint_id }: DeliveryClaim): DeliveryResult => ({
   delivery_id,
   endpoint_id,
@@ -56,7 +56,7 @@ describe('deliveries that a sender has claimed', () => {
   const free = async (): Promise<number> =>
     (await db.pool.query('select from webhooks.deliveries where leased_by is null')).rowCount!;
 
-  it('cannot be claimed by another process, from the first claim of a sender on', async () => {
+  it('cannot be claimed by another process, from the first claim of a sender', async () => {
     await due(5);
     const [one, other] = [new DeliveryTable(db.database), new DeliveryTable(db.database)];
     expect(await one.claim(endpointId, 3)).toHaveLength(3);
@@ -65,7 +65,7 @@ describe('deliveries that a sender has claimed', () => {
     expect(await other.claim(endpointId, 10)).toHaveLength(2);
   });
 
-  it('can be claimed by others when the sender had no heartbeat for too long; its leases are invalid until its next one', async () => {
+  it('can be claimed by others when the sender had no heartbeat for too long; its leases are invalid until the next one', async () => {
     await due(3);
     const [one, other] = [new DeliveryTable(db.database), new DeliveryTable(db.database)];
     expect(one.hasValidLeases()).toBe(false);
@@ -76,7 +76,7 @@ describe('deliveries that a sender has claimed', () => {
     expect(await free()).toBe(3);
   });
 
-  it('can be claimed again once they are released, unless another process holds them by then', async () => {
+  it('can be claimed again after their release, unless another process holds them', async () => {
     await due(3);
     const [one, other] = [new DeliveryTable(db.database), new DeliveryTable(db.database)];
     const claimed = await one.claim(endpointId, 10);
@@ -198,7 +198,7 @@ describe('deliveries that a sender has claimed', () => {
     expect(await table.claim(endpointId, 10)).toMatchObject([{ delivery_id, attempts: 1 }]);
   });
 
-  it('are sent again when they are claimed while the response to their record is still on its way', async () => {
+  it('are sent again when they are claimed before the response to their record arrives', async () => {
     await due(1);
     const response = withResolvers();
     const recorded = withResolvers();

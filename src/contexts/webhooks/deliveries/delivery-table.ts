@@ -6,23 +6,22 @@ import { columnArrays } from '../../../platform/postgres/batches.js';
 import type { AttemptOutcome, DeliveryStatus, ErrorClass } from '../domain/retry.js';
 import type { DeliveryWithMac } from './signing-secrets.js';
 
-/** A sender whose last heartbeat is older than this is dead, and the deliveries it held are due again. */
+/** The age of the last heartbeat at which the leases of a sender end. */
 const DEAD_AFTER_SECONDS = 10;
-/** A sender that could not record a heartbeat for this long no longer trusts its leases. */
+/** The age of its last heartbeat at which a sender no longer trusts its leases. */
 const UNRESPONSIVE_MS = (DEAD_AFTER_SECONDS - 2) * 1000;
-/** The time for which results wait under load to be recorded together. */
+/** The time for which results gather under load. */
 const GATHER_MS = 3;
 
 export interface DeliveryClaim extends DeliveryWithMac {
   readonly attempts: number;
-  /** The attempts of earlier rounds. A resend begins the schedule again. */
+  /** The attempts of earlier rounds: a resend restarts the retry schedule. */
   readonly attempts_before: number;
   readonly created_at: Date;
   readonly due_at: Date;
   readonly traceparent: string | null;
 }
 
-/** One attempt as it is recorded, for merchants and for counting failures. */
 export interface AttemptRecord {
   readonly started_at: Date;
   readonly duration_ms: number;
@@ -49,23 +48,19 @@ export interface DeliveryResult {
   readonly endpoint_id: string;
   readonly state: DeliveryStatus;
   readonly attempts: number;
-  /** Milliseconds from now when it is pending. */
+  /** The milliseconds until a pending delivery is due. */
   readonly delay_ms: number;
-  /** The attempt; null when the delivery was dropped without one. */
   readonly attempt: AttemptRecord | null;
 }
 
-interface ClaimRequest {
-  readonly endpointId: string;
-  readonly room: number;
-}
+type ClaimRequest = readonly [endpointId: string, room: number];
 
-/** `webhooks.deliveries` and `webhooks.attempts` as a sender works with them; calls of many lanes share statements. */
+/** The repository of a sender's claims and records. Calls of many lanes share statements. */
 @Injectable()
 export class DeliveryTable {
   private readonly senderId = newId();
   private readonly held = new Set<string>();
-  /** The time of this sender's last heartbeat, on the clock of `performance.now()`. */
+  /** The time of the last heartbeat, on the clock of `performance.now()`. */
   private seenAt = -Infinity;
 
   private readonly claims = new GroupCall<ClaimRequest, readonly DeliveryClaim[]>((requests) =>
@@ -77,9 +72,9 @@ export class DeliveryTable {
 
   constructor(private readonly database: Database) {}
 
-  /** Claims up to `room` due deliveries of the endpoint; no other process gets them until they are recorded. */
+  /** Claims up to `room` due deliveries of the endpoint for this process, until they are recorded or released. */
   claim(endpointId: string, room: number): Promise<readonly DeliveryClaim[]> {
-    return this.claims.call({ endpointId, room });
+    return this.claims.call([endpointId, room]);
   }
 
   /** Stores the attempt, updates the delivery and releases it. */
@@ -87,7 +82,7 @@ export class DeliveryTable {
     return this.records.call(result);
   }
 
-  /** Releases what was claimed and is not sent. Never rejects: what cannot be released now is freed later. */
+  /** Releases unsent claims. Never rejects. */
   async release(claimed: readonly Pick<DeliveryClaim, 'delivery_id'>[]): Promise<void> {
     const ids = claimed.map((each) => each.delivery_id);
     try {
@@ -99,17 +94,17 @@ export class DeliveryTable {
         [this.senderId, ids],
       );
     } catch {
-      // The next heartbeat does.
+      // The next heartbeat releases them.
     }
     for (const id of ids) this.held.delete(id);
   }
 
-  /** False once the last heartbeat of this process is so old that others may claim what it holds. */
+  /** Returns false once other processes may claim the deliveries of this one. */
   hasValidLeases(): boolean {
     return performance.now() - this.seenAt < UNRESPONSIVE_MS;
   }
 
-  /** Records a heartbeat, and releases the claims of dead processes and those of this one that it does not know of. */
+  /** Records a heartbeat. Releases the leases of dead processes, and leases of this one that it does not know. */
   async heartbeat(): Promise<void> {
     await this.recordHeartbeat();
     await this.database.query(
@@ -128,7 +123,7 @@ export class DeliveryTable {
     await this.claims.between(() => this.releaseUnknown());
   }
 
-  /** Endpoints with a delivery that is due and that no process holds. */
+  /** Returns the endpoints with a due delivery without a lease. */
   async dueEndpoints(): Promise<readonly string[]> {
     // Hops from endpoint to endpoint through the index instead of reading every due row.
     const rows = await this.database.query<{ endpoint_id: string }>(
@@ -146,7 +141,7 @@ export class DeliveryTable {
     return rows.map((row) => row.endpoint_id);
   }
 
-  /** Releases everything this process holds and removes it from the senders; for a shutdown. */
+  /** Releases all leases of this process and removes it from the senders, for a shutdown. */
   async releaseAll(): Promise<void> {
     await this.database.query('update webhooks.deliveries set leased_by = null where leased_by = $1', [
       this.senderId,
@@ -165,7 +160,7 @@ export class DeliveryTable {
   }
 
   private async claimAll(requests: readonly ClaimRequest[]): Promise<readonly (readonly DeliveryClaim[])[]> {
-    // A process without a heartbeat loses what it claims to the next one that sweeps.
+    // Another process would release the leases of a sender without a heartbeat.
     if (!this.hasValidLeases()) await this.recordHeartbeat();
     // An array, because PostgreSQL takes a limit that it learns late for a tenth of the rows, and would read them all.
     const rows = await this.database.query<DeliveryClaim & { [column: string]: unknown }>(
@@ -179,20 +174,19 @@ export class DeliveryTable {
        update webhooks.deliveries set leased_by = $3 where delivery_id = any(array(select delivery_id from picked))
        returning delivery_id, endpoint_id, merchant_id, type, body, is_test, mac,
          attempts, attempts_before, created_at, due_at, traceparent`,
-      [requests.map((each) => each.endpointId), requests.map((each) => each.room), this.senderId],
+      [requests.map(([endpointId]) => endpointId), requests.map(([, room]) => room), this.senderId],
     );
-    const lanes = new Map<string, DeliveryClaim[]>(requests.map((each) => [each.endpointId, []]));
+    const lanes = new Map<string, DeliveryClaim[]>(requests.map(([endpointId]) => [endpointId, []]));
     for (const row of rows) {
-      // This process still holds the delivery: its last record is late or lost. The repeated record or the next
-      // heartbeat releases it.
+      // The last record of this delivery is late or lost. Its repeat, or the next heartbeat, releases the row.
       if (this.held.has(row.delivery_id)) continue;
       this.held.add(row.delivery_id);
       lanes.get(row.endpoint_id)?.push(row);
     }
-    return requests.map((each) => lanes.get(each.endpointId) ?? []);
+    return requests.map(([endpointId]) => lanes.get(endpointId) ?? []);
   }
 
-  /** Releases rows that were claimed by a statement whose response was lost, or before the response to their own record. */
+  /** Releases rows whose claim had a response that was lost, or came before that of their record. */
   private async releaseUnknown(): Promise<void> {
     await this.database.query(
       'update webhooks.deliveries set leased_by = null where leased_by = $1 and not (delivery_id = any($2::uuid[]))',
@@ -201,9 +195,8 @@ export class DeliveryTable {
   }
 
   private async recordAll(results: readonly DeliveryResult[]): Promise<readonly void[]> {
-    // A lease may have passed to another sender meanwhile; then only a success still counts. A failure after which a
-    // resend was requested begins a new round at once.
-    // Resends and recoveries lock rows in this order too.
+    // Only a success counts when the lease passed to another sender. A failure after a requested resend begins a new
+    // round at once. Resends and recoveries lock rows in this order too.
     const ordered = results.toSorted((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1));
     await this.database.query(
       `with result as (
@@ -215,7 +208,7 @@ export class DeliveryTable {
        ), kept as (
          insert into webhooks.attempts (delivery_id, attempt, endpoint_id, ${ATTEMPT_COLUMNS.join()})
          select delivery_id, attempts, endpoint_id, ${ATTEMPT_COLUMNS.join()} from result where outcome is not null
-         -- Of two processes with an attempt of this number, the one that succeeded: its state counts too.
+         -- Of two attempts with one number, the successful one counts.
          on conflict (delivery_id, attempt) do update
          set ${ATTEMPT_COLUMNS.map((name) => `${name} = excluded.${name}`).join()}
          where excluded.outcome = 'succeeded'
@@ -231,7 +224,7 @@ export class DeliveryTable {
            else clock_timestamp() end
        from result where delivery.delivery_id = result.delivery_id and case delivery.state
          when 'pending' then delivery.leased_by = $1 or result.state = 'succeeded'
-         -- The attempt of another process succeeded too: it is counted.
+         -- A later attempt of another process succeeded too.
          when 'succeeded' then result.state = 'succeeded' and result.attempts > delivery.attempts
          else false end`,
       [

@@ -35,7 +35,7 @@ async function endpoint(): Promise<string> {
 }
 
 describe('the check of an endpoint before something is sent', () => {
-  it('is one query for all deliveries that are sent at the same time', async () => {
+  it('is one query for all concurrent deliveries', async () => {
     const ids = await Promise.all([1, 2, 3].map(endpoint));
     const found = await Promise.all([...ids, ...ids, ...ids].map(now));
     expect(found.map((each) => each?.status)).toEqual(Array(9).fill('enabled'));
@@ -48,7 +48,7 @@ describe('the check of an endpoint before something is sent', () => {
     ['deleted', `status = 'deleted'`, { status: 'deleted' }],
     ['moved', `url = 'https://example.org'`, { url: 'https://example.org' }],
     ['given another secret', `sealed_signing_secret = 't'`, { sealed_signing_secret: 't' }],
-  ])('sees that the endpoint was %s by any process', async (_, sql, expected) => {
+  ])('observes that the endpoint was %s by any process', async (_, sql, expected) => {
     const [changed, other] = [await endpoint(), await endpoint()];
     await Promise.all([now(changed), now(other)]);
     await change(sql, changed);
@@ -69,7 +69,7 @@ describe('the check of an endpoint before something is sent', () => {
     expect(await now(id)).toMatchObject({ status: 'enabled' });
   });
 
-  it('fails while the database is unavailable instead of using an old result', async () => {
+  it('fails while the database is unavailable, and uses no old result', async () => {
     const id = await endpoint();
     await now(id);
     unavailable = true;

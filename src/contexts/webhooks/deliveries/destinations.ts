@@ -7,16 +7,13 @@ import type { Endpoint } from '../domain/webhook-endpoints.js';
 
 /** The largest age of an endpoint's state when a delivery is sent to it. */
 export const DESTINATION_FRESH_MS = 20;
-/** The age at which it is read again while sending continues. */
+/** The age at which it is refreshed while sending continues. */
 const AGEING_MS = 10;
 const MAX_CACHED = 10_000;
 
 export type Destination = Pick<Endpoint, 'url' | 'status' | 'sealed_signing_secret' | 'former_secrets'>;
 
-/**
- * A second check of an endpoint right before something is sent to it: deleted or disabled meanwhile, another URL, other
- * secrets (ADR 77).
- */
+/** The cached state of endpoints, checked right before each attempt (ADR 77). */
 @Injectable()
 export class Destinations {
   private readonly fresh = new LRUCache<string, Destination>({
@@ -29,7 +26,7 @@ export class Destinations {
 
   constructor(private readonly database: Database) {}
 
-  /** The endpoint as it was at most {@link DESTINATION_FRESH_MS} ago; null when there was none. */
+  /** Returns the endpoint as of at most {@link DESTINATION_FRESH_MS} ago; null when there is none. */
   async load(endpointId: string): Promise<Destination | null> {
     const known = this.fresh.get(endpointId);
     if (known === undefined) return this.reads.call(endpointId);
@@ -42,7 +39,7 @@ export class Destinations {
     this.refreshing.add(endpointId);
     this.reads
       .call(endpointId)
-      // A sender that needs it reads it again, and gets the failure.
+      // The next sender reads it again and gets the failure.
       .catch(() => undefined)
       .finally(() => this.refreshing.delete(endpointId));
   }

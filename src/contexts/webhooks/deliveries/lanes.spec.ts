@@ -16,16 +16,16 @@ interface Sending {
   readonly end: (attempt: Attempt, dueInMs: number | null) => void;
 }
 
-/** Lanes between a table and receivers that respond when the test says. */
+/** Lanes between a table and receivers, whose responses the test controls. */
 class Harness {
   readonly due = new Map<string, string[]>();
   readonly released: string[] = [];
   readonly rooms: number[] = [];
   readonly began: string[] = [];
   readonly inFlight: Sending[] = [];
-  /** Endpoints to be woken, and in how many milliseconds. */
+  /** The scheduled wakes: the endpoint and the delay in milliseconds. */
   readonly later: (readonly [endpoint: string, ms: number])[] = [];
-  /** Those that took the last slot of their endpoint. */
+  /** The deliveries that occupied the last slot of their endpoint. */
   readonly filling: string[] = [];
   private hasValidLeases = true;
   unavailable = false;
@@ -75,7 +75,7 @@ class Harness {
     );
   }
 
-  /** So many more deliveries of the endpoint become due. */
+  /** Makes further deliveries of the endpoint due. */
   async add(endpoint: string, count: number): Promise<void> {
     const due = this.due.get(endpoint) ?? [];
     this.due.set(endpoint, due);
@@ -84,14 +84,14 @@ class Harness {
     await settle();
   }
 
-  /** The delivery at that place among those in flight is over. */
+  /** Ends the delivery at this index of those in flight. */
   async end(place: number, attempt: Attempt, dueInMs: number | null = null): Promise<void> {
     const [sending] = this.inFlight.splice(place % this.inFlight.length, 1);
     sending?.end(attempt, dueInMs);
     await settle();
   }
 
-  /** The process has no heartbeat. */
+  /** Stops the heartbeat of the process. */
   stall(): void {
     this.hasValidLeases = false;
   }
@@ -105,7 +105,7 @@ class Harness {
   }
 }
 
-/** Claims, releases and records are done by then. */
+/** Waits until claims, releases and records are finished. */
 async function settle(): Promise<void> {
   for (let n = 0; n < 40; n += 1) await Promise.resolve();
 }
@@ -119,7 +119,7 @@ beforeEach(() => {
 afterEach(() => void jest.useRealTimers());
 
 describe('a lane', () => {
-  it('sends what is due once, sixteen at a time', async () => {
+  it('sends each due delivery once, sixteen at a time', async () => {
     await harness.add('a', 300);
     const sent = new Set<string>();
     while (harness.inFlight.length > 0) {
@@ -132,7 +132,7 @@ describe('a lane', () => {
     expect(harness.filling).toEqual(Array.from({ length: 285 }, (_, n) => `a ${n + 16}`));
   });
 
-  it('claims again when woken while it works, and when a delivery is due again at once', async () => {
+  it('claims again after a wake during its work, and when a delivery is due again at once', async () => {
     await harness.add('a', 1);
     await harness.add('a', 1);
     expect(harness.inFlight).toHaveLength(2);
@@ -143,7 +143,7 @@ describe('a lane', () => {
     expect(harness.later).toEqual([['a', 5000]]);
   });
 
-  it('releases the deliveries that a receiver that hangs would delay, and sends the others one by one', async () => {
+  it('releases deliveries that a hanging receiver would delay, and sends the others one by one', async () => {
     await harness.add('a', 40);
     expect(harness.dueOf('a')).toBe(0);
     for (let n = 0; n < 15; n += 1) await harness.end(0, TIMED_OUT);
@@ -154,16 +154,16 @@ describe('a lane', () => {
     expect(harness.inFlight).toHaveLength(2);
   });
 
-  it('sends nothing that another may have claimed while this process had no heartbeat', async () => {
+  it('sends no delivery that another process may have claimed while this one had no heartbeat', async () => {
     await harness.add('a', 20);
     harness.stall();
     await harness.end(0, RESPONDED);
     expect(harness.released).toEqual(['a 17', 'a 18', 'a 19', 'a 20']);
-    // Claimed again, once this process has said that it lives.
+    // Claimed again after the next heartbeat.
     expect(harness.inFlight.map(({ id }) => id)).toContain('a 17');
   });
 
-  it('waits for the sweeper when the database becomes unavailable', async () => {
+  it('waits for the sweep when the database becomes unavailable', async () => {
     harness.unavailable = true;
     await harness.add('a', 3);
     expect([harness.inFlight.length, harness.rooms]).toEqual([0, [128]]);
@@ -192,7 +192,7 @@ describe('a lane', () => {
     expect([harness.began.length, harness.inFlight.length]).toEqual([700, 0]);
   });
 
-  it('starts nothing more when it is stopped, releases the rest and waits for what is in flight', async () => {
+  it('starts no delivery after a stop, releases the rest and waits for those in flight', async () => {
     await harness.add('a', 20);
     const stopped = harness.lanes.stop();
     await settle();
@@ -212,7 +212,7 @@ describe('a lane', () => {
 });
 
 describe('the slots of an endpoint', () => {
-  it('halve with each delivery that holds its sender up, down to one, and grow by one with each response', async () => {
+  it('halve with each slow failure, down to one, and grow by one with each response', async () => {
     await harness.add('a', 1000);
     for (const attempt of [TIMED_OUT, null, TIMED_OUT, RESPONDED, TIMED_OUT, TIMED_OUT, TIMED_OUT])
       await harness.end(0, attempt);
@@ -255,7 +255,7 @@ describe('the slots of a process', () => {
     expect(Math.max(...all) - Math.min(...all)).toBeLessThanOrEqual(16);
   });
 
-  it('are reserved by half for endpoints that respond, however many others hang', async () => {
+  it('are half reserved for responsive endpoints, however many others hang', async () => {
     harness = new Harness({ perEndpoint: 16, perProcess: 64, fresh: 64 });
     for (let n = 0; n < 200; n += 1) {
       await harness.add(`slow ${n}`, 1);
@@ -276,7 +276,7 @@ describe('the slots of a process', () => {
     expect(harness.began.slice(1)).toContain('slow');
   });
 
-  it('are within their limits, and no delivery is forgotten, for any order of ends', async () => {
+  it('stay within their limits, and each delivery is sent, for any order of responses', async () => {
     const id = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h');
     const step = fc.oneof(
       fc.record({ does: fc.constant('add' as const), id, count: fc.integer({ min: 1, max: 9 }) }),

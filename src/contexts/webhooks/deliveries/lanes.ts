@@ -4,29 +4,27 @@ import type { DeliverySender } from './delivery-sender.js';
 import type { AttemptRecord, DeliveryClaim, DeliveryTable } from './delivery-table.js';
 
 export interface SendLimits {
-  /** Deliveries in flight to one endpoint from one process: a slow receiver delays this many and no others. */
+  /** The deliveries in flight to one endpoint. */
   readonly perEndpoint: number;
-  /** Deliveries in flight from one process; each has a socket. Half of them are for endpoints that have lost slots. */
+  /** The deliveries in flight, each with a socket. Slow endpoints share half of them. */
   readonly perProcess: number;
-  /** The sends that began within the last FRESH_MS. Receivers that respond promptly need no more sockets. */
+  /** The deliveries in flight that began within the last FRESH_MS. Prompt receivers need no more sockets. */
   readonly fresh: number;
 }
 
 export const SEND_LIMITS: SendLimits = { perEndpoint: 16, perProcess: 4096, fresh: 256 };
 const FRESH_MS = 100;
-/** Due deliveries claimed at once for one endpoint, and held by one process. */
 const CLAIM = 128;
 const HELD_PER_PROCESS = 4096;
-/** The next deliveries are claimed when no more than these are left to be sent, so that sending need not wait for them. */
+/** A lane claims again when this many are left, so that sending does not wait for the claim. */
 const CLAIM_AHEAD = 64;
-/** Responses of one endpoint that may wait to be recorded while more is claimed. */
+/** A lane with this many unrecorded responses claims nothing. */
 const UNRECORDED = 512;
-/** A failure that took longer than this halves the endpoint's cap, because it occupied a socket. */
+/** A failure that took longer halves the endpoint's cap, because it occupied a socket. */
 const HELD_UP_MS = 1000;
 /** The time for which a shutdown waits for deliveries in flight before it releases them. */
 const DRAIN_MS = 10_000;
 
-/** One endpoint's deliveries on their way. It exists while it has any, or fewer slots than at first. */
 interface Lane {
   readonly endpointId: string;
   /** Claimed and not in flight. */
@@ -34,33 +32,31 @@ interface Lane {
   inFlight: number;
   /** The number of deliveries in flight or not recorded yet. */
   unrecorded: number;
-  /** The most that may be in flight: at first the whole of `perEndpoint`. */
+  /** The limit of deliveries in flight: `perEndpoint` at first. */
   cap: number;
-  /** Something may be due that is not claimed. */
+  /** True when an unclaimed delivery may be due. */
   maybeDue: boolean;
-  /** A claim or a release is in progress. */
+  /** True while a claim or a release is in progress. */
   isClaiming: boolean;
 }
 
 /**
- * Sends what is due, from one lane per endpoint. A lane claims ahead of sending; a response makes room for the next
- * delivery, while its record travels with others. Lanes are served round robin, one delivery each. An endpoint that delays
- * its senders without a response loses half of its slots each time, down to one, and gets one back with each response. All
- * endpoints that have lost some share half of the process, so that the others always find room. Few deliveries may be
- * fresh: what hangs leaves their number by growing old (ADR 77). Waking a lane that runs, or one with nothing due, does no
- * harm.
+ * Sends due deliveries from one lane per endpoint; lanes are served round robin, one delivery each. A response frees a
+ * slot, while its record travels with others. A slow failure halves the slots of an endpoint, down to one; each response
+ * adds one. All endpoints with fewer slots share half of the process, so that the others always find room. Few
+ * deliveries may be fresh; a hanging one stops counting with its age (ADR 77).
  */
 export class Lanes {
   private readonly log = new Logger(Lanes.name);
   private readonly lanes = new Map<string, Lane>();
-  /** Lanes with deliveries to send, longest waiting first. */
+  /** The lanes with claimed deliveries, longest waiting first. */
   private readonly prompt = new Set<Lane>();
   private readonly slow = new Set<Lane>();
   private servesSlow = false;
   private inFlight = 0;
   private slowInFlight = 0;
   private fresh = 0;
-  /** Deliveries that are claimed, or being claimed, and not in flight. */
+  /** The deliveries that are claimed, or being claimed, and not in flight. */
   private held = 0;
   private readonly working = new Set<Promise<void>>();
   private stopping = false;
@@ -68,11 +64,12 @@ export class Lanes {
   constructor(
     private readonly table: DeliveryTable,
     private readonly sender: Pick<DeliverySender, 'deliver' | 'stop'>,
-    /** A delivery of the endpoint is due again after so many milliseconds. */
+    /** Called when a delivery of the endpoint is due again after this delay. */
     private readonly wakeIn: (endpointId: string, delayMs: number) => void,
     private readonly limits: SendLimits = SEND_LIMITS,
   ) {}
 
+  /** Idempotent: the lane may run already, or have no due delivery. */
   wake(endpointId: string): void {
     if (this.stopping) return;
     const lane = this.lanes.get(endpointId) ?? this.newLane(endpointId);
@@ -80,7 +77,7 @@ export class Lanes {
     this.advance(lane);
   }
 
-  /** Starts nothing more, waits a while for what is in flight, then releases the rest. */
+  /** Starts no further delivery, waits up to DRAIN_MS for those in flight, then releases the rest. */
   async stop(): Promise<void> {
     this.stopping = true;
     for (const lane of this.lanes.values()) this.advance(lane);
@@ -100,7 +97,7 @@ export class Lanes {
     while (this.working.size > 0) await Promise.all(this.working);
   }
 
-  /** Tracks work that never rejects. A shutdown waits for it. */
+  /** Tracks work that never rejects, so that a shutdown waits for it. */
   private track(work: Promise<void>): void {
     this.working.add(work);
     void work.then(() => this.working.delete(work));
@@ -123,10 +120,7 @@ export class Lanes {
     return cap < this.limits.perEndpoint;
   }
 
-  /**
-   * Whether what is claimed may not stay: this process ends, or missed its heartbeat for so long that others may claim it,
-   * or the endpoint has become so slow that its deliveries would wait here for long.
-   */
+  /** True for claims that may not stay: the process ends, its leases are no longer valid, or the endpoint became slow. */
   private mustRelease(lane: Lane): boolean {
     const count = lane.claimed.length;
     if (count === 0) return false;
@@ -173,13 +167,13 @@ export class Lanes {
     this.advance(lane);
   }
 
-  /** The fewer the more are held already, and no more than can be sent at once to a slow endpoint. */
+  /** Returns the size of the next claim. It falls as the process holds more; a slow endpoint gets its free slots. */
   private roomFor(lane: Lane): number {
     const room = Math.ceil(CLAIM * Math.max(0, 1 - this.held / HELD_PER_PROCESS));
     return Math.max(1, this.isSlow(lane) ? lane.cap - lane.inFlight : room);
   }
 
-  /** Starts what there is room for: a delivery of the one line, then one of the other. */
+  /** Starts deliveries while there is room, alternating between the two lines. */
   private serve(): void {
     for (let idle = 0; idle < 2;) {
       this.servesSlow = !this.servesSlow;
@@ -196,7 +190,7 @@ export class Lanes {
       if (!this.hasRoom()) return false;
       if (line === this.slow && this.slowInFlight >= this.limits.perProcess / 2) return false;
       line.delete(lane);
-      // One that uses all of its slots is in line again after a response.
+      // A lane without a free slot is in line again after a response.
       if (lane.inFlight >= lane.cap) continue;
       if (this.mustRelease(lane)) {
         this.track(this.release(lane));
@@ -231,7 +225,7 @@ export class Lanes {
     this.track(recorded);
   }
 
-  /** Counts a delivery as fresh, for FRESH_MS or until the function that it returns is called. */
+  /** Counts a delivery as fresh, for FRESH_MS or until the returned function is called. */
   private begin(): () => void {
     let isFresh = true;
     this.fresh += 1;

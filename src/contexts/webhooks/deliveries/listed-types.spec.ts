@@ -44,7 +44,7 @@ describe('deliveries of types that have to be listed', () => {
     expect(await typesOf(listing)).toEqual(['order.completed', 'payout.received']);
   });
 
-  it('are one for each type that an event is sent as, the same ones when the event is seen twice', async () => {
+  it('are one for each type of an event, the same ones for a repeated event', async () => {
     const endpoint = newId();
     const few = newId();
     const events = [
@@ -70,7 +70,7 @@ describe('deliveries of types that have to be listed', () => {
     expect(await deliveries()).toEqual(once);
   });
 
-  it('are none for an event that publishes nothing this time', async () => {
+  it('are none for an event without published content', async () => {
     const none = { ...order, amount_refundable: '0', refundable: '0' };
     await handle(registered(newId(), ['order.refundable']), event('order.cancelled.v1', none));
     expect(await deliveries()).toEqual([]);

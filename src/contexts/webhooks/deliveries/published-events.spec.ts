@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { envelope } from './published-events.js';
 
-it('a published event holds the fields of the contract in their order', () => {
+it('a published event has the fields of the contract in their order', () => {
   const body = envelope('d-1', {
     type: 'payout.failed',
     occurredAt: '2026-01-01T00:00:00.000Z',

@@ -4,16 +4,16 @@ import { withJsonText } from '../../../platform/json-text/json-text.js';
 import { EVENT_TYPES, TEST_TYPE, type EventType } from '../domain/event-types.js';
 import type { WebhookTestRequested } from '../domain/webhook-requests.js';
 
-/** An event as endpoints get it, before it has a delivery's id. */
+/** The content of a delivery, without its id. */
 export interface PublishedEvent {
   readonly type: EventType;
   readonly occurredAt: string;
   readonly merchantId: string;
-  /** JSON text of the `data` object, fields in the order of contract.md 13.5. */
+  /** The JSON text of `data`, with the fields in the order of contract.md 13.5. */
   readonly data: string;
 }
 
-/** The body of a delivery (contract.md 13.1), as the exact text that is signed and sent. */
+/** Returns the body of a delivery (contract.md 13.1), the exact text that is signed and sent. */
 export function envelope(deliveryId: string, event: PublishedEvent): string {
   const head = JSON.stringify({
     id: deliveryId,
@@ -24,16 +24,16 @@ export function envelope(deliveryId: string, event: PublishedEvent): string {
   return `${head.slice(0, -1)},"data":${event.data}}`;
 }
 
-/** Reads the time of an event from the text of an {@link envelope}. Parsing all of it costs as much as sending it. */
+/** Reads the time of the event from an {@link envelope} without parsing it, which costs as much as sending it. */
 export function occurredAt(body: string): Date | null {
   const [, time] = /^\{"id":"[^"]*","type":"[^"]*","occurred_at":"([^"]+)"/.exec(body) ?? [];
   return time === undefined ? null : new Date(time);
 }
 
 export interface Published {
-  /** Stored names. */
+  /** The stored types of published events. */
   readonly events: readonly string[];
-  /** Returns null when the event is none of `events`. One event may publish several types, or nothing. */
+  /** Returns null for a type that is not in `events`. One event may publish several contents, or none. */
   of(event: RecordedEvent): readonly PublishedEvent[] | null;
 }
 
@@ -46,7 +46,7 @@ export function testEvent(data: WebhookTestRequested['data']): PublishedEvent {
   };
 }
 
-/** Collects the publications of the contexts. Throws when they differ from the catalog. */
+/** Collects the publications of the contexts. Throws when their types differ from {@link EVENT_TYPES}. */
 export function publishedBy(contexts: readonly Context[]): Published {
   const publications = new Map(
     contexts.flatMap(({ publishes = {} }) =>

@@ -8,7 +8,7 @@ import { webhooksConfig, type WebhooksConfig } from '../settings.js';
 const BODY_BYTES = 65_536;
 const EXCERPT_BYTES = 1024;
 
-/** The guard of receivers: one verdict for registration, PATCH and every connect. */
+/** The address guard of receivers, at registration, PATCH and every connect. */
 @Injectable()
 export class ReceiverHosts extends GuardedHosts {
   constructor(@Inject(webhooksConfig.KEY) { mode, webhookAllowCidrs }: WebhooksConfig) {

@@ -23,7 +23,7 @@ beforeEach(async () => {
   );
 });
 
-/** A process performs what is due, as if a second had passed since it was performed before. */
+/** Performs the due work, as if a second had passed since the last time. */
 async function run(database: Database = db.database): Promise<void> {
   await db.database.query('update work.items set due_at = now() where lease is null');
   const wake = (id: string): void => void woken.push(id);
@@ -31,7 +31,7 @@ async function run(database: Database = db.database): Promise<void> {
   await work.options.run(new AbortController().signal);
 }
 
-/** Deliveries created one second apart from `from` on; few of them share a time with their neighbours. */
+/** Inserts deliveries created one second apart from `from`; few of them share a time. */
 async function fill(
   state: string,
   count: number,
@@ -69,7 +69,7 @@ async function count(condition: string): Promise<number> {
   return row!.n;
 }
 const pending = () => count(`state = 'pending' and attempts_before = attempts and finished_at is null`);
-/** As if a sender had claimed what is due and its receiver had refused it. */
+/** Simulates a sender whose receiver refused the due deliveries. */
 const failAgain = () =>
   db.database.query(
     `update webhooks.deliveries set state = 'exhausted', attempts = attempts + 1, finished_at = clock_timestamp()
@@ -87,7 +87,7 @@ async function runs(id: string): Promise<number> {
 }
 
 describe('a recovery', () => {
-  it('sends again the deliveries that were dropped or exhausted since its time, and no others', async () => {
+  it('resends the deliveries that were dropped or exhausted since its time, and no others', async () => {
     await fill('dropped', 5);
     await fill('exhausted', 7);
     await fill('exhausted', 3, { isTest: true });
@@ -126,7 +126,7 @@ describe('a recovery', () => {
     expect(await count('attempts <> 12')).toBe(0);
   });
 
-  it('is carried out once by two processes at once', async () => {
+  it('is performed once by two concurrent processes', async () => {
     const all = 3 * RECOVERY_CHUNK;
     await fill('dropped', all);
     const ids = [await request(), await request()];
@@ -151,7 +151,7 @@ describe('a recovery', () => {
     expect(await pending()).toBe(50);
   });
 
-  it('waits while as many deliveries are due as it would make due', async () => {
+  it('waits while as many deliveries are due as one chunk creates', async () => {
     await fill('pending', RECOVERY_CHUNK);
     await fill('dropped', 1);
     const id = await request();
@@ -162,7 +162,7 @@ describe('a recovery', () => {
     expect(await recovery(id)).toEqual({ recovered: 1, open: false });
   });
 
-  it('is carried out however many others wait for slow receivers, and however many one merchant requests', async () => {
+  it('is performed however many others wait for slow receivers, and however many one merchant requests', async () => {
     await fill('dropped', 1);
     const id = await request();
     await db.database.query(

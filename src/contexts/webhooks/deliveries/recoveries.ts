@@ -9,22 +9,12 @@ import { RECOVERY } from './saga-rows.js';
 
 /** The pause between two chunks of an endpoint. */
 const CHUNK_MS = 1000;
-/** Deliveries read in one transaction; also how many may be due before more become due. */
+/** The deliveries read in one transaction, and the limit of due deliveries above which a recovery pauses. */
 export const RECOVERY_CHUNK = 1000;
 
-interface Recovery {
-  readonly recovery_id: string;
-  readonly enabled: boolean;
-  /**
-   * True where as many deliveries are due as one chunk creates. Current events must not wait behind all of the past.
-   */
-  readonly backed_up: boolean;
-}
-
 /**
- * Carries out recoveries in chunks, each in a transaction that stores its position: after a crash another process
- * continues from there. Only what had ended when the recovery was accepted is sent again: what is exhausted again
- * stays so, and every delivery is checked once.
+ * Performs recoveries in chunks, each in a transaction that stores its cursor, from which another process continues after
+ * a crash. Only deliveries that had finished when the recovery was accepted are resent, each once.
  */
 @Injectable()
 export class Recoveries {
@@ -46,10 +36,10 @@ export class Recoveries {
     });
   }
 
-  /** Makes the next chunk of the endpoint's oldest open recovery due and keeps the place it came to. */
+  /** Makes the next chunk of the endpoint's oldest open recovery due. */
   private async recover(endpointId: string): Promise<WorkOutcome> {
     const count = await this.database.transaction(async (tx) => {
-      const { rows: open } = await tx.query<Recovery>(OLDEST, [endpointId]);
+      const { rows: open } = await tx.query<Open>(OLDEST, [endpointId]);
       const [recovery] = open;
       if (recovery === undefined) return null;
       const { recovery_id, enabled, backed_up } = recovery;
@@ -66,6 +56,9 @@ export class Recoveries {
 
 const END = 'update webhooks.recoveries set finished_at = clock_timestamp() where recovery_id = $1';
 
+type Open = Readonly<{ recovery_id: string; enabled: boolean; backed_up: boolean }>;
+
+/** `backed_up`: a whole chunk is due already, so that current events do not wait behind the backlog. */
 const OLDEST = `
   select recovery_id, exists (select from webhooks.endpoint_snapshots snapshot
       where snapshot.endpoint_id = recovery.endpoint_id and snapshot.status = 'enabled') as enabled,
@@ -76,8 +69,8 @@ const OLDEST = `
   order by accepted_at limit 1 for update`;
 
 /**
- * Nothing is created after a recovery was accepted and had ended before; the second is for the rounding of times. Rows are
- * locked in the order in which senders and resends lock.
+ * Resends deliveries that were created and finished before the recovery was accepted; the extra second allows for rounded
+ * times. Rows are locked in the order of senders and resends.
  */
 const RECOVER = `
   with recovery as (

@@ -38,7 +38,7 @@ const rotated = (onDay: number, former_expires_at: string) =>
     at: day(onDay),
   });
 
-/** As the saga does it: load, fold, save, each event in a separate transaction. */
+/** Applies events like the saga: load, fold, save, each event in a separate transaction. */
 async function handle(each: RecordedEvent): Promise<void> {
   await db.database.transaction(async (tx) => {
     const { endpoints } = react([each], await loadEndpoints([each], tx), publishedBy(ALL_CONTEXTS));
@@ -54,7 +54,7 @@ async function snapshot(): Promise<EndpointRow | undefined> {
   return rows[0];
 }
 
-/** What is in the table after every event came twice, and after all of them came again. */
+/** Returns the row after every event was applied twice, and after all were applied again. */
 async function after(...events: RecordedEvent[]): Promise<EndpointRow | undefined> {
   for (const each of events) {
     await handle(each);
@@ -122,7 +122,7 @@ describe('the snapshot of an endpoint', () => {
     });
   });
 
-  it('stays deleted once the endpoint is deleted, also when older events are applied', async () => {
+  it('stays deleted after the deletion, also when older events are applied', async () => {
     const found = await after(registered(), event('deleted', { at: day(2) }));
     expect(found).toMatchObject({ status: 'deleted' });
   });

@@ -3,12 +3,13 @@ import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { scheduleWork } from '../../../platform/jobs/work-items.js';
 import { columnArrays } from '../../../platform/postgres/batches.js';
 import type { Endpoint } from '../domain/webhook-endpoints.js';
+import type { WebhookRecoveryRequested } from '../domain/webhook-requests.js';
 import type { NewDelivery } from './signing-secrets.js';
 
-/** A row of `webhooks.endpoint_snapshots`: as of the event at `position`. Its times are timestamps of PostgreSQL. */
+/** A row of `webhooks.endpoint_snapshots`, as of the event at `position`. Its times are timestamps of PostgreSQL. */
 export type EndpointRow = Endpoint & { readonly position: string };
 
-/** The columns of an endpoint that follow from its events, but for its id and `failures_since`. */
+/** The columns of an endpoint without its id and `failures_since`. */
 export const ENDPOINT_COLUMNS = [
   'merchant_id',
   'url',
@@ -23,11 +24,11 @@ export const ENDPOINT_COLUMNS = [
   'updated_at',
 ] as const satisfies readonly (keyof Endpoint)[];
 
-/** A delivery to make: a row of `webhooks.deliveries`. */
+/** A new row of `webhooks.deliveries`. */
 export interface DeliveryRow extends NewDelivery {
   readonly mac: string;
   readonly traceparent: string | null;
-  /** `dropped`: the endpoint was disabled when it happened; only a resend or a recovery sends it. */
+  /** `dropped` when the endpoint was disabled at the time of the event; only a resend or a recovery sends it. */
   readonly state: 'pending' | 'dropped';
 }
 
@@ -43,22 +44,14 @@ const DELIVERY_COLUMNS = [
   'state',
 ] as const satisfies readonly (keyof DeliveryRow)[];
 
-/** One more round of a delivery, requested at this place in the stream. */
+/** A resend of a delivery, with the position of its request. */
 export interface ResendRow {
   readonly delivery_id: string;
   readonly endpoint_id: string;
   readonly position: string;
 }
 
-/** A recovery to carry out: a row of `webhooks.recoveries`. */
-export interface RecoveryRow {
-  readonly recovery_id: string;
-  readonly endpoint_id: string;
-  readonly merchant_id: string;
-  readonly since: string;
-}
-
-/** The kind of `work.items` that carries out recoveries, by the id of the endpoint; its shares are merchants. */
+/** The kind of the items of `work.items` that recover an endpoint. Their key is the endpoint; their share the merchant. */
 export const RECOVERY = 'webhooks.recovery';
 
 export async function insertDeliveries(rows: readonly DeliveryRow[], tx: PoolClient): Promise<void> {
@@ -73,17 +66,14 @@ export async function insertDeliveries(rows: readonly DeliveryRow[], tx: PoolCli
   );
 }
 
-/** Deliveries dropped at once: half a million held up the deliveries of all merchants for 20 seconds. */
+/** The limit of one statement: dropping half a million rows delayed the deliveries of all merchants for 20 seconds. */
 export const DROPPED_AT_ONCE = 5000;
 
-/**
- * What is still to be sent to deleted endpoints is dropped. What a sender holds, the sender drops, and so it does with what
- * is left when it comes due.
- */
+/** Drops pending deliveries of deleted endpoints. Senders drop claimed ones, and the others as they become due. */
 export async function dropDeliveries(endpointIds: readonly string[], tx: PoolClient): Promise<void> {
   if (endpointIds.length === 0) return;
   await tx.query(
-    // Locked in the order in which senders and recoveries lock.
+    // Rows are locked in the order of senders and recoveries.
     `with pending as materialized (
        select delivery_id from webhooks.deliveries
        where delivery_id = any(array(
@@ -97,15 +87,12 @@ export async function dropDeliveries(endpointIds: readonly string[], tx: PoolCli
   );
 }
 
-/**
- * Makes the deliveries due now, in a round of their own. One that a sender holds stays with it: when its attempt fails
- * the round begins then, and when it succeeds there is nothing left to send.
- */
+/** Begins a new round of the deliveries, due now; for one in flight only when its attempt fails. */
 export async function resendDeliveries(rows: readonly ResendRow[], tx: PoolClient): Promise<void> {
   if (rows.length === 0) return;
   const last = new Map(rows.map((row) => [row.delivery_id, row.position]));
   await tx.query(
-    // Locked in the order in which senders and recoveries lock.
+    // Rows are locked in the order of senders and recoveries.
     `with requested as materialized (
        select delivery_id, position from webhooks.deliveries
        join unnest($1::uuid[], $2::text[]) as requested (delivery_id, position) using (delivery_id)
@@ -123,8 +110,8 @@ export async function resendDeliveries(rows: readonly ResendRow[], tx: PoolClien
 }
 
 /**
- * The endpoints of every merchant that the events name. A merchant may have deleted a hundred thousand: of those only
- * the ones that an event names, so that one seen again does not bring its endpoint back.
+ * Returns the endpoints of all merchants in the events. A merchant may have deleted a hundred thousand: deleted ones are
+ * included only when an event names them, so that a repeated event does not restore them.
  */
 export async function loadEndpoints(
   events: readonly RecordedEvent[],
@@ -133,7 +120,7 @@ export async function loadEndpoints(
   const named = (field: string): unknown[] => [
     ...new Set(events.map(({ data }) => data[field]).filter((id) => id !== undefined)),
   ];
-  // Times as PostgreSQL has them, `-infinity` too.
+  // Times as text, because one may be `-infinity`.
   const columns = ENDPOINT_COLUMNS.map((name) => (name.endsWith('_at') ? `${name}::text` : name)).join();
   const rows = (where: string): string =>
     `select endpoint_id, ${columns}, failures_since::text, position from webhooks.endpoint_snapshots where ${where}`;
@@ -157,7 +144,10 @@ export async function saveEndpoints(rows: readonly EndpointRow[], tx: PoolClient
   );
 }
 
-export async function insertRecoveries(rows: readonly RecoveryRow[], tx: PoolClient): Promise<void> {
+export async function insertRecoveries(
+  rows: readonly Omit<WebhookRecoveryRequested['data'], 'requested_at'>[],
+  tx: PoolClient,
+): Promise<void> {
   if (rows.length === 0) return;
   await tx.query(
     `insert into webhooks.recoveries (recovery_id, endpoint_id, merchant_id, since)

@@ -43,7 +43,7 @@ const place = (): { merchant_id: string; endpoint_id: string } => ({
   endpoint_id: newId(),
 });
 
-it('a secret opens for its own merchant and endpoint alone, however often it was opened there', () => {
+it('a secret opens only for its own merchant and endpoint, however often it was opened there', () => {
   const secrets = new SigningSecrets(new Sealer(Buffer.alloc(32, 1)));
   const own = place();
   const sealed = secrets.create(own);
@@ -55,7 +55,7 @@ it('a secret opens for its own merchant and endpoint alone, however often it was
   expect(secrets.open(own, sealed)).toBe(opened);
 });
 
-it('a delivery is signed with the present secret and those former ones that have not expired', () => {
+it('a delivery is signed with the present secret and with former ones that have not expired', () => {
   const secrets = new SigningSecrets(new Sealer(Buffer.alloc(32, 1)));
   const own = place();
   const [present, valid, expired] = [1, 2, 3].map(() => secrets.create(own)) as [string, string, string];
@@ -74,7 +74,7 @@ it('a delivery is signed with the present secret and those former ones that have
   );
 });
 
-it('a delivery of a key that was added while the process stalled is genuine once the ring is read again', async () => {
+it('a MAC by a key that was added while the process stalled is valid once the key ring is read again', async () => {
   const [former, fresh] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
   const created = { ...place(), delivery_id: newId(), type: 'payout.received', is_test: false, body };
   const delivery = { ...created, mac: new SigningSecrets(new Sealer(fresh, [former])).toMac(created) };

@@ -3,15 +3,10 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import { KeyRing } from '../../../platform/sealing/key-ring.js';
 import { SealedSecrets, Sealer } from '../../../platform/sealing/sealer.js';
 import { Webhook } from 'standardwebhooks';
-import type { Endpoint } from '../domain/webhook-endpoints.js';
-
-interface Place {
-  readonly merchant_id: string;
-  readonly endpoint_id: string;
-}
+import type { Endpoint, EndpointRef } from '../domain/webhook-endpoints.js';
 
 /** The immutable part of a delivery. */
-export interface NewDelivery extends Place {
+export interface NewDelivery extends EndpointRef {
   readonly delivery_id: string;
   readonly type: string;
   readonly is_test: boolean;
@@ -22,7 +17,7 @@ export type DeliveryWithMac = NewDelivery & { readonly mac: string | null };
 
 const DELIVERY = 'delivery';
 
-/** Makes signing secrets, signs with them, and keeps them sealed: a sealed one opens only for its own merchant and endpoint. */
+/** Creates and seals signing secrets, and signs with them. A sealed secret opens only for its own endpoint. */
 @Injectable()
 export class SigningSecrets {
   private readonly secrets: SealedSecrets;
@@ -34,16 +29,13 @@ export class SigningSecrets {
     this.secrets = new SealedSecrets(sealer);
   }
 
-  /** A fresh secret, sealed. */
-  create(place: Place): string {
+  create(place: EndpointRef): string {
     return this.secrets.seal(toAssociatedData(place), signingSecret(randomBytes(SECRET_BYTES)));
   }
 
-  /**
-   * The `webhook-signature` header of a delivery of this place, by the secrets that are valid at that time, newest first.
-   */
+  /** Returns the `webhook-signature` header, with the secrets that are valid at that time, newest first. */
   sign(
-    place: Place,
+    place: EndpointRef,
     endpoint: Pick<Endpoint, 'sealed_signing_secret' | 'former_secrets'>,
     at: Date,
     message: SignedMessage,
@@ -54,15 +46,12 @@ export class SigningSecrets {
     return signatureHeader(secrets, message);
   }
 
-  /** Returns the MAC of a delivery that the service creates. Nothing else is signed with a merchant's secret. */
+  /** Returns the MAC of a new delivery. Only deliveries with a valid MAC are signed and sent. */
   toMac(delivery: NewDelivery): string {
     return this.sealer.mac(DELIVERY, toText(delivery));
   }
 
-  /**
-   * Checks that the service created the delivery unchanged. A process that stalled while a key was added reads the ring
-   * again.
-   */
+  /** Checks the MAC of a delivery. On a mismatch the key ring is read again, because a key may be new. */
   async isAuthentic(delivery: DeliveryWithMac): Promise<boolean> {
     const isValid = (): boolean => isAuthenticDelivery(this.sealer, delivery);
     if (isValid()) return true;
@@ -71,7 +60,7 @@ export class SigningSecrets {
   }
 
   /** Throws SealError when the text was sealed for another endpoint. */
-  open(place: Place, sealed: string): string {
+  open(place: EndpointRef, sealed: string): string {
     return this.secrets.open(toAssociatedData(place), sealed);
   }
 }
@@ -84,7 +73,7 @@ function toText({ delivery_id, endpoint_id, merchant_id, type, is_test, body }: 
   return `${JSON.stringify([delivery_id, endpoint_id, merchant_id, type, is_test])}\n${body}`;
 }
 
-function toAssociatedData({ merchant_id, endpoint_id }: Place): string {
+function toAssociatedData({ merchant_id, endpoint_id }: EndpointRef): string {
   return `webhook_endpoint/${merchant_id}/${endpoint_id}`;
 }
 
@@ -97,13 +86,13 @@ interface SignedMessage {
   readonly body: string;
 }
 
-/** A signing secret as the merchant sees it: `whsec_` and the standard base64 of 32 random bytes. */
+/** Returns the secret for the merchant: `whsec_` and the standard base64 of 32 random bytes. */
 export function signingSecret(random: Buffer): string {
   if (random.length !== SECRET_BYTES) throw new RangeError(`a signing secret holds ${SECRET_BYTES} bytes`);
   return `whsec_${random.toString('base64')}`;
 }
 
-/** The `webhook-signature` header of one attempt (contract.md 13.3, 13.4): one `v1` entry per secret, separated by spaces. */
+/** Returns the `webhook-signature` header (contract.md 13.3, 13.4): one `v1` entry per secret, separated by spaces. */
 export function signatureHeader(secrets: readonly string[], { id, timestamp, body }: SignedMessage): string {
   const at = new Date(timestamp * 1000);
   return secrets.map((secret) => new Webhook(secret).sign(id, at, body)).join(' ');

@@ -1,9 +1,9 @@
 import { deriveId } from '../../../kernel/ids.js';
 
-/** Types that an endpoint receives only when it lists them (contract.md 13.9): what all types are to others stays as it is. */
+/** The types that an endpoint receives only when it lists them (contract.md 13.9). */
 const LISTED_TYPES = ['order.completed', 'order.failed', 'order.refundable', 'order.refunded'] as const;
 
-/** Types of the event catalog (contract.md 13.5 and 13.9), the only values an endpoint may subscribe to. */
+/** The types of the event catalog (contract.md 13.5 and 13.9), to which an endpoint may subscribe. */
 export const EVENT_TYPES = [
   'user.onboarding_started',
   'user.kyc_submitted',
@@ -16,20 +16,17 @@ export const EVENT_TYPES = [
   ...LISTED_TYPES,
 ] as const;
 
-/** Checks that an endpoint with these types receives the type; null: it lists none. */
+/** Checks that an endpoint with these types receives the type. Null: the endpoint lists none. */
 export function receives(eventTypes: readonly string[] | null, type: EventType): boolean {
   return eventTypes?.includes(type) ?? !LISTED_TYPES.some((listed) => listed === type);
 }
 
-/** The type of deliveries that a merchant requested as a test. No context publishes it. */
+/** The type of test deliveries, which no context publishes. */
 export const TEST_TYPE = 'webhook_endpoint.test' satisfies EventType;
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/**
- * The id of a delivery follows from event and endpoint, and from a type that has to be listed: one event may be sent as
- * several of those.
- */
+/** Derives the id of a delivery from event and endpoint, and from a listed type, of which one event may have several. */
 export function deliveryId(eventId: string, endpointId: string, type: string): string {
   const isListed = LISTED_TYPES.some((listed) => listed === type);
   return deriveId(eventId, endpointId, ...(isListed ? [type] : []));

@@ -1,21 +1,13 @@
-import { historyRules, onlyOnce, type HistoryRules } from '../../../kernel/history-rules.js';
+import { historyRules, type HistoryRules } from '../../../kernel/history-rules.js';
 import {
-  disableFailing,
-  disableGone,
+  disableAutomatically,
   register,
   remove,
   rotateSecret,
   update,
   webhookEndpoints,
 } from './webhook-endpoints.js';
-import {
-  webhookRecovery,
-  webhookResend,
-  webhookTest,
-  type WebhookRecoveryRequested,
-  type WebhookResendRequested,
-  type WebhookTestRequested,
-} from './webhook-requests.js';
+import { REQUEST_HISTORIES } from './webhook-requests.js';
 
 /** The rules with which auditors compare the endpoints of each merchant. */
 const endpointsHistory = historyRules(
@@ -28,12 +20,11 @@ const endpointsHistory = historyRules(
     'webhook_endpoint.enabled.v1': (data, state) =>
       update({ ...data, changes: { status: 'enabled' } }, state),
     'webhook_endpoint.disabled.v1': ({ cause, ...data }, state) => {
-      const attempt = {
-        attempted_url: state.byId.get(data.endpoint_id)?.url ?? '',
-        attempted_at: END_OF_TIME,
-      };
-      if (cause === 'gone') return disableGone({ ...data, ...attempt }, state);
-      if (cause === 'failing') return disableFailing({ ...data, failing_since: END_OF_TIME }, state);
+      const attempted_url = state.byId.get(data.endpoint_id)?.url ?? '';
+      const attempt = { delivery_id: '', attempted_url, attempted_at: END_OF_TIME };
+      if (cause === 'gone') return disableAutomatically({ ...data, reason: { cause, ...attempt } }, state);
+      if (cause === 'failing')
+        return disableAutomatically({ ...data, reason: { cause, failing_since: END_OF_TIME } }, state);
       return update({ ...data, changes: { status: 'disabled' } }, state);
     },
     'webhook_endpoint.secret_rotated.v1': (data, state) => rotateSecret(data, state),
@@ -42,13 +33,7 @@ const endpointsHistory = historyRules(
   { id: 'merchant_id' },
 );
 
-/** A time after all attempts: the history does not have their addresses and times. */
+/** A time after all attempts: the events do not record their URLs and times. */
 const END_OF_TIME = '9999-12-31T23:59:59.999Z';
 
-export const WEBHOOK_HISTORIES: readonly HistoryRules[] = [
-  endpointsHistory,
-  onlyOnce<WebhookTestRequested>(webhookTest.category, 'webhook_endpoint.test_requested.v1').rules,
-  onlyOnce<WebhookResendRequested>(webhookResend.category, 'webhook_delivery.resend_requested.v1').rules,
-  onlyOnce<WebhookRecoveryRequested>(webhookRecovery.category, 'webhook_endpoint.recovery_requested.v1')
-    .rules,
-];
+export const WEBHOOK_HISTORIES: readonly HistoryRules[] = [endpointsHistory, ...REQUEST_HISTORIES];

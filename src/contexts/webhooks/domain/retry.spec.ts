@@ -10,7 +10,7 @@ const failed = { kind: 'failed', phase: 'timeout' } as const;
 const responded = (status: number, retryAfter: string | null) =>
   ({ kind: 'response', status, retryAfter }) as const;
 
-/** The delay after a response whose Retry-After is read at `now`. */
+/** Returns the delay after a response whose Retry-After is read at `now`. */
 function delayMs(
   attempt: number,
   response: typeof failed | ReturnType<typeof responded>,
@@ -36,7 +36,7 @@ function asctime(date: Date): string {
 }
 
 describe('the retry delay', () => {
-  it('follows the schedule of the contract: ten delays after the first attempt, then none', () => {
+  it('follows the schedule of the contract: ten delays after the first attempt', () => {
     const delays = Array.from({ length: 12 }, (_, index) => delayMs(index + 1, failed, SCHEDULE, 0.5, NOW));
     const [minute, hour] = [60_000, 3_600_000];
     expect(delays).toEqual([
@@ -113,7 +113,7 @@ describe('the retry delay', () => {
     expect(delayMs(1, responded(status, value), SCHEDULE, 0.5, NOW)).toBe(expected);
   });
 
-  it('never makes a twelfth attempt, with any Retry-After', () => {
+  it('allows no twelfth attempt, with any Retry-After', () => {
     expect(delayMs(11, responded(503, '5'), SCHEDULE, 0.5, NOW)).toBeNull();
   });
 });
@@ -125,7 +125,7 @@ function tabled(status: number): AttemptOutcome {
   return ({ 2: 'succeeded', 4: 'exhausted' } as const)[Math.floor(status / 100)] ?? 'retry';
 }
 
-it('every status of three digits has its outcome; those that HTTP does not know are tried again', () => {
+it('every status of three digits has its outcome; unknown ones are retried', () => {
   for (let status = 100; status <= 999; status += 1) {
     for (const retryAfter of [null, '5']) {
       const outcome = toOutcome(responded(status, retryAfter));
@@ -134,6 +134,6 @@ it('every status of three digits has its outcome; those that HTTP does not know 
   }
 });
 
-it('an attempt without a response is tried again', () => {
+it('an attempt without a response is retried', () => {
   expect(toOutcome(failed)).toBe('retry');
 });

@@ -49,7 +49,7 @@ const HISTORY: readonly WebhookEndpointEvent[] = [
 describe('a snapshot of webhook endpoints', () => {
   const { version, pack, unpack } = webhookEndpoints.snapshots!;
 
-  it('continues at any point as the events do', () => {
+  it('is equivalent to the events at any point', () => {
     HISTORY.forEach((_, index) => {
       const before = fold(webhookEndpoints, HISTORY.slice(0, index));
       const kept = unpack(JSON.parse(JSON.stringify(pack(before))));
@@ -57,7 +57,7 @@ describe('a snapshot of webhook endpoints', () => {
     });
   });
 
-  it('has this shape: another one needs another version', () => {
+  it('has this shape; another shape needs another version', () => {
     expect({ version, kept: pack(fold(webhookEndpoints, HISTORY)) }).toEqual({
       version: 2,
       kept: [

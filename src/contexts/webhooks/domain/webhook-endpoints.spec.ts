@@ -2,8 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { givenOf } from '../../../../test/support/given.js';
 import { fold, toStream } from '../../../kernel/aggregate.js';
 import {
-  disableFailing,
-  disableGone,
+  disableAutomatically,
   ENDPOINT_LIMIT,
   FORMER_SECRETS_LIMIT,
   register,
@@ -146,9 +145,11 @@ describe('changing an endpoint', () => {
 });
 
 describe('disabling an endpoint whose receiver responded with 410', () => {
-  const attempt = { attempted_url: 'https://example.com/e-1', attempted_at: at };
-  const goneAfter = (change: Partial<typeof attempt>) => (s: WebhookEndpoints) =>
-    disableGone({ endpoint_id: 'e-1', merchant_id, ...attempt, ...change, at }, s);
+  const attempt = { delivery_id: 'd', attempted_url: 'https://example.com/e-1', attempted_at: at };
+  const goneAfter = (change: Partial<typeof attempt>) => (s: WebhookEndpoints) => {
+    const reason = { cause: 'gone', ...attempt, ...change } as const;
+    return disableAutomatically({ endpoint_id: 'e-1', merchant_id, reason, at }, s);
+  };
   const gone = goneAfter({});
   it('records gone as the cause', () =>
     given(registered('e-1'))
@@ -170,8 +171,10 @@ describe('disabling an endpoint whose receiver responded with 410', () => {
 });
 
 describe('disabling an endpoint that keeps failing', () => {
-  const failing = (failing_since: string) => (s: WebhookEndpoints) =>
-    disableFailing({ endpoint_id: 'e-1', merchant_id, failing_since, at: later }, s);
+  const failing = (failing_since: string) => (s: WebhookEndpoints) => {
+    const reason = { cause: 'failing', failing_since } as const;
+    return disableAutomatically({ endpoint_id: 'e-1', merchant_id, reason, at: later }, s);
+  };
   const later = '2026-01-03T00:00:00.000Z';
   const recorded: WebhookEndpointEvent = {
     type: 'webhook_endpoint.disabled.v1',
@@ -205,7 +208,7 @@ describe('deleting an endpoint', () => {
 
 const day = (number: number): string => `2026-01-0${number}T00:00:00.000Z`;
 
-/** On that day, with an overlap of so many days. */
+/** Returns a rotation on this day, with an overlap of this many days. */
 function rotation(onDay: number, overlapDays = 1): RotateSecret {
   return {
     endpoint_id: 'e-1',

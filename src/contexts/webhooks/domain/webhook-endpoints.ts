@@ -2,21 +2,20 @@ import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { requireIdempotent } from '../../../kernel/idempotency.js';
 
-/** Failures are counted no further: a response costs the same however many there are. */
+/** The highest failure count, so that counting takes bounded time. */
 export const FAILURE_COUNT_LIMIT = 1000;
-
-/** Endpoints a merchant may have (contract.md 12.5). */
+/** The endpoints of one merchant (contract.md 12.5). */
 export const ENDPOINT_LIMIT = 10;
-/** Code points a description may have (contract.md 12). */
+/** The code points of a description (contract.md 12). */
 export const DESCRIPTION_LIMIT = 255;
-/** Replaced secrets of an endpoint that may sign alongside the present one. */
+/** The replaced secrets that may sign alongside the present one. */
 export const FORMER_SECRETS_LIMIT = 4;
-/** Rotations that are known again when their request is repeated. */
+/** The rotations whose repeats are recognised. */
 const REMEMBERED_ROTATIONS = 100;
 
 export const ENDPOINT_STATUSES = ['enabled', 'disabled'] as const;
 export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];
-/** The cause of a disabled endpoint: PATCH, a 410 of its receiver, or constant failures. */
+/** The cause of a disabled endpoint: a PATCH, a response with 410, or sustained failures. */
 export type DisableCause = 'merchant' | 'gone' | 'failing';
 
 export interface EndpointRef {
@@ -24,7 +23,7 @@ export interface EndpointRef {
   readonly merchant_id: string;
 }
 
-/** ISO 8601 in UTC, as all times here. */
+/** Times are ISO 8601 in UTC. */
 interface At extends EndpointRef {
   readonly at: string;
 }
@@ -32,7 +31,7 @@ interface At extends EndpointRef {
 export interface EndpointFields {
   readonly url: string;
   readonly description: string | null;
-  /** Types that it receives; null means all but those that have to be listed. */
+  /** The types that it receives; null means all but those that must be listed. */
   readonly event_types: readonly string[] | null;
 }
 
@@ -42,10 +41,10 @@ export interface Register extends EndpointRef, EndpointFields {
 }
 
 export interface RotateSecret extends At {
-  /** The same for every repeat of one request. */
+  /** The same for each repeat of one request. */
   readonly rotation_id: string;
   readonly sealed_signing_secret: string;
-  /** The time until which the replaced secret signs too. No later than `at` means not at all. */
+  /** The time until which the replaced secret signs too; `at` or earlier ends it at once. */
   readonly former_expires_at: string;
 }
 
@@ -57,7 +56,6 @@ export type WebhookEndpointEvent =
   | DomainEvent<'webhook_endpoint.secret_rotated.v1', RotateSecret>
   | DomainEvent<'webhook_endpoint.deleted.v1', At>;
 
-/** Stored names of all events of a registry. */
 export const WEBHOOK_ENDPOINT_EVENTS = [
   'webhook_endpoint.registered.v1',
   'webhook_endpoint.updated.v1',
@@ -67,13 +65,12 @@ export const WEBHOOK_ENDPOINT_EVENTS = [
   'webhook_endpoint.deleted.v1',
 ] as const satisfies readonly WebhookEndpointEvent['type'][];
 
-/** A replaced signing secret that still signs, alongside the present one. */
 interface FormerSecret {
   readonly sealed: string;
   readonly expires_at: string;
 }
 
-/** One endpoint as of an event: a row of the deliveries saga, and what lists display. */
+/** One endpoint as of an event. */
 export interface Endpoint extends EndpointRef, EndpointFields {
   readonly sealed_signing_secret: string;
   /** Newest first. */
@@ -81,7 +78,7 @@ export interface Endpoint extends EndpointRef, EndpointFields {
   readonly status: EndpointStatus | 'deleted';
   readonly disabled_cause: DisableCause | null;
   readonly disabled_at: string | null;
-  /** The time of the last enabling. Failed attempts that began earlier do not count (contract.md 15.4). */
+  /** The time of the last enabling. Attempts that began earlier do not count as failures (contract.md 15.4). */
   readonly failures_since: string;
   readonly created_at: string;
   readonly updated_at: string;
@@ -89,7 +86,7 @@ export interface Endpoint extends EndpointRef, EndpointFields {
 
 const ENABLED = { status: 'enabled', disabled_cause: null, disabled_at: null } as const;
 
-/** The endpoint after an event of it; undefined for one that was never registered. */
+/** Folds an event of the endpoint; undefined for one that was never registered. */
 export function evolveEndpoint(
   endpoint: Endpoint | undefined,
   event: WebhookEndpointEvent,
@@ -123,7 +120,7 @@ export function evolveEndpoint(
   }
 }
 
-/** A secret that a request created, for its repeats. */
+/** A secret that a request created, kept for its repeats. */
 interface EndpointSecret {
   /** The rotation; null for the secret of the registration. */
   readonly rotation_id: string | null;
@@ -131,13 +128,12 @@ interface EndpointSecret {
   readonly at: string;
 }
 
-/** One endpoint in the registry of its merchant. */
 interface RegistryEndpoint extends Endpoint {
-  /** Newest first; the last one is that of the registration. */
+  /** Newest first; the last one is the secret of the registration. */
   readonly secrets: readonly EndpointSecret[];
 }
 
-/** All endpoints of one merchant: one stream, so that the limit of ten holds under any race. */
+/** All endpoints of one merchant, in one stream, so that {@link ENDPOINT_LIMIT} holds under any race. */
 export interface WebhookEndpoints {
   readonly byId: ReadonlyMap<string, RegistryEndpoint>;
 }
@@ -177,17 +173,14 @@ function secretsAfter(
   );
 }
 
-/** The endpoint, or the contract's 404. */
+/** Throws `not_found`. */
 export function findEndpoint(state: WebhookEndpoints, id: string): RegistryEndpoint {
   const endpoint = state.byId.get(id);
   if (!endpoint) throw DomainError.notFound('Webhook endpoint');
   return endpoint;
 }
 
-/**
- * A repeat of the request that registered this endpoint changes nothing; throws IdempotencyKeyExpired when it comes too late. An
- * eleventh endpoint is 422.
- */
+/** A repeat changes nothing, or throws IdempotencyKeyExpired. Throws `validation_failed` for an eleventh endpoint. */
 export function register(command: Register, state: WebhookEndpoints): WebhookEndpointEvent[] {
   const registered = state.byId.get(command.endpoint_id);
   if (registered) {
@@ -203,13 +196,13 @@ export function register(command: Register, state: WebhookEndpoints): WebhookEnd
 }
 
 export interface Update extends At {
-  /** The changes. Absent members remain. */
+  /** Fields that are absent remain unchanged. */
   readonly changes: Partial<EndpointFields> & { readonly status?: EndpointStatus };
-  /** The cause of disabling it: a merchant, unless the sandbox has it break. */
+  /** The cause of disabling the endpoint; `merchant` by default. Only the sandbox sets another one. */
   readonly cause?: DisableCause;
 }
 
-/** Only what differs becomes an event: an empty or repeated PATCH changes nothing. */
+/** An empty or repeated PATCH changes nothing. */
 export function update(command: Update, state: WebhookEndpoints): WebhookEndpointEvent[] {
   const { endpoint_id, merchant_id, changes, cause = 'merchant', at } = command;
   const { url, description, event_types, status } = findEndpoint(state, endpoint_id);
@@ -230,7 +223,7 @@ export function update(command: Update, state: WebhookEndpoints): WebhookEndpoin
   return events;
 }
 
-/** Disabling what is disabled already, or gone, changes nothing: two deliveries may both be responded to with 410. */
+/** Disables an enabled endpoint; otherwise changes nothing, because two deliveries may receive a 410. */
 function disable(
   command: At & { readonly cause: DisableCause },
   state: WebhookEndpoints,
@@ -239,34 +232,33 @@ function disable(
   return [{ type: 'webhook_endpoint.disabled.v1', data: command }];
 }
 
-interface DisableGone extends At {
-  /** The URL and the start of the attempt whose response was 410. */
-  readonly attempted_url: string;
-  readonly attempted_at: string;
-}
+/** The observation for which the service disables an endpoint. Times are ISO 8601. */
+export type DisableReason =
+  /** A 410 in response to this delivery, by an attempt that went to this URL and began at this time. */
+  | {
+      readonly cause: 'gone';
+      readonly delivery_id: string;
+      readonly attempted_url: string;
+      readonly attempted_at: string;
+    }
+  /** Sustained failures, the oldest of which began at this time. */
+  | { readonly cause: 'failing'; readonly failing_since: string };
 
-/** A merchant who moved or enabled the endpoint while the attempt was in flight is not overruled by its response. */
-export function disableGone(command: DisableGone, state: WebhookEndpoints): WebhookEndpointEvent[] {
-  const { attempted_url, attempted_at, ...rest } = command;
+/** Changes nothing when the merchant moved the endpoint after the observation began, or enabled it. */
+export function disableAutomatically(
+  { reason, ...command }: At & { readonly reason: DisableReason },
+  state: WebhookEndpoints,
+): WebhookEndpointEvent[] {
   const endpoint = state.byId.get(command.endpoint_id);
-  if (endpoint?.url !== attempted_url || attempted_at < endpoint.failures_since) return [];
-  return disable({ ...rest, cause: 'gone' }, state);
+  if (endpoint === undefined) return [];
+  const isOutdated =
+    reason.cause === 'gone'
+      ? reason.attempted_url !== endpoint.url || reason.attempted_at < endpoint.failures_since
+      : reason.failing_since <= endpoint.failures_since;
+  return isOutdated ? [] : disable({ ...command, cause: reason.cause }, state);
 }
 
-interface DisableFailing extends At {
-  /** The start of the oldest counted failure. */
-  readonly failing_since: string;
-}
-
-/** Failures count only since the endpoint was enabled: a merchant who did that in between keeps it enabled. */
-export function disableFailing(command: DisableFailing, state: WebhookEndpoints): WebhookEndpointEvent[] {
-  const { failing_since, ...rest } = command;
-  const since = state.byId.get(command.endpoint_id)?.failures_since;
-  if (since === undefined || failing_since <= since) return [];
-  return disable({ ...rest, cause: 'failing' }, state);
-}
-
-/** A repeat of a rotation changes nothing; throws IdempotencyKeyExpired when it comes too late. A fifth replaced secret that would sign as well is refused. */
+/** A repeat changes nothing, or throws IdempotencyKeyExpired. Throws `invalid_transition` for a fifth replaced secret. */
 export function rotateSecret(command: RotateSecret, state: WebhookEndpoints): WebhookEndpointEvent[] {
   const { secrets, former_secrets } = findEndpoint(state, command.endpoint_id);
   const done = secrets.find(({ rotation_id }) => rotation_id === command.rotation_id);

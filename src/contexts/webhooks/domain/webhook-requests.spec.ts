@@ -57,7 +57,7 @@ describe('a resend', () => {
     (state: typeof webhookResend.initial) =>
       requestResend({ ...command, ...changes }, endpoints, state);
 
-  it('begins one more round of a delivery', () => given().when(asking(enabled)).then(requested));
+  it('begins another round of a delivery', () => given().when(asking(enabled)).then(requested));
 
   it('is requested once, however often the request is repeated, also when the endpoint has changed', () => {
     for (const endpoints of [enabled, disabled, none])

@@ -1,15 +1,16 @@
 import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { onlyOnce } from '../../../kernel/history-rules.js';
 import { requireIdempotent } from '../../../kernel/idempotency.js';
 import { findEndpoint, type EndpointRef, type WebhookEndpoints } from './webhook-endpoints.js';
 
-/** A synthetic delivery was requested (contract.md 12.10); `delivery_id` is its `webhook-id` header. */
+/** A test delivery was requested (contract.md 12.10); `delivery_id` is its `webhook-id` header. */
 export type WebhookTestRequested = DomainEvent<
   'webhook_endpoint.test_requested.v1',
   EndpointRef & { readonly delivery_id: string; readonly message: string; readonly occurred_at: string }
 >;
 
-/** One more round of a delivery was requested, under the same `webhook-id`. */
+/** Another round of a delivery was requested, under the same `webhook-id`. */
 export type WebhookResendRequested = DomainEvent<
   'webhook_delivery.resend_requested.v1',
   EndpointRef & {
@@ -21,32 +22,39 @@ export type WebhookResendRequested = DomainEvent<
   }
 >;
 
-/** The request to send again all that an endpoint missed of deliveries created at `since` or later. */
+/** A resend was requested of all exhausted and dropped deliveries of an endpoint created at `since` or later. */
 export type WebhookRecoveryRequested = DomainEvent<
   'webhook_endpoint.recovery_requested.v1',
   EndpointRef & { readonly recovery_id: string; readonly since: string; readonly requested_at: string }
 >;
 
-/** Stored names of all requests. */
-export const WEBHOOK_REQUESTS = [
-  'webhook_endpoint.test_requested.v1',
-  'webhook_delivery.resend_requested.v1',
-  'webhook_endpoint.recovery_requested.v1',
-] as const;
-
 export const TEST_MESSAGE = 'This is a test delivery.';
 
 /**
- * One stream per request, named by an id that follows from its key: a repeat finds its own event, and the registry of
- * endpoints stays short however much a merchant requests. The state is null before the request.
+ * A stream with one request, whose id follows from the idempotency key, so that a repeat finds its event. The stream of
+ * the endpoints stays short. The state is null before the request.
  */
-function request<Event extends DomainEvent>(category: string): Aggregate<Event['data'] | null, Event> {
-  return { category, initial: null, evolve: (_state, event) => event.data };
+function request<Event extends DomainEvent>(category: string, type: Event['type']) {
+  type State = Event['data'] | null;
+  const aggregate: Aggregate<State, Event> = { category, initial: null, evolve: (_, { data }) => data };
+  return { ...aggregate, rules: onlyOnce<Event>(category, type).rules };
 }
 
-export const webhookTest = request<WebhookTestRequested>('webhook_test');
-export const webhookResend = request<WebhookResendRequested>('webhook_resend');
-export const webhookRecovery = request<WebhookRecoveryRequested>('webhook_recovery');
+export const webhookTest = request<WebhookTestRequested>(
+  'webhook_test',
+  'webhook_endpoint.test_requested.v1',
+);
+export const webhookResend = request<WebhookResendRequested>(
+  'webhook_resend',
+  'webhook_delivery.resend_requested.v1',
+);
+export const webhookRecovery = request<WebhookRecoveryRequested>(
+  'webhook_recovery',
+  'webhook_endpoint.recovery_requested.v1',
+);
+
+/** The rules of the requests, for audits. */
+export const REQUEST_HISTORIES = [webhookTest.rules, webhookResend.rules, webhookRecovery.rules];
 
 /** A repeat changes nothing; throws IdempotencyKeyExpired when it comes too late. */
 export function requestTest(
@@ -57,10 +65,7 @@ export function requestTest(
   return [{ type: 'webhook_endpoint.test_requested.v1', data: command }];
 }
 
-/**
- * A repeat changes nothing, also when the endpoint has changed. Throws `not_found` when the endpoint is deleted, and
- * `invalid_transition` when it is disabled.
- */
+/** A repeat changes nothing. Throws `not_found` for a deleted endpoint and `invalid_transition` for a disabled one. */
 export function requestResend(
   command: WebhookResendRequested['data'],
   endpoints: WebhookEndpoints,
@@ -72,7 +77,7 @@ export function requestResend(
   return [{ type: 'webhook_delivery.resend_requested.v1', data: command }];
 }
 
-/** Like {@link requestResend}; throws `validation_failed` for a `since` in the future besides. */
+/** Like {@link requestResend}; also throws `validation_failed` for a `since` in the future. */
 export function requestRecovery(
   command: WebhookRecoveryRequested['data'],
   endpoints: WebhookEndpoints,

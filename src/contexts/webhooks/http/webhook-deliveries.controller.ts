@@ -1,5 +1,4 @@
 import { Controller, Get, Inject, Post } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { PortalRoute } from '../../../platform/http/admin/portal.guard.js';
@@ -19,11 +18,11 @@ import { DELIVERIES_SAGA } from '../deliveries/deliveries-saga.js';
 import { RecoverWebhookEndpoint, ResendWebhookDelivery } from '../application/delivery-commands.js';
 import { DeliveriesView } from '../views/deliveries.js';
 import { toMerchantJson } from '../views/delivery-page.js';
-import { WebhookDeliveriesResponse } from './delivery-dto.js';
 import { EndpointsView } from '../views/endpoints.js';
 import { COUNTED, RecentStats } from '../views/endpoint-stats.js';
 import {
   DeliveriesQuery,
+  WebhookDeliveriesResponse,
   RecoveryRequest,
   StatsQuery,
   statsSince,
@@ -31,7 +30,7 @@ import {
   WebhookDeliveryResponse,
   WebhookEndpointStatsResponse,
   WebhookRecoveryResponse,
-} from './webhook-dto.js';
+} from './delivery-dto.js';
 import { WriteResponses } from './write-responses.js';
 
 const ENDPOINT = 'Webhook endpoint';
@@ -43,13 +42,12 @@ const MALFORMED = 'The JSON or the Idempotency-Key is malformed.';
 const NO_ENDPOINT = 'The merchant has no such webhook endpoint.';
 const DISABLED = 'The endpoint is disabled, or the first request with this Idempotency-Key is in progress.';
 
-/** The merchant's routes of its deliveries (contract.md 16). */
+/** The routes of a merchant's deliveries (contract.md 16). */
 @Controller('merchants/v1')
 export class WebhookDeliveriesController {
   constructor(
-    private readonly commandBus: CommandBus,
     private readonly deliveries: DeliveriesView,
-    private readonly written: WriteResponses,
+    private readonly writes: WriteResponses,
     private readonly endpoints: EndpointsView,
     private readonly recentStats: RecentStats,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -137,7 +135,7 @@ export class WebhookDeliveriesController {
     @CallingMerchant() caller: MerchantCaller,
     @UuidParam('id', DELIVERY) id: string,
   ): Promise<Reply> {
-    return this.written.reply(202, await this.commandBus.execute(new ResendWebhookDelivery(caller, id)));
+    return this.writes.reply(202, new ResendWebhookDelivery(caller, id));
   }
 
   @Post('webhook_endpoints/:id/recover')
@@ -160,8 +158,7 @@ export class WebhookDeliveriesController {
     @UuidParam('id', ENDPOINT) id: string,
     @ValidBody() { since }: RecoveryRequest,
   ): Promise<Reply> {
-    const command = new RecoverWebhookEndpoint(caller, id, since);
-    return this.written.reply(202, await this.commandBus.execute(command));
+    return this.writes.reply(202, new RecoverWebhookEndpoint(caller, { endpoint_id: id, since }));
   }
 
   private async requireEndpoint(merchantId: string, id: string): Promise<void> {

@@ -7,7 +7,6 @@ import {
   Post,
   type ExecutionContext,
 } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody } from '@nestjs/swagger';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { PortalRoute } from '../../../platform/http/admin/portal.guard.js';
@@ -18,7 +17,7 @@ import {
   UuidParam,
   ValidBody,
 } from '../../../platform/http/decorators.js';
-import { Reply } from '../../../platform/http/reply.js';
+import type { Reply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import type { MerchantCaller } from '../application/caller.js';
 import {
@@ -29,8 +28,8 @@ import {
 } from '../application/endpoint-commands.js';
 import { RequestTestDelivery } from '../application/delivery-commands.js';
 import { EndpointsView } from '../views/endpoints.js';
+import { WebhookTestDeliveryResponse } from './delivery-dto.js';
 import {
-  WebhookTestDeliveryResponse,
   NewWebhookEndpoint,
   NoParameters,
   SecretRotation,
@@ -38,7 +37,7 @@ import {
   WebhookEndpointResponse,
   WebhookEndpointsResponse,
   WebhookEndpointWithSecretResponse,
-} from './webhook-dto.js';
+} from './endpoint-dto.js';
 import { WriteResponses } from './write-responses.js';
 import { toCause, getMerchant, getRequest, getTicket } from '../../../platform/http/request-state.js';
 
@@ -49,7 +48,6 @@ const TAG = 'Webhook endpoints';
 const MALFORMED = 'The JSON or the Idempotency-Key is malformed.';
 const NO_ENDPOINT = 'The merchant has no such webhook endpoint.';
 
-/** The merchant of a write, its cause and its ticket. */
 export const CallingMerchant = createParamDecorator(
   (_: unknown, context: ExecutionContext): MerchantCaller => {
     const request = getRequest(context);
@@ -58,13 +56,12 @@ export const CallingMerchant = createParamDecorator(
   },
 );
 
-/** contract.md 12. Writes respond once reads show them and deliveries follow them. */
+/** The routes of a merchant's endpoints (contract.md 12). */
 @Controller('merchants/v1/webhook_endpoints')
 export class WebhookEndpointsController {
   constructor(
-    private readonly commandBus: CommandBus,
     private readonly view: EndpointsView,
-    private readonly written: WriteResponses,
+    private readonly writes: WriteResponses,
   ) {}
 
   @Post()
@@ -86,8 +83,7 @@ export class WebhookEndpointsController {
     @ValidBody() body: NewWebhookEndpoint,
   ): Promise<Reply> {
     const { url, description = null, event_types = null } = body.webhook_endpoint;
-    const command = new RegisterWebhookEndpoint(caller, { url, description, event_types });
-    return this.written.reply(201, await this.commandBus.execute(command));
+    return this.writes.reply(201, new RegisterWebhookEndpoint(caller, { url, description, event_types }));
   }
 
   @Get()
@@ -145,8 +141,8 @@ export class WebhookEndpointsController {
     @UuidParam('id', WHAT) id: string,
     @ValidBody() body: WebhookEndpointChanges,
   ): Promise<Reply> {
-    const command = new UpdateWebhookEndpoint(caller, id, body.webhook_endpoint ?? {});
-    return this.written.replyToChange(200, await this.commandBus.execute(command));
+    const changes = body.webhook_endpoint ?? {};
+    return this.writes.reply(200, new UpdateWebhookEndpoint(caller, { endpoint_id: id, changes }), true);
   }
 
   @Delete(':id')
@@ -159,8 +155,7 @@ export class WebhookEndpointsController {
     responses: { 204: 'The endpoint is gone.', 400: MALFORMED, 404: NO_ENDPOINT },
   })
   async remove(@CallingMerchant() caller: MerchantCaller, @UuidParam('id', WHAT) id: string): Promise<Reply> {
-    const command = new DeleteWebhookEndpoint(caller, id);
-    return this.written.replyToChange(204, await this.commandBus.execute(command));
+    return this.writes.reply(204, new DeleteWebhookEndpoint(caller, id), true);
   }
 
   @Post(':id/test_delivery')
@@ -177,8 +172,7 @@ export class WebhookEndpointsController {
     },
   })
   async test(@CallingMerchant() caller: MerchantCaller, @UuidParam('id', WHAT) id: string): Promise<Reply> {
-    const { body } = await this.commandBus.execute(new RequestTestDelivery(caller, id));
-    return new Reply(202, body);
+    return this.writes.reply(202, new RequestTestDelivery(caller, id));
   }
 
   @Post(':id/rotate_secret')
@@ -203,7 +197,37 @@ export class WebhookEndpointsController {
     @UuidParam('id', WHAT) id: string,
     @OptionalBody() { overlap_seconds }: SecretRotation,
   ): Promise<Reply> {
-    const command = new RotateSigningSecret(caller, id, overlap_seconds);
-    return this.written.replyToChange(200, await this.commandBus.execute(command));
+    return this.writes.reply(
+      200,
+      new RotateSigningSecret(caller, { endpoint_id: id, overlap_seconds }),
+      true,
+    );
+  }
+}
+
+/** Simulates sustained failures of an endpoint. */
+@Controller('merchants/v1/sandbox/webhook_endpoints')
+export class SandboxEndpointsController {
+  constructor(private readonly writes: WriteResponses) {}
+
+  @Post(':id/break')
+  @ApiRoute({
+    id: 'breakSandboxWebhookEndpoint',
+    tag: 'Sandbox',
+    summary: 'Break an endpoint',
+    description:
+      'Disables the endpoint as if its deliveries had kept failing. Enable it with PATCH, then recover what it missed. Only in the sandbox.',
+    responses: {
+      200: [WebhookEndpointResponse, 'The endpoint is disabled.'],
+      404: 'The merchant has no such webhook endpoint.',
+    },
+  })
+  async break(
+    @CallingMerchant() caller: MerchantCaller,
+    @UuidParam('id', 'Webhook endpoint') id: string,
+  ): Promise<Reply> {
+    const changes = { status: 'disabled' } as const;
+    const command = new UpdateWebhookEndpoint(caller, { endpoint_id: id, changes, cause: 'failing' });
+    return this.writes.reply(200, command, true);
   }
 }

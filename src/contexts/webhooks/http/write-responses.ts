@@ -1,28 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
+import { CommandBus, type Command } from '@nestjs/cqrs';
 import { Reply } from '../../../platform/http/reply.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import type { Responded } from '../application/caller.js';
 import { DELIVERIES_SAGA } from '../deliveries/deliveries-saga.js';
 import { DESTINATION_FRESH_MS } from '../deliveries/destinations.js';
 
-/** A timer of Node may fire so much before its time. */
+/** The time by which a timer of Node may fire early. */
 const TIMER_EARLY_MS = 2;
 
-/** Responds to writes once reads display them and deliveries follow them. */
+/** Executes writes, and responds once reads and deliveries reflect them. */
 @Injectable()
 export class WriteResponses {
-  constructor(private readonly progress: SubscriptionProgress) {}
+  constructor(
+    private readonly commandBus: CommandBus,
+    private readonly progress: SubscriptionProgress,
+  ) {}
 
-  async reply(status: number, { body, position }: Responded): Promise<Reply> {
+  /** @param expiresCache also waits until the former state of the endpoint has expired in all senders */
+  async reply(status: number, command: Command<Responded>, expiresCache = false): Promise<Reply> {
+    const { body, position } = await this.commandBus.execute(command);
     await this.progress.waitFor(DELIVERIES_SAGA, position);
+    if (expiresCache && position !== null) await sleep(DESTINATION_FRESH_MS + TIMER_EARLY_MS);
     return new Reply(status, body);
-  }
-
-  /** Replies once no attempt begins by the former state, which senders read up to DESTINATION_FRESH_MS ago. */
-  async replyToChange(status: number, responded: Responded): Promise<Reply> {
-    const reply = await this.reply(status, responded);
-    if (responded.position !== null) await sleep(DESTINATION_FRESH_MS + TIMER_EARLY_MS);
-    return reply;
   }
 }

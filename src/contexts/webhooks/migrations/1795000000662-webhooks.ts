@@ -1,13 +1,12 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The endpoints as deliveries see them, deliveries and attempts, recoveries, and the processes that send. */
 export class Webhooks1795000000662 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       create schema webhooks;
 
-      -- Where deliveries go and what lists display, as of the checkpoint of the saga that creates the deliveries. A
-      -- deleted endpoint keeps its row, so that an event that comes again does not bring it back.
+      -- Endpoints as of the checkpoint of the deliveries saga. A deleted endpoint keeps its row, so that a repeated event
+      -- does not restore it.
       create table webhooks.endpoint_snapshots (
         endpoint_id uuid primary key,
         merchant_id uuid not null,
@@ -18,9 +17,9 @@ export class Webhooks1795000000662 implements MigrationInterface {
         status text not null check (status in ('enabled', 'disabled', 'deleted')),
         disabled_cause text,
         disabled_at timestamptz(3),
-        -- Position of the last event that changed this row.
+        -- The position of the last event of this row.
         position text not null,
-        -- Failed attempts that began earlier do not count: enabling an endpoint clears its count.
+        -- Attempts that began earlier do not count as failures: enabling an endpoint clears its count.
         failures_since timestamptz not null default '-infinity',
         -- Replaced secrets that still sign: [{"sealed": text, "expires_at": ISO 8601}], newest first.
         former_secrets jsonb not null default '[]',
@@ -34,10 +33,10 @@ export class Webhooks1795000000662 implements MigrationInterface {
         where status <> 'deleted';
       create index endpoint_snapshots_by_status on webhooks.endpoint_snapshots (status, created_at, endpoint_id)
         where status <> 'deleted';
-      -- Their deliveries are in lists of the merchant.
+      -- Lists of the merchant include their deliveries.
       create index endpoint_snapshots_deleted on webhooks.endpoint_snapshots (merchant_id) where status = 'deleted';
 
-      -- The truth about what is to be sent: one row per event and endpoint.
+      -- One row per event and endpoint.
       create table webhooks.deliveries (
         delivery_id uuid primary key,
         endpoint_id uuid not null,
@@ -45,37 +44,35 @@ export class Webhooks1795000000662 implements MigrationInterface {
         type text not null,
         body text not null,
         is_test boolean not null,
-        -- By a key of the ring, over the columns above: the service created it. Nothing without it is sent.
+        -- Over the columns above, by a key of the ring. A delivery without it is not sent.
         mac text,
         state text not null default 'pending' check (state in ('pending', 'succeeded', 'exhausted', 'dropped')),
         attempts int not null default 0,
-        -- As exact as a cursor of the lists of it: a finer time would lose rows between two pages.
+        -- As exact as a list's cursor: a finer time would lose rows between two pages.
         created_at timestamptz(3) not null default clock_timestamp(),
         due_at timestamptz not null default clock_timestamp(),
         finished_at timestamptz,
         traceparent text,
         -- The process that is sending it.
         leased_by uuid,
-        -- Attempts of earlier rounds: a resend restarts the retry schedule, the numbers of attempts continue.
+        -- Attempts of earlier rounds: a resend restarts the retry schedule, and the attempt numbers continue.
         attempts_before int not null default 0,
         -- A resend was requested while an attempt was in flight: unless that succeeds, a new round follows it.
         resend_requested boolean not null default false,
-        -- Position of the last resend: an event seen again begins no further round.
+        -- The position of the last resend: a repeated event begins no further round.
         resent_position text
       );
       alter table webhooks.deliveries alter column body set storage external;
-      -- What is due is queried by endpoint alone. With an index by time as well, PostgreSQL took that one where it knew
-      -- few endpoints, and a claim for a small endpoint read through the backlog of a large one.
+      -- Only by endpoint: with an index by time PostgreSQL reads through the backlog of a large endpoint.
       create index deliveries_due on webhooks.deliveries (endpoint_id, due_at)
         where state = 'pending' and leased_by is null;
       create index deliveries_leased on webhooks.deliveries (leased_by) where leased_by is not null;
       create index deliveries_of_endpoint on webhooks.deliveries (endpoint_id, created_at, delivery_id);
-      -- What an endpoint did not get, for recovering it and for lists of it.
+      -- For recoveries and lists.
       create index deliveries_unsent on webhooks.deliveries (endpoint_id, created_at, delivery_id)
         where state in ('exhausted', 'dropped');
-      -- Lists over all merchants. New rows are at its end, so that it costs the deliveries little (docs/benchmarks.md).
+      -- For lists over all merchants. New rows are at its end, so that it costs little (docs/benchmarks.md).
       create index deliveries_newest on webhooks.deliveries (created_at, delivery_id);
-      -- Few, and the first that an operator reads.
       create index deliveries_exhausted on webhooks.deliveries (created_at, delivery_id) where state = 'exhausted';
       create index deliveries_dropped on webhooks.deliveries (created_at, delivery_id) where state = 'dropped';
 
@@ -87,36 +84,35 @@ export class Webhooks1795000000662 implements MigrationInterface {
         duration_ms int not null,
         outcome text not null,
         http_status int,
-        -- Where it failed (address, dns, connect, tls, send, response, timeout), and the code.
+        -- The phase (address, dns, connect, tls, send, response, timeout), and the code.
         failure_phase text,
         error text,
         response_excerpt bytea,
         primary key (delivery_id, attempt)
       );
-      -- Failures of an endpoint within a window, for automatic disabling.
+      -- For automatic disabling.
       create index attempts_failed on webhooks.attempts (endpoint_id, started_at) where outcome <> 'succeeded';
 
-      -- Processes that send. A lease of one that stopped beating is free again.
+      -- Sending processes. The leases of one without a recent heartbeat are released.
       create table webhooks.senders (
         sender_id uuid primary key,
         seen_at timestamptz not null
       );
 
-      -- Requested recoveries. A worker does them in chunks; finished_at says that nothing is left.
+      -- Requested recoveries, performed in chunks.
       create table webhooks.recoveries (
         recovery_id uuid primary key,
         endpoint_id uuid not null,
         merchant_id uuid not null,
         since timestamptz not null,
-        -- What ends later than this is not sent again: a delivery that is exhausted a second time stays so.
+        -- A delivery that finishes later is not resent, so that each is resent once.
         accepted_at timestamptz not null default clock_timestamp(),
         finished_at timestamptz,
         recovered int not null default 0,
-        -- The last delivery that was read: the next chunk begins after it.
+        -- The cursor of the next chunk.
         after_created_at timestamptz(3),
         after_delivery_id uuid
       );
-      -- Open ones are queried by endpoint, those that ended long ago by when that was.
       create index recoveries_open on webhooks.recoveries (endpoint_id, accepted_at) where finished_at is null;
       create index recoveries_ended on webhooks.recoveries (finished_at) where finished_at is not null;
     `);

@@ -1,6 +1,5 @@
 import type { CheckedTables } from '../../../platform/context.js';
 
-/** A row of `webhooks.deliveries` with its attempts, as an audit prints it. */
 export interface DeliveryRecord {
   readonly delivery_id: string;
   readonly endpoint_id: string;
@@ -12,7 +11,7 @@ export interface DeliveryRecord {
   readonly attempt_list: readonly { readonly http_status: number | null; readonly error: string | null }[];
 }
 
-/** The deliveries with these ids that are still kept, oldest first. */
+/** Returns the retained deliveries with these ids, oldest first. */
 export function readDeliveries(
   query: CheckedTables['query'],
   ids: readonly string[],

@@ -10,7 +10,7 @@ import { READ_AT_ONCE } from './delivery-page.js';
 
 const TYPES = ['payout.received', 'payout.failed'] as const;
 const START = Date.UTC(2026, 5, 30);
-/** Endpoints of merchants: one of them has deleted one, one has none. */
+/** The endpoints by merchant: one merchant has a deleted one, one has none. */
 const [ONE, TWO, NONE] = [newId(), newId(), newId()];
 const ENDPOINTS = [
   { id: newId(), merchant: ONE, status: 'enabled' },
@@ -32,7 +32,7 @@ interface Row {
   readonly isLeased?: boolean;
 }
 
-// Few times and many rows, so that ids decide; some at the very edges of days.
+// Few times and many rows, so that the order depends on ids; some times are at the ends of days.
 const row: fc.Arbitrary<Row> = fc.record({
   id: fc.uuid(),
   endpoint: fc.nat(ENDPOINTS.length - 1),
@@ -128,7 +128,7 @@ describe('the list of deliveries over merchants', () => {
     return { ids, pages };
   }
 
-  it('is what the filter says, newest first, for any rows, merchants, filter and page size', async () => {
+  it('matches the filter, newest first, for any rows, merchants, filter and page size', async () => {
     const rows = fc.uniqueArray(row, { minLength: 20, maxLength: 40, selector: ({ id }) => id });
     await fc.assert(
       fc.asyncProperty(rows, fc.array(filter, { minLength: 4, maxLength: 6 }), async (all, filters) => {
@@ -158,7 +158,7 @@ describe('the list of deliveries over merchants', () => {
     );
   });
 
-  it('reaches what is rare and far back in pages of bounded work, of all merchants and of one', async () => {
+  it('reaches rare and old deliveries in pages of bounded work, of all merchants and of one', async () => {
     const count = 2 * READ_AT_ONCE + 10;
     await db.database.query(
       `insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test, state, created_at)
@@ -173,7 +173,7 @@ describe('the list of deliveries over merchants', () => {
       expect(ids).toHaveLength(5);
       expect(pages).toBeGreaterThan(1);
     }
-    // Those that were not received have indexes: a page finds all of them.
+    // Unsent deliveries have indexes, so that a page finds all of them.
     for (const merchants of [null, [ONE]])
       for (const [status, found] of [
         ['exhausted', 2],
@@ -184,7 +184,7 @@ describe('the list of deliveries over merchants', () => {
       }
   });
 
-  it('of a merchant who deleted more endpoints than a page merges is complete all the same', async () => {
+  it('is complete for a merchant who deleted more endpoints than a page merges', async () => {
     await db.database.query(
       `insert into webhooks.endpoint_snapshots (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
        select gen_random_uuid(), $1, 'https://example.com', 'sealed', 'deleted', '1' from generate_series(1, 1200)`,

@@ -7,23 +7,19 @@ import {
   DELIVERY_JSON,
   deliveryPage,
   toMerchantJson,
+  type DeliveriesPage,
   type DeliveryFilter,
   type DeliveryJson,
 } from './delivery-page.js';
-
-export interface DeliveriesPage {
-  readonly deliveries: readonly DeliveryJson[];
-  readonly next_cursor: string | null;
-}
 
 export interface DeliveriesFilter extends DeliveryFilter {
   readonly endpoint_id?: string | undefined;
 }
 
-/** Endpoints whose deliveries one page merges. Who has deleted more of them has pages that hold less. */
+/** The endpoints that one page merges. With more, a page reads the deliveries of all merchants. */
 const MAX_LANES = 1000;
 
-/** The newest attempts of a delivery in the API: after many resends there may be more. */
+/** The attempts of a delivery in the API, of which many resends may create more. */
 export const LISTED_ATTEMPTS = 1000;
 
 export interface FoundDelivery {
@@ -34,12 +30,12 @@ export interface FoundDelivery {
   readonly inFlight: boolean;
 }
 
-/** Deliveries with their attempts. Operators get those of all merchants. */
+/** The read model of deliveries. A null merchant matches any. */
 @Injectable()
 export class DeliveriesView {
   constructor(private readonly database: Database) {}
 
-  /** One delivery, also of an endpoint that was deleted; null when there is none. A null merchant is any. */
+  /** Returns a delivery, also of a deleted endpoint, or null. */
   async find(merchantId: string | null, deliveryId: string): Promise<FoundDelivery | null> {
     const [row] = await this.database.query<
       DeliveryJson & { body: string; is_test: boolean; in_flight: boolean }
@@ -53,7 +49,7 @@ export class DeliveriesView {
     return { json, body, isTest, inFlight };
   }
 
-  /** Due deliveries of enabled endpoints: what is pending for others waits until they are enabled. */
+  /** Counts the due deliveries of enabled endpoints. */
   @ReportsBacklog('webhooks.deliveries')
   async backlog(): Promise<BacklogState> {
     const [row] = await this.database.query<{ due: number; oldest_at: Date | null }>(
@@ -71,9 +67,8 @@ export class DeliveriesView {
   }
 
   /**
-   * The JSON text of one delivery with its attempts; null when there is none. The payload is the text that is signed,
-   * spliced in: numbers and spaces are the receiver's to see as they are. `revision` is another one after each attempt, end
-   * and resend. A null merchant is any: then the text names whose it is.
+   * Returns the JSON text of a delivery with its attempts, or null. The payload is the signed text, byte for byte. For a
+   * null merchant the text includes `merchant_id`. `revision` changes with each attempt, end and resend.
    */
   async detail(merchantId: string | null, deliveryId: string) {
     const [found, attempts] = await Promise.all([
@@ -98,19 +93,15 @@ export class DeliveriesView {
     return [{ kind: 'delivery', id, merchant_id, title: `Delivery of ${type}, ${status}` }];
   }
 
-  /**
-   * One page of the deliveries of these merchants, newest first; null: of all. It may hold fewer deliveries than its size, or
-   * none, and continue all the same.
-   */
+  /** Returns a page, newest first. It may hold fewer deliveries than its size, or none, and still have a cursor. */
   async list(merchants: readonly string[] | null, filter: DeliveriesFilter): Promise<DeliveriesPage> {
     const endpoints = await this.findEndpoints(merchants, filter.endpoint_id);
     const lanes =
       endpoints !== null && endpoints.length > MAX_LANES ? { endpoints: null, merchants } : { endpoints };
-    const { rows: deliveries, next_cursor } = await deliveryPage(this.database, lanes, filter);
-    return { deliveries, next_cursor };
+    return deliveryPage(this.database, lanes, filter);
   }
 
-  /** The endpoints of these merchants (null: all), deleted ones too; at most one more than a page can merge. */
+  /** Returns the endpoints of these merchants, with up to MAX_LANES + 1 deleted ones; null for all. */
   private async findEndpoints(
     merchantIds: readonly string[] | null,
     endpointId: string | undefined,
@@ -142,7 +133,7 @@ export class DeliveriesView {
   }
 }
 
-/** A character that was cut off at the end of the excerpt is left out; what is no UTF-8 becomes U+FFFD. */
+/** Decodes UTF-8 without an incomplete character at the end; invalid bytes become U+FFFD. */
 function toText(bytes: Buffer): string {
   return new TextDecoder().decode(bytes, { stream: true });
 }

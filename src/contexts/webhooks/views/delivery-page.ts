@@ -12,7 +12,6 @@ import type { Database } from '../../../platform/postgres/database.js';
 import { EVENT_TYPES, type EventType } from '../domain/event-types.js';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/retry.js';
 
-/** A delivery as lists show it; an extension of the specification. */
 export class WebhookDelivery {
   @ApiProperty({ ...UUID, description: 'The `webhook-id` header; the same for every attempt and resend.' })
   id!: string;
@@ -41,42 +40,35 @@ export class WebhookDelivery {
   @ApiProperty({ ...TIME, nullable: true, description: 'Null while pending.' }) finished_at!: Date | null;
 }
 
-/** A delivery with its merchant, as operators and the portal get it. */
+/** A delivery in the APIs of operators and of the portal. */
 export type DeliveryJson = WebhookDelivery & { readonly merchant_id: string };
 
-/** The members of {@link DeliveryJson}, of a row `d` of `webhooks.deliveries`. */
+/** The columns of {@link DeliveryJson}, of a row `d` of `webhooks.deliveries`. */
 export const DELIVERY_JSON = `d.delivery_id as id, d.endpoint_id as webhook_endpoint_id, d.merchant_id, d.type,
   d.state as status, d.attempts as attempt_count, d.created_at,
   case when d.state = 'pending' then d.due_at end as next_attempt_at, d.finished_at`;
 
-/** The delivery as its merchant gets it. */
 export function toMerchantJson({ merchant_id: _, ...json }: DeliveryJson) {
   return json;
 }
 
-/** The query of a list of deliveries. */
 export interface DeliveryFilter extends CreatedDays, KeysetPage {
   readonly status?: DeliveryStatus | undefined;
   readonly type?: EventType | undefined;
-  /** Created at or after it. */
   readonly from?: { readonly at: Date } | undefined;
-  /** Created before its end. */
   readonly to?: { readonly end: Date } | undefined;
 }
 
-/** The endpoints whose deliveries a list has; null: all. Without them `merchants` may restrict it; null: all. */
+/** The endpoints or, without them, the merchants to which a list is restricted. Null: all. */
 interface Lanes {
   readonly endpoints: readonly string[] | null;
   readonly merchants?: readonly string[] | null;
 }
 
-/**
- * Deliveries that one page may read: where a filter matches few of many, a page holds less than its size rather than
- * taking its time, and its cursor continues from there. Hot tables have no index for every filter.
- */
+/** The limit of deliveries that a page reads. A page with a rare match holds less, and its cursor continues. */
 export const READ_AT_ONCE = 5000;
 
-/** Deliveries that are read first, in pages. */
+/** The limit of the first read, in pages. */
 const FIRST_READ = 4;
 
 const NEWEST_FIRST = 'order by created_at desc, delivery_id desc';
@@ -85,32 +77,31 @@ const COLUMNS =
 /** The columns of the index of an endpoint's deliveries. */
 const KEYS = 'delivery_id, endpoint_id, created_at';
 
-interface DeliveryRows {
-  readonly rows: readonly DeliveryJson[];
+export interface DeliveriesPage {
+  readonly deliveries: readonly DeliveryJson[];
   readonly next_cursor: string | null;
 }
 
-/** The source of rows in `sql`: the newest ones of each lane, numbered by `place`. */
+/** A statement of the newest rows of each lane, numbered by `place`. */
 interface Source {
   readonly sql: string;
-  /** Rows of a lane at most; with fewer the lane is at its end. */
+  /** The limit of rows of a lane. A lane with fewer rows is complete. */
   readonly max: number;
 }
 
 /**
- * A page of deliveries, newest first. Each endpoint is a lane that is read through its index, so that the filter of a
- * merchant costs no further index. Where a lane has more rows than were read, the page ends at the last one of it: what is
- * older may be incomplete.
+ * Returns a page of deliveries, newest first. Each endpoint is a lane that is read through its index. The page ends at
+ * the last row of an incomplete lane, because older rows of it may be missing.
  */
 export async function deliveryPage(
   database: Pick<Database, 'query'>,
   lanes: Lanes,
   filter: DeliveryFilter,
-): Promise<DeliveryRows> {
-  if (lanes.endpoints?.length === 0) return { rows: [], next_cursor: null };
-  // Most filters match many: a page is full long before it has read so much.
+): Promise<DeliveriesPage> {
+  if (lanes.endpoints?.length === 0) return { deliveries: [], next_cursor: null };
+  // Most filters match many deliveries, so that a small read fills the page.
   const page = await readPage(database, lanes, filter, FIRST_READ * (filter.page_size + 1));
-  if (page.rows.length === filter.page_size || page.next_cursor === null) return page;
+  if (page.deliveries.length === filter.page_size || page.next_cursor === null) return page;
   return readPage(database, lanes, filter, READ_AT_ONCE);
 }
 
@@ -119,7 +110,7 @@ async function readPage(
   { endpoints, merchants }: Lanes,
   filter: DeliveryFilter,
   budget: number,
-): Promise<DeliveryRows> {
+): Promise<DeliveriesPage> {
   const { status, type, page_size: size, from, to } = filter;
   const params: unknown[] = [];
   const lanes = endpoints === null ? null : `$${params.push(endpoints)}::uuid[]`;
@@ -134,7 +125,7 @@ async function readPage(
     params,
   );
   const max = rowsOfLane(endpoints?.length ?? 1, size, conditions.length > 0 ? budget : null);
-  // Most rows that are read from many lanes are not on the page: its rows are fetched once their keys are known.
+  // Most rows of many lanes are not on the page, so that the other columns are read by key.
   const keysFirst = conditions.length === 0 && endpoints !== null && endpoints.length > 1;
   const isPending = status === 'pending' && (await hasFewPending(database, endpoints));
   const source = isPending
@@ -150,18 +141,18 @@ async function readPage(
   const page = matching.slice(0, size);
   const last = matching.length > page.length ? page.at(-1) : found.find((row) => !row.matches);
   return {
-    rows: page.map(({ matches: _, ...row }) => row),
+    deliveries: page.map(({ matches: _, ...row }) => row),
     next_cursor: last ? encodeCursor(last.created_at, last.id) : null,
   };
 }
 
-/** Returns the rows to read per lane: a full page without conditions (null), else a share of the budget. */
+/** Returns the rows to read per lane: a full page without conditions (a null budget), else a share of the budget. */
 function rowsOfLane(lanes: number, pageSize: number, budget: number | null): number {
   if (budget === null) return Math.min(Math.ceil((2 * READ_AT_ONCE) / lanes), pageSize + 1);
   return Math.ceil(Math.min(budget, READ_AT_ONCE) / lanes);
 }
 
-/** The page, where all lanes are complete down to its last row, and the row at which it ends where it is not full. */
+/** Returns the statement of the page, and of the row at which a page that is not full ends. */
 function pageSql(
   { sql, max }: Source,
   conditions: readonly string[],
@@ -182,14 +173,14 @@ function pageSql(
      (select ${DELIVERY_JSON}, false from ${from('ends')})`;
 }
 
-/** The smaller index of what an endpoint did not get has these. */
+/** Returns the condition of the index of unsent deliveries, where the filter allows it. */
 function unsentOnly({ status }: DeliveryFilter): readonly string[] {
   return status === 'exhausted' || status === 'dropped' ? [`state in ('exhausted', 'dropped')`] : [];
 }
 
 const where = (conditions: readonly string[]): string => `where ${['true', ...conditions].join(' and ')}`;
 
-/** Reads from all endpoints, through the index by time. */
+/** Reads all endpoints, through the index by time. */
 function newest(conditions: readonly string[], max: number): Source {
   const sql = `select *, row_number() over (${NEWEST_FIRST}) as place from (
     select ${COLUMNS} from webhooks.deliveries ${where(conditions)} ${NEWEST_FIRST} limit ${max}) newest`;
@@ -204,7 +195,7 @@ function newestOfEach(lanes: string, columns: string, conditions: readonly strin
   return { sql, max };
 }
 
-/** Through the indexes of due deliveries: what is pending may be rare and far back among what succeeded. */
+/** Reads all pending deliveries through their indexes, because they may be rare among old succeeded ones. */
 function allPending(lanes: string | null, place: readonly string[]): Source {
   const ofLanes = lanes === null ? [] : [`endpoint_id = any(${lanes})`];
   const pending = (lease: string): string =>

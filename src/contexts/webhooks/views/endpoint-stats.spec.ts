@@ -12,7 +12,7 @@ beforeEach(() => {
   endpoint = newId();
 });
 
-/** `count` deliveries, one a millisecond from `from` on. */
+/** Inserts `count` deliveries, one per millisecond from `from`. */
 async function fill(
   state: string,
   { count = 1, from = SINCE, due = 'now()', leased = false } = {},
@@ -27,7 +27,7 @@ async function fill(
   );
 }
 
-/** One attempt of every delivery of the endpoint that lasts 1, 2, ... ms. */
+/** Inserts an attempt of every delivery of the endpoint, of 1, 2, ... ms. */
 async function attempts(outcome: string, httpStatus: number | null, phase: string | null): Promise<void> {
   await db.database.query(
     `insert into webhooks.attempts (delivery_id, attempt, endpoint_id, started_at, duration_ms, outcome, http_status,
@@ -41,7 +41,7 @@ async function attempts(outcome: string, httpStatus: number | null, phase: strin
   ]);
 }
 
-it('statistics count what was created since, and all of its attempts', async () => {
+it('statistics count the deliveries created since a time, with all of their attempts', async () => {
   await fill('succeeded', { count: 100 });
   await attempts('retry', null, 'timeout');
   await attempts('retry', 503, null);
@@ -62,7 +62,7 @@ it('statistics count what was created since, and all of its attempts', async () 
   });
 });
 
-it('statistics show what is pending now, whenever it was created, and since when the oldest is due', async () => {
+it('statistics have the present number of pending deliveries and the due time of the oldest', async () => {
   const from = new Date('2025-01-01T00:00:00Z');
   await fill('pending', { count: 2, from, due: `'2026-01-01T00:00:00Z'` });
   await fill('pending', { count: 3, due: `now() + interval '1 hour'` });
@@ -75,7 +75,7 @@ it('statistics show what is pending now, whenever it was created, and since when
   });
 });
 
-it('statistics count the newest of many, and say how far that reaches', async () => {
+it('statistics count the newest of many deliveries, and return the time of the oldest of them', async () => {
   await fill('succeeded', { count: COUNTED + 10 });
   expect(await endpointStats(db.database, endpoint, SINCE)).toMatchObject({
     since: new Date(SINCE.getTime() + 10).toISOString(),

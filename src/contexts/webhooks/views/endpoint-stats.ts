@@ -4,7 +4,7 @@ import { upTo } from '../../../platform/cache-size.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/retry.js';
 
-/** Deliveries that are counted at most, the newest first: a response comes in bounded time. */
+/** The limit of counted deliveries, newest first, so that a response takes bounded time. */
 export const COUNTED = 25_000;
 
 type EndpointStats = Awaited<ReturnType<typeof endpointStats>>;
@@ -12,47 +12,39 @@ type EndpointStats = Awaited<ReturnType<typeof endpointStats>>;
 interface Counted {
   readonly [column: string]: unknown;
   readonly since: Date | null;
-  readonly deliveries: Readonly<Record<string, number>> | null;
   readonly found: number;
-  readonly outcomes: readonly { readonly class: string | null; readonly attempts: number }[] | null;
-  readonly latency: readonly (number | null)[];
+  readonly deliveries: Readonly<Record<DeliveryStatus, number>>;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly failures: Readonly<Record<string, number>>;
+  readonly latency: readonly [p50: number | null, p95: number, p99: number];
 }
 
-/** The caller has verified that the endpoint is the merchant's. */
-export async function endpointStats(database: Database, endpointId: string, since: Date) {
+export async function endpointStats(database: Database, endpointId: string, requestedSince: Date) {
   const [[counted], [now]] = await Promise.all([
-    database.query<Counted>(NEWEST, [endpointId, since]),
+    database.query<Counted>(NEWEST, [endpointId, requestedSince]),
     database.query<{ pending: number; oldest_due_at: Date | null }>(NOW, [endpointId]),
   ]);
-  const outcomes = counted!.outcomes ?? [];
-  const failures = outcomes.filter((each) => each.class !== null);
-  const attempts = sum(outcomes);
-  const failed = sum(failures);
-  const [p50, p95, p99] = counted!.latency as [number | null, number, number];
-  const truncated = counted!.found > COUNTED;
+  const { since, found, deliveries, succeeded, failed, failures, latency } = counted!;
+  const [p50, p95, p99] = latency;
+  const truncated = found > COUNTED;
   return {
     webhook_endpoint_id: endpointId,
-    since: (truncated ? counted!.since! : since).toISOString(),
+    since: (truncated ? since! : requestedSince).toISOString(),
     truncated,
-    deliveries: Object.fromEntries(
-      DELIVERY_STATUSES.map((status) => [status, counted!.deliveries?.[status] ?? 0]),
-    ) as Record<DeliveryStatus, number>,
-    attempts: { succeeded: attempts - failed, failed },
-    failures: Object.fromEntries(failures.map((each) => [each.class, each.attempts])) as Record<
-      string,
-      number
-    >,
+    deliveries,
+    attempts: { succeeded, failed },
+    failures,
     latency_ms: p50 === null ? null : { p50, p95, p99 },
     pending_now: now!.pending,
     oldest_due_at: now!.oldest_due_at?.toISOString() ?? null,
   };
 }
 
-function sum(counts: readonly { readonly attempts: number }[]): number {
-  return counts.reduce((total, each) => total + each.attempts, 0);
-}
+const countSql = (status: DeliveryStatus): string =>
+  `'${status}', count(*) filter (where state = '${status}')`;
 
-/** Along the index of the endpoint's deliveries, and from there by the key of the attempts: neither has another index. */
+/** Reads the index of the endpoint's deliveries, then the attempts by their key. */
 const NEWEST = `
   with newest as materialized (
     select delivery_id, state, created_at from webhooks.deliveries
@@ -71,10 +63,12 @@ const NEWEST = `
   )
   select (select min(created_at) from counted) as since,
     (select count(*)::int from newest) as found,
-    (select json_object_agg(state, n) from (select state, count(*) as n from counted group by state) by_state)
-      as deliveries,
-    (select json_agg(by_class) from (select class, sum(attempts) as attempts from alike group by class order by class)
-      by_class) as outcomes,
+    (select json_build_object(${DELIVERY_STATUSES.map(countSql).join()}) from counted) as deliveries,
+    (select coalesce(sum(attempts) filter (where class is null), 0)::int from alike) as succeeded,
+    (select coalesce(sum(attempts) filter (where class is not null), 0)::int from alike) as failed,
+    (select coalesce(json_object_agg(class, attempts), '{}') from (
+      select class, sum(attempts) as attempts from alike where class is not null group by class order by class
+    ) by_class) as failures,
     (select array[min(duration_ms) filter (where up_to >= 0.5 * total),
         min(duration_ms) filter (where up_to >= 0.95 * total),
         min(duration_ms) filter (where up_to >= 0.99 * total)] from ranked) as latency`;
@@ -88,36 +82,25 @@ const NOW = `
     (select min(due_at) from webhooks.deliveries
       where endpoint_id = $1 and state = 'pending' and leased_by is null and due_at <= now()) as oldest_due_at`;
 
-/** The age up to which a result is returned again, and by which it may reach further back than requested. */
+/** The age up to which a result is shared, and by which it may begin before the requested time. */
 export const STATS_SHARED_MS = 5000;
 
 const MAX_SHARED = 10_000;
 
-interface Question {
-  readonly endpointId: string;
-  readonly since: Date;
-}
-
-/**
- * Statistics of endpoints, counted once for all who request them for the same endpoint at about the same time: counting
- * takes up to a second of the database, and a merchant may request them as often as the rate limit lets it.
- */
+/** The shared statistics of endpoints. Counting takes up to a second, and a merchant may request it many times. */
 @Injectable()
 export class RecentStats {
-  private readonly shared: LRUCache<string, EndpointStats, Question>;
+  private readonly shared = new LRUCache<string, EndpointStats, () => Promise<EndpointStats>>({
+    ...upTo(MAX_SHARED),
+    ttl: STATS_SHARED_MS,
+    fetchMethod: (_key, _stale, { context: count }) => count(),
+  });
 
-  constructor(database: Database) {
-    this.shared = new LRUCache<string, EndpointStats, Question>({
-      ...upTo(MAX_SHARED),
-      ttl: STATS_SHARED_MS,
-      fetchMethod: (_key, _stale, { context: { endpointId, since } }) =>
-        endpointStats(database, endpointId, since),
-    });
-  }
+  constructor(private readonly database: Database) {}
 
-  /** The caller has verified that the endpoint is the merchant's. */
+  /** The caller checks that the endpoint belongs to the merchant. */
   of(endpointId: string, since: Date): Promise<EndpointStats> {
     const key = `${endpointId} ${Math.floor(since.getTime() / STATS_SHARED_MS)}`;
-    return this.shared.forceFetch(key, { context: { endpointId, since } });
+    return this.shared.forceFetch(key, { context: () => endpointStats(this.database, endpointId, since) });
   }
 }

@@ -20,10 +20,7 @@ export interface EndpointsPage {
   readonly next_cursor: string | null;
 }
 
-/**
- * The webhook endpoints of a merchant, from its one stream of them: ten at most, and nothing to wait for; and of all
- * merchants, from a table.
- */
+/** The webhook endpoints of one merchant, read from its stream, and of all merchants, read from a table. */
 @Injectable()
 export class EndpointsView {
   constructor(
@@ -33,7 +30,7 @@ export class EndpointsView {
     private readonly progress: SubscriptionProgress,
   ) {}
 
-  /** One page of the endpoints of these merchants, newest first, without secrets; null: of all. */
+  /** Returns a page of the endpoints of these merchants, newest first, without secrets. Null: of all. */
   async page(merchants: readonly string[] | null, filter: EndpointsFilter): Promise<EndpointsPage> {
     const list = {
       columns: `endpoint_id as id, merchant_id, url, description, status, created_at, updated_at, event_types,
@@ -71,7 +68,7 @@ export class EndpointsView {
     }));
   }
 
-  /** The merchant's endpoints, oldest first. */
+  /** Returns the merchant's endpoints, oldest first. */
   async list(merchantId: string): Promise<EndpointJson[]> {
     const { byId } = await this.loop.loadForDisplay(webhookEndpoints, merchantId);
     const place = ({ created_at, endpoint_id }: Endpoint): string => `${created_at} ${endpoint_id}`;
@@ -95,20 +92,10 @@ export class EndpointsView {
 
 type EndpointJson = ReturnType<typeof endpointJson>;
 
-/** A WebhookEndpoint as the API returns it (contract.md 12), and extensions. */
+/** The endpoint in the API (contract.md 12), with extensions. */
 export function endpointJson(endpoint: Endpoint, failure_count: number) {
   const { endpoint_id: id, url, description, status, created_at, updated_at, event_types } = endpoint;
   const { disabled_cause, disabled_at } = endpoint;
-  return {
-    id,
-    url,
-    description,
-    status,
-    created_at,
-    updated_at,
-    event_types,
-    failure_count,
-    disabled_cause,
-    disabled_at,
-  };
+  const disabling = { failure_count, disabled_cause, disabled_at };
+  return { id, url, description, status, created_at, updated_at, event_types, ...disabling };
 }

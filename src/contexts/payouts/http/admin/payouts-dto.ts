@@ -6,7 +6,6 @@ import { hashFilter, Payout, STATUSES } from '../payout-dto.js';
 
 const ADMIN_PAGE = 100;
 
-/** Query of GET /admin/v1/payouts: the filters of the merchant's list, and those of operators. */
 export class AdminPayoutsQuery extends createdListQuery(ADMIN_PAGE, 'Payouts per page.') {
   @Filter(uuid, 'Only payouts of this merchant.') merchant_id?: string;
   @Filter(uuid, 'Only payouts to this user.') user_id?: string;

@@ -23,7 +23,7 @@ const SCOPES = ['payouts:read'];
 const UP_TO_DATE = { view: PAYOUT_VIEWS, mayBeLate: true } as const;
 const NOT_FOUND = 'There is no such payout within reach of the key.';
 
-/** admin-api.md 3: payouts of all merchants, with what the checks of the chain found. */
+/** The payouts of all merchants, with their checks (admin-api.md 3). */
 @AdminController('payouts')
 export class AdminPayoutsController {
   constructor(
@@ -119,7 +119,7 @@ export class AdminPayoutsController {
   }
 }
 
-/** The payout of the merchant API with two more members; its text is not parsed. */
+/** Adds two members to the payout of the merchant API, without parsing its text. */
 function adminJson({ id, merchant_id, body }: ListedPayout, checks: ReadonlyMap<string, LastCheck>): string {
   return `${body.slice(0, -1)},"merchant_id":"${merchant_id}","check":${JSON.stringify(checks.get(id))}}`;
 }

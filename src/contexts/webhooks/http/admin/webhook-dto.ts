@@ -9,13 +9,12 @@ import { WebhookDeliveryDetail } from '../delivery-dto.js';
 import { WebhookDelivery } from '../../views/delivery-page.js';
 import { WebhookEndpoint } from '../endpoint-dto.js';
 
-/** Query of GET /admin/v1/webhook_endpoints. */
 export class EndpointsQuery extends ListParameters {
   @Filter(uuid, 'Only endpoints of this merchant.') merchant_id?: string;
   @Filter(oneOf(ENDPOINT_STATUSES), 'Only endpoints in this status.') status?: EndpointStatus;
 }
 
-/** Query of `GET deliveries` (admin-api.md 3). */
+/** The query of GET /admin/v1/deliveries (admin-api.md 3). */
 export class AdminDeliveriesQuery extends ListParameters {
   @Filter(uuid, 'Only deliveries to this endpoint.') endpoint_id?: string;
   @Filter(oneOf(DELIVERY_STATUSES), 'Only deliveries in this status.') status?: DeliveryStatus;

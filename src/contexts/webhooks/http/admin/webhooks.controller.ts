@@ -15,7 +15,8 @@ import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { ResendDelivery } from '../../application/delivery-commands.js';
 import { Operations } from '../../../../platform/operations/operations.js';
 import { DELIVERIES_SAGA } from '../../deliveries/deliveries-saga.js';
-import { DeliveriesView, type DeliveriesPage } from '../../views/deliveries.js';
+import { DeliveriesView } from '../../views/deliveries.js';
+import type { DeliveriesPage } from '../../views/delivery-page.js';
 import { EndpointsView, type EndpointsPage } from '../../views/endpoints.js';
 import {
   AdminDeliveriesQuery,
@@ -38,8 +39,8 @@ const CONFINED = {
 } as const;
 
 /**
- * Webhook endpoints of all merchants, without their signing secrets, and deliveries, in the portal of one (admin-api.md 3).
- * Each read of an operator is recorded for the merchant's portal.
+ * The endpoints of all merchants, without their secrets, and deliveries, also for the portal (admin-api.md 3). Reads of
+ * operators are recorded for the merchant's portal.
  */
 @AdminController()
 export class AdminWebhooksController {

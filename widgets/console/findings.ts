@@ -1,6 +1,6 @@
-import type { CheckFinding } from './verification.js';
+import type { CheckFinding } from '../../src/contexts/payouts/domain/verification.js';
 
-/** The findings of checks in words, for operators in the console. */
+/** The findings of checks, in words. */
 export const SEEN: Readonly<Record<CheckFinding, string>> = {
   settled: 'the transfer is there, exact and final',
   confirming: 'the transfer is there and exact, and its block is not final yet',
@@ -18,9 +18,6 @@ export const SEEN: Readonly<Record<CheckFinding, string>> = {
   not_written: 'the outcome could not be written',
   row_changed: 'the stored payout is not what was reported',
 };
-
-/** The values of the API, in this order. */
-export const CHECK_FINDINGS = Object.keys(SEEN) as readonly CheckFinding[];
 
 /** The next step for a transfer other than the reported one. */
 const MISMATCH =
@@ -52,7 +49,7 @@ export const NEXT: Readonly<Record<CheckFinding, string>> = {
   row_changed: 'Run `npm run audit -- verify`: somebody changed payouts.verifications in the database.',
 };
 
-/** Checks for a finding of another transfer than the reported one. */
+/** Checks that the finding is of another transfer than the reported one. */
 export function isMismatch(finding: string): boolean {
   return (NEXT as Readonly<Record<string, string>>)[finding] === MISMATCH;
 }
