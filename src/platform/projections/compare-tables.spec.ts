@@ -66,7 +66,7 @@ describe('two tables of one shape', () => {
     expect(first[0]!.length).toBeLessThan(200);
   });
 
-  it('differ in what JSON says, and not in the order of its members', async () => {
+  it('differ in the values of JSON, and not in the order of its members', async () => {
     const compared = (live: string, json?: readonly string[]): Promise<TableComparison> =>
       db.database.transaction(async (tx) => {
         await tx.query('truncate b.t; insert into b.t select * from a.t');

@@ -135,7 +135,7 @@ describe('the subscription runner', () => {
     expect(await harness.applied()).toEqual([]);
   });
 
-  it('finishes the batch in hand when it stops', async () => {
+  it('completes the pending batch when it stops', async () => {
     let begun = (): void => undefined;
     const started = new Promise<void>((resolve) => {
       begun = resolve;

@@ -15,7 +15,7 @@ export class EventStoreDbCopyEnd implements CopyEnd {
 
   async add(after: string | null, events: readonly RecordedEvent[]): Promise<void> {
     if (after !== null) await this.mark(after);
-    // One after the other: the order of the log is that of the server's writes.
+    // The writes are sequential, because their order is that of the log.
     for (const event of events) await this.append(event.stream, event.revision - 1, toCopy(event));
     const last = events.at(-1);
     if (last !== undefined) await this.mark(last.position);
@@ -25,7 +25,7 @@ export class EventStoreDbCopyEnd implements CopyEnd {
     return this.store.identify(logId);
   }
 
-  /** Copied events up to `position` are before this mark, and all others will be behind it. */
+  /** Marks the end of the copied events up to `position`. */
   private async mark(position: string): Promise<void> {
     const { last, count } = await this.store.refreshedPositions();
     if (last !== undefined && last.position >= BigInt(position)) return;

@@ -16,7 +16,7 @@ async function commit(responses: readonly (Error | 'done')[], heads: readonly nu
     if (response instanceof Error) throw response;
     return { success: true, nextExpectedRevision: 1n };
   };
-  const reconnect = jest.fn(() => true);
+  const reconnect = jest.fn();
   const connection = { client: { appendToStream }, reconnect, close: async () => undefined };
   const store = new EventStoreDbEventStore(connection as unknown as Connection);
   const readHead = jest.spyOn(store as unknown as { readHead: () => Promise<number | null> }, 'readHead');

@@ -49,7 +49,7 @@ describe('group commit', () => {
   describe('in PostgreSQL', () => {
     const database = onTestDatabase();
 
-    it('gives every unit the result it would have had alone, in any shared call', async () => {
+    it('gives every unit of a shared call the result that it would have had alone', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(unit, { minLength: 1, maxLength: 25 }), async (units) => {
           const round = newId();
@@ -88,7 +88,7 @@ describe('group commit', () => {
     });
   });
 
-  it('keeps apart units that meet, and groups that are too large', () => {
+  it('separates units that conflict, and groups that are too large', () => {
     fc.assert(
       fc.property(fc.array(unit, { minLength: 1, maxLength: 30 }), (units) => {
         const joins = groupOfUnits(2000);
