@@ -1,25 +1,21 @@
 import type { StoredResponse } from '../event-store/port.js';
 import { SealError, type Sealer } from '../sealing/sealer.js';
 
-/** JSON never begins like this. An index of `event_store.responses` is of those that do. */
+/** The prefix of sealed bodies, which JSON never has. An index of `event_store.responses` selects them by it. */
 const SEALED = 'sealed:';
-/** The beginning of a sealed response whose secret can be displayed for a limited time. */
+/** The prefix of a sealed response whose secret has a time limit. */
 const UNTIL = /^secret until ([0-9]+)\n/;
 
-/** Purpose of MACs. */
 const RESPONSE = 'response';
 
-/**
- * What is stored of a response opens only as the response of its own key, request and status: sealed where it holds a
- * secret, in clear behind a MAC otherwise.
- */
+/** Binds a stored response to its key, request and status: sealed where it contains a secret, otherwise by a MAC. */
 export class ResponseSeal {
   constructor(
     private readonly sealer: Sealer,
     private readonly now: () => number = Date.now,
   ) {}
 
-  /** Once `secretUntil` (epoch ms) has come, the members `secret` of the response open as null. */
+  /** Seals a response whose members `secret` open as null from `secretUntil` (epoch ms) on. */
   seal(response: StoredResponse, secretUntil: number | null = null): StoredResponse {
     const text = secretUntil === null ? response.body : `secret until ${secretUntil}\n${response.body}`;
     return { ...response, body: SEALED + this.sealer.seal(text, toAssociatedData(response)) };
@@ -29,7 +25,7 @@ export class ResponseSeal {
     return { ...response, body: `${this.sealer.mac(RESPONSE, toText(response))}\n${response.body}` };
   }
 
-  /** The response as it was given. Throws {@link SealError} where the service did not store it. */
+  /** Returns the response. Throws {@link SealError} where the service did not store it. */
   open(stored: StoredResponse): StoredResponse {
     if (stored.body.startsWith(SEALED))
       return {

@@ -20,18 +20,16 @@ interface ResponseRow {
 
 interface SealedRow {
   readonly key: string;
-  /** Text, because a Date would lose the microseconds. */
+  /** A text, because a Date has no microseconds. */
   readonly created_at: string;
 }
 
-/** Sealed responses opened at a time. */
 const PAGE = 500;
 
-/** Clocks of the response and of its subject may differ by as much. */
+/** The largest difference between the clocks of a response and its subject. */
 const MARGIN_MS = DAY_MS;
 const IDS = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g;
 
-/** Selects the responses that are dropped. */
 interface ResponsesAbout {
   readonly named: readonly string[];
   readonly scope: string;
@@ -39,7 +37,10 @@ interface ResponsesAbout {
   readonly since: string;
 }
 
-/** Responses of requests with an Idempotency-Key, by scope and key; always in PostgreSQL, kept 30 days (contract.md 4.4). */
+/**
+ * Responses of requests with an Idempotency-Key, by scope and key; always in PostgreSQL, kept 30 days (contract.md
+ * 4.4).
+ */
 @Injectable()
 export class ResponseStore {
   /** Fingerprints of the requests in progress in this process, by scope and key. */
@@ -60,7 +61,7 @@ export class ResponseStore {
     this.seal = new ResponseSeal(sealer);
   }
 
-  /** Stores the response and returns null, unless the key has one: then that, and nothing changes. */
+  /** Stores the response and returns null. Returns the stored response of a key that has one. */
   async storeOrGet(response: StoredResponse): Promise<StoredResponse | null> {
     const result = await this.writer.commit({ appends: [], response });
     return result.outcome === 'responded' ? result.response : null;
@@ -79,8 +80,8 @@ export class ResponseStore {
   }
 
   /**
-   * Deletes the sealed responses of the scope since then that hold one of these ids. A repeat under their keys runs
-   * again. False when it was stopped before the end.
+   * Deletes the sealed responses of the scope since then that contain one of these ids. A repeat under their keys runs
+   * again. Returns false where it was stopped before the end.
    */
   async drop({ named: ids, scope, since }: ResponsesAbout, signal?: AbortSignal): Promise<boolean> {
     const known = new Set(ids);
@@ -96,7 +97,7 @@ export class ResponseStore {
     return true;
   }
 
-  /** Deletes responses older than 30 days before `now`, by default the earlier of two clocks; returns how many. */
+  /** Deletes responses older than 30 days before `now`, by default the earlier of two clocks. Returns their number. */
   @Periodic({ name: 'retention of stored responses', everyMs: HOUR_MS })
   async purge(signal?: AbortSignal, now?: Date): Promise<number> {
     const latest = now ?? (await earlierNow(this.database, this.clock));

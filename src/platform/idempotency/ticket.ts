@@ -2,9 +2,11 @@ import { deriveId } from '../../kernel/ids.js';
 import type { StoredResponse } from '../event-store/port.js';
 import type { ResponseSeal } from './response-seal.js';
 
-/** The ids of what one request creates: the same for every repeat with the same seed. Handlers get it through `@Ticket()`. */
+/**
+ * The derived ids of one request, the same for every repeat with the same seed. Handlers get it through `@Ticket()`.
+ */
 export class IdempotencyTicket {
-  /** The number of reuses of the key after its response had expired. Each was another operation. */
+  /** The number of reuses of the key after its response had expired, each for another operation. */
   uses = 0;
   private readonly seed: readonly string[];
 
@@ -16,7 +18,7 @@ export class IdempotencyTicket {
     return deriveId(...this.seed, purpose, ...(this.uses === 0 ? [] : [String(this.uses)]));
   }
 
-  /** The response to hand to `CommandLoop.execute`; undefined without an Idempotency-Key. */
+  /** Returns the response for `CommandLoop.execute`; undefined without an Idempotency-Key. */
   response(_status: number, _body: string): StoredResponse | undefined {
     return undefined;
   }
@@ -27,11 +29,9 @@ export class IdempotencyTicket {
 
 /** The ticket of a request with an Idempotency-Key (contract.md 4). */
 export class KeyedTicket extends IdempotencyTicket {
-  /** The response that was last handed to a commit. */
+  /** The response of the last commit. */
   private committed: Pick<StoredResponse, 'status' | 'body'> | null = null;
-  /**
-   * The end of the time in which a replay contains the secret, in epoch ms; null for as long as the response is kept.
-   */
+  /** The time in epoch ms from which a replay hides the secret; null without a limit. */
   private secretUntil: number | null = null;
 
   constructor(
@@ -56,7 +56,6 @@ export class KeyedTicket extends IdempotencyTicket {
     return this.committed?.status === status && this.committed.body === body;
   }
 
-  /** The response as it is stored. */
   toStored(status: number, body: string): StoredResponse {
     const response = { ...this.request, status, body };
     return this.inClear || body === ''

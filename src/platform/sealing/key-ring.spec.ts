@@ -4,8 +4,9 @@ import { onTestDatabase } from '../../../test/support/postgres.js';
 import { newId } from '../../kernel/ids.js';
 import { BackgroundWork } from '../jobs/background-work.js';
 import { ConfigError } from '../config/settings.js';
-import { KeyRing, MasterKey, ROOT_ID } from './key-ring.js';
-import { addFreshKey, retireFormer, ringStatus } from './key-rotation.js';
+import { ROOT_ID } from './key-ring-store.js';
+import { KeyRing, MasterKey } from './key-ring.js';
+import { KeyRotation, ringStatus } from './key-rotation.js';
 import { PersonalKeys } from './personal-keys.js';
 import { Resealing } from './resealing.js';
 import { keyId, Sealer, SealError } from './sealer.js';
@@ -41,7 +42,7 @@ describe('the key ring', () => {
     await work.stop();
   };
 
-  it('refuses a wrong MASTER_KEY with a sentence, and takes the right one', async () => {
+  it('refuses a wrong MASTER_KEY with a message, and accepts the right one', async () => {
     const sealed = (await open(one)).sealer.seal('text', 'place');
     await expect(open(two)).rejects.toThrow(ConfigError);
     await expect(open(two)).rejects.toThrow(
@@ -60,7 +61,7 @@ describe('the key ring', () => {
     }
   });
 
-  it('is not created a second time where its rows are lost and personal keys are left', async () => {
+  it('is not created again where its rows are lost and personal keys remain', async () => {
     const { sealer } = await open(one);
     await new PersonalKeys(test.database, sealer).obtain(newId());
     await test.database.query('truncate platform.key_ring');
@@ -88,11 +89,13 @@ describe('the key ring', () => {
     expect(former.isLost).toBe(false);
 
     // A process with the former key is still about.
-    await expect(retireFormer(test.database, { current: two, former: one })).rejects.toThrow(
+    await expect(new KeyRotation(test.database).retireFormer({ current: two, former: one })).rejects.toThrow(
       'A process used a former key',
     );
     await pass(121);
-    expect(await retireFormer(test.database, { current: two, former: one })).toEqual([one.id]);
+    expect(await new KeyRotation(test.database).retireFormer({ current: two, former: one })).toEqual([
+      one.id,
+    ]);
     await expect(open(one)).rejects.toThrow(ConfigError);
     await former.refresh();
     expect(former.isLost).toBe(true);
@@ -101,14 +104,14 @@ describe('the key ring', () => {
     const ids = (): Promise<unknown> =>
       test.database.query('select key_id from platform.key_ring order by key_id');
     const before = await ids();
-    expect(await retireFormer(test.database, { current: two, former: null })).toEqual([]);
+    expect(await new KeyRotation(test.database).retireFormer({ current: two, former: null })).toEqual([]);
     expect(await ids()).toEqual(before);
   });
 
   it('seals with a fresh key a minute after it was added; every process knows it before', async () => {
     const [a, b] = [await open(one), await open(one)];
     const before = a.sealer.sealsWith;
-    const id = await addFreshKey(test.database, { current: one, former: null });
+    const id = await new KeyRotation(test.database).addFreshKey({ current: one, former: null });
     await a.refresh();
     expect(a.sealer.sealsWith).toBe(before);
     await b.refresh();
@@ -120,15 +123,16 @@ describe('the key ring', () => {
     expect(a.sealer.open(b.sealer.seal('old', 'p'), 'p')).toBe('old');
   });
 
-  it('an operation creates one key, however often it is executed, and what it changed names it', async () => {
+  it('an operation creates one key in any number of executions, and its recorded change names the key', async () => {
     await open(one);
     await open(two, one);
     await pass(121);
     const [creation, retirement] = [newId(), newId()];
-    const create = () => addFreshKey(test.database, { current: two, former: one }, creation);
+    const create = () => new KeyRotation(test.database).addFreshKey({ current: two, former: one }, creation);
     const id = await create();
     expect(await create()).toBe(id);
-    const retire = () => retireFormer(test.database, { current: two, former: one }, retirement);
+    const retire = () =>
+      new KeyRotation(test.database).retireFormer({ current: two, former: one }, retirement);
     expect([await retire(), await retire()]).toEqual([[one.id], [one.id]]);
     const keys = await test.database.query('select from platform.key_ring group by key_id');
     // The root, the first key, and one of each operation.
@@ -151,7 +155,9 @@ describe('the key ring', () => {
       two.id,
       ROOT_ID,
     ]);
-    await expect(retireFormer(test.database, { current: two, former: one })).rejects.toMatchObject({
+    await expect(
+      new KeyRotation(test.database).retireFormer({ current: two, former: one }),
+    ).rejects.toMatchObject({
       code: 'invalid_transition',
       message: 'MASTER_KEY lacks a copy of some keys',
     });
@@ -165,7 +171,7 @@ describe('the key ring', () => {
     await (await open(one)).refresh();
     await open(two, one);
     await pass(119);
-    const retire = () => retireFormer(test.database, { current: two, former: one });
+    const retire = () => new KeyRotation(test.database).retireFormer({ current: two, former: one });
     await expect(retire()).rejects.toMatchObject({ code: 'invalid_transition' });
     const { masters } = await ringStatus(test.database, { current: two, former: one }, {});
     expect(masters).toMatchObject([
@@ -200,10 +206,10 @@ describe('the key ring', () => {
   it('a fresh key is wrapped by every master key in use, or not created', async () => {
     await open(one);
     await open(two, one);
-    await expect(addFreshKey(test.database, { current: two, former: null })).rejects.toThrow(
+    await expect(new KeyRotation(test.database).addFreshKey({ current: two, former: null })).rejects.toThrow(
       'set that one too',
     );
-    const id = await addFreshKey(test.database, { current: two, former: one });
+    const id = await new KeyRotation(test.database).addFreshKey({ current: two, former: one });
     await pass(61);
     expect((await open(one)).sealer.sealsWith).toBe(id);
     expect((await open(two)).sealer.sealsWith).toBe(id);
@@ -218,7 +224,7 @@ describe('the key ring', () => {
     const text = (await personal.obtain(subjects[0]!))!.seal('+1', 'p');
     await personal.forget(forgotten);
     await open(two, one);
-    await retireFormer(test.database, { current: two, former: one });
+    await new KeyRotation(test.database).retireFormer({ current: two, former: one });
     await pass(130);
     const ring = await open(two);
     await reseal(ring);

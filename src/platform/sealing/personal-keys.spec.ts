@@ -40,7 +40,7 @@ describe('personal keys', () => {
     await expect(ofAProcess().obtain(theirs)).rejects.toThrow('belongs elsewhere');
   });
 
-  it('are gone for good once the person is forgotten, known before or not', async () => {
+  it('are erased for good, for known and unknown persons', async () => {
     const keys = ofAProcess();
     for (const subject of [newId(), newId()]) {
       await keys.forget(subject);
