@@ -22,8 +22,8 @@ import {
 export { processConfig, type ProcessConfig } from './settings.js';
 
 /**
- * From when on a block counts: from the head on that the chain itself calls so, or after so many confirmations, its own
- * block being the first.
+ * The finality of a block: the chain's own head of that name, or a number of confirmations, its own block being the
+ * first.
  */
 export type Finality = 'safe' | 'finalized' | number;
 
@@ -131,7 +131,7 @@ export const sealingConfig = defineConfig('sealing', {
 
 export type SealingConfig = ReturnType<typeof sealingConfig>;
 
-/** The chain that payouts and deposits are on, and what it takes before one is received or expired. */
+/** The chain of payouts and deposits, and the conditions under which one is received or expired. */
 export const chainConfig = defineConfig('chain', {
   chainRpcUrl: optional(
     urls('http', 'https'),
@@ -193,15 +193,8 @@ export const PLATFORM_PARTS = [
   telemetryConfig,
 ];
 
-/** Settings of earlier versions, with what replaces them: a process that finds one does not start. */
-const REMOVED: Readonly<Record<string, string>> = {
-  MAX_CONNECTIONS_PER_IP: 'the proxy bounds the connections of one address (docs/production.md)',
-};
-
-/** Reads the settings of all parts into one object, which each class is injected as the type of its part. */
+/** Reads the settings of all parts into one object. A class gets it injected as the type of its part. */
 export function readParts(parts: readonly ConfigPart[], env: NodeJS.ProcessEnv): object {
-  for (const [name, instead] of Object.entries(REMOVED))
-    if (env[name]?.trim()) throw new ConfigError(`${name} is no setting any more: ${instead}. Unset it.`);
   const names = parts.flatMap(({ settings }) => Object.values(settings).map(({ name }) => name));
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new Error(`the setting ${twice} has two owners`);
@@ -214,7 +207,7 @@ export function readParts(parts: readonly ConfigPart[], env: NodeJS.ProcessEnv):
   return config;
 }
 
-/** Nest's module of a configuration that was read, and completed by the sandbox, before the boot. */
+/** Nest's module of a configuration that is complete before the boot. */
 export function configModule(config: object, parts: readonly ConfigPart[]): Promise<DynamicModule> {
   const load = parts.map(({ namespace }) => registerAs(namespace, () => config));
   return ConfigModule.forRoot({ isGlobal: true, ignoreEnvFile: true, load });
