@@ -27,7 +27,7 @@ import { WorkItems } from './work-items.js';
       provide: QueueBackend,
       inject: [storeConfig.KEY],
       useFactory: ({ roles, queueUrl, databaseUrl }: StoreConfig) => {
-        // A process without a role is a program: it needs no queue.
+        // A process without a role is a program, which needs no queue.
         if (roles.length === 0 && databaseUrl !== null) return QueueBackend.unused(databaseUrl);
         const url = queueUrl ?? databaseUrl;
         if (url === null) throw new Error('neither QUEUE_URL nor DATABASE_URL is set');

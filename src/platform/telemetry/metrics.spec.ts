@@ -3,7 +3,7 @@ import { Gauge } from 'prom-client';
 import { eventually } from '../../../test/support/eventually.js';
 import { measureOnScrape, registry, scrape } from './metrics.js';
 
-it('a scrape has what could be measured while the rest hangs or fails', async () => {
+it('a scrape has the successful measurements while others hang or fail', async () => {
   const measured = new Gauge({ name: 'measured_by_spec', help: 'x', registers: [registry] });
   const endings = [
     measureOnScrape(() => new Promise<void>(() => undefined)),

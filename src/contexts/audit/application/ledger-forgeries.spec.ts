@@ -118,7 +118,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     return new PayoutProofs(harness.writer, ...stores, harness.sealer, auditConfig({}));
   };
 
-  it('keeps a head that SQL inserted above the newest out of the file and from merchants, and continues when it is deleted', async () => {
+  it('hides a head that SQL inserted after the newest from the file and from merchants, and continues after its deletion', async () => {
     await sign();
     await insertHead(999_999_999);
     await expect(sign()).rejects.toThrow();
@@ -137,7 +137,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     expect(await signer.sign()).toBeNull();
   });
 
-  it('keeps a head that SQL inserted between two others out of the file and from merchants', async () => {
+  it('hides a head that SQL inserted between two others from the file and from merchants', async () => {
     rmSync(file, { force: true });
     await insertHead(7);
     await refuses('the head over 7 events in audit.heads: its signature is wrong');
@@ -151,14 +151,14 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     expect(inFile()).toEqual([5, 9]);
   });
 
-  it('shows no head to merchants while the service cannot know which was signed last', async () => {
+  it('returns no head to merchants while the row of the last head is not authentic', async () => {
     await sql("update audit.last_head set size = 5, hash = 'x'");
     await expect(proofs().newestHead()).rejects.toMatchObject({ code: 'unavailable' });
     await sql(`update audit.last_head set size = 5, hash = '${hashOfHead(first)}'`);
     await expect(proofs().newestHead()).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  it('signs no frontier that somebody wrote, and signs again when it is back', async () => {
+  it('signs no forged frontier, and signs again after its repair', async () => {
     const { rows } = await harness.database.pool.query<{ peaks: Buffer; size: string }>('table audit.ledger');
     const tree = new MerkleTree(Number(rows[0]!.size), rows[0]!.peaks);
     tree.append(Buffer.alloc(32, 1));
@@ -169,7 +169,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     expect(await problem()).toBeUndefined();
   });
 
-  it('does not extend a frontier that somebody wrote', async () => {
+  it('does not extend a forged frontier', async () => {
     await sql(`update audit.ledger set position = position - 1`);
     await harness.write(1);
     const sentence = 'the row of audit.ledger was not written by the service';
@@ -254,7 +254,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     expect(await problem()).toBeUndefined();
   });
 
-  it('begins again when an operator says so', async () => {
+  it("begins again at an operator's command", async () => {
     await sql('truncate audit.leaves, audit.ledger, audit.heads, audit.last_head');
     await refuses('was emptied');
     await harness.end();

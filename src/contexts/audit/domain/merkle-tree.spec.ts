@@ -150,7 +150,7 @@ describe('the Merkle tree', () => {
     );
   });
 
-  it('proves nothing of leaves and trees that there cannot be', () => {
+  it('proves nothing for impossible leaves and trees', () => {
     const [leaf, root] = [leafOf(Buffer.from('a')), mth(hashesOf(3))];
     for (const index of [-1, 3]) {
       expect(() => inclusionRanges(index, 3)).toThrow('no such leaf in a tree of that size');
@@ -170,7 +170,7 @@ describe('the Merkle tree', () => {
     expect(consistencyRanges(3, 3)).toEqual([]);
   });
 
-  it('takes a proof of a large tree from a few subtrees, also beyond 32 bits', () => {
+  it('builds a proof of a large tree from a few subtrees, also beyond 32 bits', () => {
     for (const size of [1_000_000, 2 ** 40 + 12_345]) {
       for (const index of [0, 1, Math.floor(size / 3), size - 1]) {
         const ranges = inclusionRanges(index, size);
