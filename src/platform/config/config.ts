@@ -223,23 +223,18 @@ export function httpsNotices(config: HttpConfig): readonly string[] {
   if (!config.roles.some((role) => role !== 'worker')) return [];
   const proxied = [config.publicUrl, config.widgetUrl].some((each) => each?.startsWith('https://'));
   const untrusted = config.trustProxy === null;
-  const notices: readonly (readonly [applies: boolean, notice: string])[] = [
-    [
-      config.requireHttps,
+  return [
+    config.requireHttps &&
       'HTTPS is demanded: requests that came without it get 403, health checks excepted. REQUIRE_HTTPS=false switches this off.',
-    ],
-    [
-      config.mode === 'production' && !config.requireHttps,
+    config.mode === 'production' &&
+      !config.requireHttps &&
       'REQUIRE_HTTPS is false: responses go in the clear.',
-    ],
-    [
-      untrusted && config.requireHttps,
+    untrusted &&
+      config.requireHttps &&
       'TRUST_PROXY is not set, and this process ends no TLS itself: every request will get 403. Set TRUST_PROXY to the addresses of the proxy that ends it.',
-    ],
-    [
-      untrusted && !config.requireHttps && proxied,
+    untrusted &&
+      !config.requireHttps &&
+      proxied &&
       'TRUST_PROXY is not set, but the public URL begins with https:// and this process ends no TLS itself: all clients will share the address and the limits of the proxy. Set TRUST_PROXY to its addresses.',
-    ],
-  ];
-  return notices.filter(([applies]) => applies).map(([, notice]) => notice);
+  ].filter((notice) => notice !== false);
 }

@@ -29,7 +29,7 @@ describe('an event store whose events carry MACs', () => {
     await store.close();
     jest.restoreAllMocks();
   });
-  /** The second event, as somebody without the ring rewrites it. */
+  /** Rewrites the second event without the key ring. */
   const tamper = (change: Partial<RecordedEvent>): void => {
     const { stream, revision, position, id, type, data, metadata, recordedAt } = memory.events[1]!;
     memory.events[1] = { stream, revision, position, id, type, data, metadata, recordedAt, ...change };

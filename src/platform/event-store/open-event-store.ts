@@ -12,7 +12,7 @@ export const OPEN_EVENT_STORE = Symbol('OPEN_EVENT_STORE');
 export interface OpenEventStore {
   readonly store: EventStore;
   /** The store of keyed responses: that of the events in PostgreSQL, otherwise DATABASE_URL. */
-  readonly responses: { readonly pool: Pool; readonly writer: PostgresEventStore };
+  readonly responses: PostgresEventStore;
   close(): Promise<void>;
 }
 
@@ -23,15 +23,15 @@ export async function openEventStore(config: StoreConfig, pool: Pool): Promise<O
     // Only processes that need the large client load it.
     const { openEventStoreDb } = await import('./eventstoredb/eventstoredb-event-store.js');
     const store = openEventStoreDb(url);
-    const writer = new PostgresEventStore(pool);
+    const responses = new PostgresEventStore(pool);
     const close = async (): Promise<void> => {
-      await Promise.all([store.close(), writer.close()]);
+      await Promise.all([store.close(), responses.close()]);
     };
-    return { store, responses: { pool, writer }, close };
+    return { store, responses, close };
   }
   if (url === null || url === config.databaseUrl) {
     const store = new PostgresEventStore(pool);
-    return { store, responses: { pool, writer: store }, close: () => store.close() };
+    return { store, responses: store, close: () => store.close() };
   }
   const own = await reaching('event store', 'EVENT_STORE_URL', () =>
     preparedPool(url, config.databasePoolSize),
@@ -41,7 +41,7 @@ export async function openEventStore(config: StoreConfig, pool: Pool): Promise<O
     await store.close();
     await own.end();
   };
-  return { store, responses: { pool: own, writer: store }, close };
+  return { store, responses: store, close };
 }
 
 /** Creates the missing schema of a database for events alone, which has no migrations. */

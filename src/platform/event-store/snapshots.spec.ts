@@ -17,7 +17,7 @@ type Named = DomainEvent<'tally.named.v1', { readonly subject: string; readonly 
 interface Tally {
   readonly subject: string | null;
   readonly name: string | null;
-  /** Depends on every event, not on the last one alone. */
+  /** A state that depends on every event. */
   readonly changes: number;
 }
 
@@ -43,7 +43,7 @@ describe('snapshots of streams', () => {
   const db = onTestDatabase();
   let store: EventStore;
   let snapshots: Snapshots;
-  /** Events that loads have read. */
+  /** The number of events that loads have read. */
   let read: number;
   let id: string;
 
@@ -71,7 +71,7 @@ describe('snapshots of streams', () => {
     return new CauselessLoop(over, codec, kept);
   }
 
-  /** So many events, `size` to a command. */
+  /** Writes events, `size` per command. */
   async function grow(count: number, size = 25, over = store, of = id): Promise<void> {
     for (let from = 0; from < count; from += size) {
       await loop(snapshots, over).execute(tally, of, ({ changes }) =>
@@ -85,7 +85,7 @@ describe('snapshots of streams', () => {
       `tally-${id}`,
     ]);
 
-  /** The state as all events have it. */
+  /** The state of all events. */
   const whole = (aggregate = tally): Promise<object> => loop(undefined).load(aggregate, id);
 
   it('save a load and a command all but the last events', async () => {

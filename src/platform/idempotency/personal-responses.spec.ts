@@ -22,7 +22,7 @@ describe('stored responses that name a person', () => {
     store = storeWith(sealer);
   });
 
-  /** Its key. */
+  /** Stores a response and returns its key. */
   async function stored(
     body: string,
     { scope = merchant, by = sealer, sealed = true } = {},

@@ -46,9 +46,8 @@ export class ResponseStore {
   /** Fingerprints of the requests in progress in this process, by scope and key. */
   readonly inFlight = new Map<string, string>();
   readonly seal: ResponseSeal;
-  private readonly pool: OpenEventStore['responses']['pool'];
   /** `commit_units` of the PostgreSQL adapter, so that responses group-commit under its lock. */
-  private readonly writer: OpenEventStore['responses']['writer'];
+  private readonly store: OpenEventStore['responses'];
 
   constructor(
     @Inject(OPEN_EVENT_STORE) { responses }: Pick<OpenEventStore, 'responses'>,
@@ -56,19 +55,18 @@ export class ResponseStore {
     @Inject(CLOCK) private readonly clock: Clock,
     sealer: Sealer,
   ) {
-    this.pool = responses.pool;
-    this.writer = responses.writer;
+    this.store = responses;
     this.seal = new ResponseSeal(sealer);
   }
 
   /** Stores the response and returns null. Returns the stored response of a key that has one. */
   async storeOrGet(response: StoredResponse): Promise<StoredResponse | null> {
-    const result = await this.writer.commit({ appends: [], response });
+    const result = await this.store.commit({ appends: [], response });
     return result.outcome === 'responded' ? result.response : null;
   }
 
   async find(scope: string, key: string): Promise<StoredResponse | null> {
-    const { rows } = await this.pool.query<ResponseRow>(
+    const { rows } = await this.store.pool.query<ResponseRow>(
       bounded({
         name: 'event_store.find_response',
         text: 'select fingerprint, status, body from event_store.responses where scope = $1 and key = $2',
@@ -102,13 +100,13 @@ export class ResponseStore {
   async purge(signal?: AbortSignal, now?: Date): Promise<number> {
     const latest = now ?? (await earlierNow(this.database, this.clock));
     const before = new Date(latest.getTime() - RESPONSES_KEPT_DAYS * DAY_MS);
-    return deleteBefore(this.pool, 'event_store.responses', 'created_at < $1', before, signal);
+    return deleteBefore(this.store.pool, 'event_store.responses', 'created_at < $1', before, signal);
   }
 
   /** Sealed responses of the scope that were stored since then, in pages. */
   private async *sealed(scope: string, since: Date): AsyncGenerator<readonly StoredResponse[]> {
     for (let after: SealedRow = { created_at: since.toISOString(), key: NIL_UUID }; ;) {
-      const { rows } = await this.pool.query<SealedRow & ResponseRow>(
+      const { rows } = await this.store.pool.query<SealedRow & ResponseRow>(
         `select key, created_at::text, fingerprint, status, body from event_store.responses
          where scope = $1 and body like 'sealed:%' and (created_at, key) > ($2::timestamptz, $3::uuid)
          order by created_at, key limit ${PAGE}`,
@@ -122,7 +120,7 @@ export class ResponseStore {
   }
 
   private async delete(responses: readonly Pick<StoredResponse, 'scope' | 'key'>[]): Promise<void> {
-    await this.pool.query(
+    await this.store.pool.query(
       `delete from event_store.responses using unnest($1::text[], $2::uuid[]) gone (scope, key)
        where responses.scope = gone.scope and responses.key = gone.key`,
       [responses.map(({ scope }) => scope), responses.map(({ key }) => key)],

@@ -14,7 +14,7 @@ import { processConfig } from '../config/config.js';
 
 const HOUR_MS = 3_600_000;
 
-/** Runs that end when the test says so. */
+/** Runs that the test ends. */
 function held(options: Partial<BackgroundOptions> = {}) {
   const runs: { end(): void; fail(): void; signal: AbortSignal }[] = [];
   const work = new BackgroundWork({

@@ -16,9 +16,9 @@ class Spec2764000000000 implements MigrationInterface {
 class Spec2764000000001 implements MigrationInterface {
   readonly transaction = false;
   async up(runner: QueryRunner): Promise<void> {
-    // What two processes that boot at once would both be doing.
+    // Two processes that boot concurrently would both do this.
     await runner.query('select pg_sleep(0.5)');
-    // As docs/migrations.md has it.
+    // The order is that of docs/migrations.md.
     await runner.query('set lock_timeout = 0');
     await runner.query('drop index concurrently if exists users.users_spec');
     await runner.query('create index concurrently users_spec on users.users (wallet)');

@@ -52,7 +52,7 @@ describe('a stalled process', () => {
     });
     const lost = sleeper.then(() => 'committed', isDatabaseUnavailable);
     await holds;
-    // As the service does: a wait that ends without the lock is tried again.
+    // The service retries a lock timeout in the same way.
     const other = async (): Promise<void> => {
       for (;;) {
         try {

@@ -13,7 +13,7 @@ describe('two tables of one shape', () => {
       create table b.t (like a.t including all)`);
   });
 
-  /** The comparison after `sql` was done to the live one, which is as it was afterwards. */
+  /** Compares after `sql` changed the live table, and rolls it back. */
   async function after(sql: string): Promise<TableComparison> {
     await db.pool.query('truncate b.t; insert into b.t select * from a.t');
     return db.database.transaction(async (tx) => {

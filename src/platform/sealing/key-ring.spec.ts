@@ -74,7 +74,7 @@ describe('the key ring', () => {
     const ring = await open(one);
     expect(ring.sealer.seal('text', 'place').split('.')[1]).not.toBe(keyId(one.bytes));
     expect(ring.root).not.toEqual(one.bytes);
-    // Nor opens with the key of names.
+    // The key of names does not open it either.
     expect(() => ring.sealer.open(new Sealer(ring.root).seal('text', 'place'), 'place')).toThrow(SealError);
   });
 
@@ -88,7 +88,7 @@ describe('the key ring', () => {
     await former.refresh();
     expect(former.isLost).toBe(false);
 
-    // A process with the former key is still about.
+    // A process with the former key still runs.
     await expect(new KeyRotation(test.database).retireFormer({ current: two, former: one })).rejects.toThrow(
       'A process used a former key',
     );
@@ -161,7 +161,7 @@ describe('the key ring', () => {
       code: 'invalid_transition',
       message: 'MASTER_KEY lacks a copy of some keys',
     });
-    // The copies of the former one are there: the ring is completed from them.
+    // The ring is completed from the copies of the former key.
     const sealed = (await open(one)).sealer.seal('text', 'p');
     expect((await open(two, one)).sealer.open(sealed, 'p')).toBe('text');
   });

@@ -144,13 +144,10 @@ async function complete(tx: PoolClient, copies: readonly KeyCopy[], masters: Mas
   }
   const { current, former } = masters;
   const missing = lacking(copies, current);
-  if (former !== null) {
-    const theirs = copies.filter(({ keyId: id, masterId }) => masterId === former.id && missing.includes(id));
-    const added = theirs.map((copy) => current.wrap(copy.keyId, former.unwrap(copy), copy.sealsFrom));
-    await addCopies(tx, added);
-    if (added.length === missing.length) return;
-  } else if (missing.length === 0) return;
-  throw wrongKey(masters);
+  const theirs = copies.filter(({ keyId: id, masterId }) => masterId === former?.id && missing.includes(id));
+  const added = theirs.map((copy) => current.wrap(copy.keyId, former!.unwrap(copy), copy.sealsFrom));
+  await addCopies(tx, added);
+  if (added.length < missing.length) throw wrongKey(masters);
 }
 
 /** Creates the root and the first sealing key of a new database. */

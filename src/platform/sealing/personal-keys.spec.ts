@@ -9,7 +9,7 @@ describe('personal keys', () => {
   const master = new Sealer(randomBytes(32));
   const test = onTestDatabase();
 
-  /** As another process would have them: with a separate cache. */
+  /** The keys of another process, with a separate cache. */
   const ofAProcess = (): PersonalKeys => new PersonalKeys(test.database, master);
 
   it('are created on first use and shared by all processes, also by concurrent calls', async () => {

@@ -63,7 +63,7 @@ describe('personal keys under a new key of the ring', () => {
         [subject],
       );
       resealed = reseal();
-      // It has read the key that is still committed, and waits for the row.
+      // The transaction has read the committed key, and waits for the row.
       await eventually(waiting);
     });
     await resealed;

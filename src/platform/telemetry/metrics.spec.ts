@@ -10,7 +10,7 @@ it('a scrape has the successful measurements while others hang or fail', async (
     measureOnScrape(() => Promise.reject(new Error('gone'))),
     measureOnScrape(async () => measured.inc()),
   ];
-  // One that another suite began is kept for half a second.
+  // A scrape of another suite is cached for half a second.
   await eventually(async () => (await scrape()).includes('measured_by_spec 1'));
   for (const end of endings) end();
   registry.removeSingleMetric('measured_by_spec');

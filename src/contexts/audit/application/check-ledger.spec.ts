@@ -20,7 +20,7 @@ interface Compared {
   readonly leaves?: readonly Leaf[];
   readonly heads?: readonly SignedHead[];
   readonly ledger?: Partial<LedgerInputs>;
-  /** Events that are seen at a time. */
+  /** The events of a page. */
   readonly page?: number;
 }
 

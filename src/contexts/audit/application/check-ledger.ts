@@ -110,7 +110,7 @@ export class LedgerCheck {
     for (const finding of toFindings(this.differences.listed, proven?.size ?? 0)) this.findings.add(finding);
     if (isCut) this.findings.add(this.truncated(leaves.size, null, this.lastPosition!));
     this.noteHeads();
-    for (const what of forgedRows) this.findings.add({ kind: 'ledger', what });
+    for (const what of forgedRows) this.note(what);
     if (state !== null) this.noteState(state);
     return {
       events: log.size,
@@ -148,15 +148,11 @@ export class LedgerCheck {
 
   private async pass(leaf: Leaf): Promise<void> {
     const { size } = this.leaves;
-    if (leaf.index !== size)
-      this.findings.add({ kind: 'ledger', what: `leaf ${size} is missing, ${leaf.index} follows` });
+    if (leaf.index !== size) this.note(`leaf ${size} is missing, ${leaf.index} follows`);
     this.lastPosition = leaf.position;
     const [, ...completed] = this.leaves.append(leaf.hash);
     if (!Buffer.concat(completed).equals(leaf.completed))
-      this.findings.add({
-        kind: 'ledger',
-        what: `the subtrees of leaf ${leaf.index} are not those over its leaves`,
-      });
+      this.note(`the subtrees of leaf ${leaf.index} are not those over its leaves`);
     await this.nextLeaves.advance();
   }
 
@@ -208,14 +204,17 @@ export class LedgerCheck {
 
   private noteState({ tree, position }: LedgerState): void {
     const { leaves, lastPosition, largest } = this;
-    const note = (what: string): void => this.findings.add({ kind: 'ledger', what });
-    if (tree.size !== leaves.size) note(`there are ${leaves.size} leaves of ${tree.size}`);
+    if (tree.size !== leaves.size) this.note(`there are ${leaves.size} leaves of ${tree.size}`);
     else {
-      if (!tree.root.equals(leaves.root)) note('audit.ledger has another root than its leaves');
-      if (position !== lastPosition) note('audit.ledger names another last position');
+      if (!tree.root.equals(leaves.root)) this.note('audit.ledger has another root than its leaves');
+      if (position !== lastPosition) this.note('audit.ledger names another last position');
     }
     if (largest !== null && largest.size > leaves.size)
-      note(`there are fewer leaves than the head over ${largest.size} events had`);
+      this.note(`there are fewer leaves than the head over ${largest.size} events had`);
+  }
+
+  private note(what: string): void {
+    this.findings.add({ kind: 'ledger', what });
   }
 }
 

@@ -33,7 +33,7 @@ async function atHand(
   const stored = {
     ledger: { state: async () => state, leaves: async (from: number, limit: number) => [from, limit] },
     heads: {
-      // One more came since.
+      // A later head.
       newest: async () => heads.at(-2) ?? heads.at(-1) ?? null,
       all: ({ upTo }: { upTo: number }) => tableOf(heads.filter((head) => head.size <= upTo)),
       at: async (size: number) => heads.find((head) => head.size === size) ?? null,
@@ -68,7 +68,7 @@ describe('the ledger that a log is compared with', () => {
     const own: LeafEvent = { ...withMac(event, 's', 0, sealer), ...place };
     const { isForged } = await atHand({}, { sealer, ...macCheck(sealer) });
     expect([await isForged!(own), await isForged!({ ...own, revision: 1 })]).toEqual([false, true]);
-    // A rotation while the log is read adds a key to the ring.
+    // A rotation during the check adds a key to the ring.
     const [before, later] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
     const ring = new Sealer(before);
     const rotated = { ...withMac(event, 's', 0, new Sealer(later)), ...place };

@@ -20,7 +20,7 @@ it('a continued export of a merchant has the later events of streams that began 
   await write('payout-1', { merchant_id: 'm' }, 'no_stream');
   await write('payout-2', { merchant_id: 'n' }, 'no_stream');
   const after = await write('payout-3', { merchant_id: 'm' }, 'no_stream');
-  // These do not name their merchant: which streams are whose is known from before the break.
+  // These events do not name their merchant: earlier events of the streams do.
   const later = [await write('payout-1', {}, 0), await write('payout-3', {}, 0)];
   await write('payout-2', {}, 0);
   const scope = { merchant: 'm', from: null, to: null, part_events: 1000 };

@@ -97,7 +97,7 @@ describe('the signed head of an export', () => {
     JSON.parse(readFileSync(join(path, 'manifest.json'), 'utf8')) as Manifest;
   const rewrite = (manifest: unknown): void =>
     writeFileSync(join(copy, 'manifest.json'), JSON.stringify(manifest));
-  /** Rewrites the manifest, as `tamper` changes it. */
+  /** Rewrites the manifest with the changes of `tamper`. */
   const changed = (tamper: (manifest: Writable, head: SignedHead) => void): void => {
     const manifest: Writable = { ...manifestAt(whole) };
     tamper(manifest, manifest.signed_head!);
@@ -107,7 +107,7 @@ describe('the signed head of an export', () => {
     const run = await invoke('audit', {}, '--json', 'verify', '--from', copy, '--offline', ...args);
     return { ...(JSON.parse(run.printed) as Report), ...run };
   };
-  /** A key that the service did not make, and the head with its signature. */
+  /** A key that the service did not create, and the head with its signature. */
   const forged = (head: SignedHead): { key: SigningKey; head: SignedHead } => {
     const { publicKey, privateKey } = newKeyPair();
     const [key_id, public_key] = [toKeyId(publicKey), publicKey.toString('base64')];

@@ -8,7 +8,7 @@ import { HeadsFile } from './head-signer.js';
 
 const key = signer(null);
 
-/** Signed heads over so many events each, every one naming the one before. */
+/** A chain of signed heads over these numbers of events. */
 function chain(sizes: readonly number[], log_id = 'l'): readonly SignedHead[] {
   const heads: SignedHead[] = [];
   for (const size of sizes) {

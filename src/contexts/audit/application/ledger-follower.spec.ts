@@ -123,7 +123,7 @@ describe('the ledger that follows a log', () => {
     await harness.write(2);
     await extend(length + 3);
     await harness.write(4);
-    // Delivered twice, and by two processes at once.
+    // Two processes apply the same events concurrently, each of them twice.
     await Promise.all([extend(length), extend(length)]);
     expect(await covers(length + 9)).toBe(true);
     expect(await findings()).toEqual([]);

@@ -75,7 +75,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
       .runner.start();
     return { signer, health: own };
   }
-  /** The process of a test, with a file of heads that has none. */
+  /** The process of a test, with an empty file of heads. */
   function restart(): void {
     file = join(runFolder(), `${randomUUID()}.jsonl`);
     ({ signer, health } = start());
@@ -84,14 +84,14 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
   async function sql(text: string): Promise<void> {
     await harness.database.pool.query(text);
   }
-  /** Cuts the tables back to the first head. */
+  /** Truncates the tables to the first head. */
   async function restore(tables: readonly string[]): Promise<void> {
     await sql(`truncate ${tables.join(', ')} cascade`);
     for (const table of tables) await sql(`insert into ${table} table ${copyOf(table)}`);
   }
   const hasLeaves = (size: number): Promise<true> =>
     eventually(async () => (await ledger().state())?.tree.size === size);
-  /** The next head, once the ledger has so many leaves. */
+  /** Signs the next head, once the ledger has this number of leaves. */
   async function signed(size: number): Promise<SignedHead | null> {
     await hasLeaves(size);
     return signer.sign();
@@ -248,7 +248,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     const heads = await storedHeads();
     expect(heads.map(({ size }) => size)).toEqual([5, 9, 10, 11, 12, 13, 14, 15]);
     expect(heads.slice(1).map(({ previous }) => previous)).toEqual(heads.slice(0, -1).map(hashOfHead));
-    // Each process adds what the other signed to its file.
+    // Each process adds the other's heads to its file.
     for (const each of [signer, other]) expect(await each.sign()).toBeNull();
     expect([inFile(), headSizesIn(otherFile)]).toEqual(Array(2).fill(heads.map(({ size }) => size)));
     expect(await problem()).toBeUndefined();

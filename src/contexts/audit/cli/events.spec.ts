@@ -12,7 +12,7 @@ import { copyLog } from './events.js';
 import { printTable } from './output.js';
 
 /**
- * Between two databases; to EventStoreDB and back, with a whole service, is test/e2e/audit/copied-log.extended.e2e.ts.
+ * Copies between two databases; test/e2e/audit/copied-log.extended.e2e.ts copies to EventStoreDB and back.
  */
 describe('a copy of a log', () => {
   let databases: readonly [TestDatabase, TestDatabase];

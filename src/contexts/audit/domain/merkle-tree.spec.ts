@@ -16,7 +16,7 @@ const sha256 = (...parts: readonly Uint8Array[]): Buffer =>
   createHash('sha256').update(Buffer.concat(parts)).digest();
 const leafOf = (bytes: Uint8Array): Buffer => sha256(Buffer.from([0]), bytes);
 
-/** MTH of RFC 9162, 2.1.1, as it is written there. */
+/** MTH by the definition of RFC 9162, 2.1.1. */
 function mth(leaves: readonly Buffer[]): Buffer {
   if (leaves.length === 0) return sha256();
   if (leaves.length === 1) return leaves[0]!;
@@ -165,7 +165,7 @@ describe('the Merkle tree', () => {
     expect(provesConsistency({ size: 3, root }, { size: 4, root }, [])).toBe(false);
     expect(provesConsistency({ size: 2, root }, { size: 3, root }, [])).toBe(false);
     const two = hashesOf(2);
-    // A path of separate leaves leads to the root, and to whichever is said to be the root before.
+    // A path of separate leaves leads to the root, and to any former root.
     expect(provesConsistency({ size: 0, root: two[0]! }, { size: 2, root: mth(two) }, two)).toBe(false);
     expect(consistencyRanges(3, 3)).toEqual([]);
   });

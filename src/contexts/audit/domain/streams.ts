@@ -8,7 +8,7 @@ import type { HistoryRules } from '../../../kernel/history-rules.js';
 const FREED_BY: Readonly<Record<string, string>> = { user_phone_number: 'user.deactivated.v1' };
 const FREEING = new Set(Object.values(FREED_BY));
 
-/** The bit of a stream with events of its own. */
+/** The bit of a stream with own events. */
 const OWN_EVENTS = 1;
 const FREES = 2;
 /** The bit of a stream without its first events. */

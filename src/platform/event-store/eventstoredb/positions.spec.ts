@@ -2,7 +2,7 @@ import { START, type ResolvedEvent } from '@eventstore/db-client';
 import { describe, expect, it } from '@jest/globals';
 import { Positions } from './positions.js';
 
-/** Marks that follow copied events up to these positions, at these places of the server. */
+/** Marks after copied events up to these positions, at these positions of the server. */
 function marked(...marks: readonly (readonly [position: string, commit: bigint])[]): Positions {
   const stored = marks.map(([position, commit]) => ({
     event: { data: { position }, position: { commit, prepare: commit } },

@@ -38,7 +38,7 @@ const url = process.env['EVENTSTOREDB_URL'];
     }
     const openCalls = (): number =>
       (client as unknown as { disposableStreams: Set<unknown> }).disposableStreams.size;
-    // The stream of appends stays.
+    // The stream of appends remains open.
     await eventually(() => openCalls() <= 1);
   });
 

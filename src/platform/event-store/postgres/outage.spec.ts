@@ -84,7 +84,7 @@ describe('the PostgreSQL event store in an outage', () => {
     const standby = new pg.Pool({ connectionString: test.url, max: 1, options });
     const onStandby = new PostgresEventStore(standby, TIMEOUT_MS);
     await expect(onStandby.commit(someCommit())).rejects.toThrow(EventStoreUnavailable);
-    // No connection is kept: the address may lead to the primary by now.
+    // No connection is retained: the address may lead to the primary by now.
     expect(standby.totalCount).toBe(0);
     await standby.end();
   });
@@ -93,7 +93,6 @@ describe('the PostgreSQL event store in an outage', () => {
     const holder = await test.pool.connect();
     await holder.query('begin; select pg_advisory_xact_lock(7331002)');
     const waiting = new pg.Pool({ connectionString: test.url, options: '-c lock_timeout=800' });
-    // While the lock is held.
     const commit = new PostgresEventStore(waiting, TIMEOUT_MS).commit(someCommit());
     await expect(commit).rejects.toThrow(EventStoreUnavailable);
     await holder.query('rollback');

@@ -55,7 +55,7 @@ export class PostgresEventStore implements EventStore {
   private readonly group = new GroupCall((units: readonly EncodedUnit[]) => this.call(units), GROUP);
 
   constructor(
-    private readonly pool: Pool,
+    readonly pool: Pool,
     private readonly timeoutMs = QUERY_TIMEOUT_MS,
   ) {}
 
