@@ -21,9 +21,7 @@ export function newId(): string {
   return randomUUID();
 }
 
-/**
- * Derives an id from its parts (uuid v8 over SHA-256), so that a retry under one Idempotency-Key finds its aggregate.
- */
+/** Derives an id from its parts (uuid v8 over SHA-256), so that a retry under one key finds its aggregate. */
 export function deriveId(...parts: readonly string[]): string {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(`${part.length}:${part};`);

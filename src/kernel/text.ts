@@ -6,9 +6,7 @@ export const CONTROL_CHARACTERS = /[\p{Cc}\p{Cs}]/u;
 /** The characters that a single line cannot contain. */
 export const CONTROL_AND_LINE_SEPARATORS = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
-/**
- * The pattern of the prefixes of all secrets that the service issues: endpoints, merchants, exchange and admin keys.
- */
+/** The pattern of the prefixes of issued secrets: endpoints, merchants, exchange and admin keys. */
 export const SECRET_PREFIX = '(?:whsec|dsk|dxs|dsb_(?:live|test)_admin)_';
 const SECRET = new RegExp(`${SECRET_PREFIX}[0-9A-Za-z+/]{4}`, 'i');
 const BIDIRECTIONAL = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;

@@ -21,10 +21,7 @@ import {
 
 export { processConfig, type ProcessConfig } from './settings.js';
 
-/**
- * The finality of a block: the chain's own head of that name, or a number of confirmations, its own block being the
- * first.
- */
+/** The finality of a block: the chain's head of that name, or a number of confirmations, its own block included. */
 export type Finality = 'safe' | 'finalized' | number;
 
 const finality: Parser<Finality> = (text) => {

@@ -18,10 +18,7 @@ export interface Claim {
   /** The field at fault where another aggregate holds the claim, and the message. */
   readonly field: string;
   readonly message: string;
-  /**
-   * The type of an event that frees the claim. A holder with one must never request the claim again. Without a type it
-   * is held for ever.
-   */
+  /** The type of an event that frees the claim; its holder must never request it again. Permanent without one. */
   readonly freedBy?: string;
 }
 

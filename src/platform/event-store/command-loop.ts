@@ -31,10 +31,7 @@ const NOTHING: CommitResult = { outcome: 'committed', position: null, revisions:
 /** An operator's operation while its change is written (ADR 176). */
 export interface CurrentOperation {
   readonly id: string;
-  /**
-   * The revisions of the subject's streams at which the change is valid; null for a missing stream. The command loop
-   * removes a stream that it wrote to.
-   */
+  /** The required revisions of the subject's streams, or null for a missing stream. A write removes its stream. */
   readonly expected: Map<string, number | null>;
   /** The events that the command loop wrote. */
   readonly written: { readonly stream: string; readonly eventId: string; readonly type: string }[];
@@ -86,9 +83,7 @@ export class CommandLoop {
     return { state: found.state, revision: found.revision, lastId: found.lastId };
   }
 
-  /**
-   * Loads the state for display, from the events that this version knows. Throws as {@link load} where it knows none.
-   */
+  /** Loads the state for display, from the known events. Throws as {@link load} where this version knows none. */
   async loadForDisplay<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<S> {
     const found = await this.find(aggregate, id);
     if (found.state === aggregate.initial && found.unknown !== null) throw found.unknown;

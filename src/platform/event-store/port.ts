@@ -83,10 +83,7 @@ export type CommitResult =
       /** The revision of each stream of `appends` after the commit; -1 for a missing stream. */
       readonly revisions: readonly number[];
     }
-  /**
-   * The stream was not at its expected revision; `actual` is null for a missing stream. On an atomic store nothing was
-   * written.
-   */
+  /** The stream was not at its expected revision; `actual` is null for a missing one. An atomic store wrote nothing. */
   | { readonly outcome: 'conflict'; readonly stream: string; readonly actual: number | null }
   /** The key of `response` has this response already; nothing was written. */
   | { readonly outcome: 'responded'; readonly response: StoredResponse };
@@ -113,10 +110,7 @@ export interface EventStore {
   commit(commit: Commit): Promise<CommitResult>;
   /** Reads the events of one stream in order. */
   readStream(stream: string, options?: ReadOptions): Promise<readonly RecordedEvent[]>;
-  /**
-   * Reads up to `limit` events of all streams after a position, or from the start. A page of large events has fewer:
-   * only an empty page is the end.
-   */
+  /** Reads up to `limit` events after a position, or fewer large ones. Only an empty page is the end. */
   readAll(after: string | null, limit: number): Promise<readonly RecordedEvent[]>;
   /** Reads the position of the newest event, or null. */
   head(): Promise<string | null>;

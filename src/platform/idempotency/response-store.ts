@@ -37,10 +37,7 @@ interface ResponsesAbout {
   readonly since: string;
 }
 
-/**
- * Responses of requests with an Idempotency-Key, by scope and key; always in PostgreSQL, kept 30 days (contract.md
- * 4.4).
- */
+/** The responses of requests with an Idempotency-Key, in PostgreSQL, kept 30 days (contract.md 4.4). */
 @Injectable()
 export class ResponseStore {
   /** Fingerprints of the requests in progress in this process, by scope and key. */

@@ -2,9 +2,7 @@ import { deriveId } from '../../kernel/ids.js';
 import type { StoredResponse } from '../event-store/port.js';
 import type { ResponseSeal } from './response-seal.js';
 
-/**
- * The derived ids of one request, the same for every repeat with the same seed. Handlers get it through `@Ticket()`.
- */
+/** The derived ids of one request, equal for every repeat with the same seed. Handlers get it by `@Ticket()`. */
 export class IdempotencyTicket {
   /** The number of reuses of the key after its response had expired, each for another operation. */
   uses = 0;

@@ -29,9 +29,7 @@ export class GroupCall<In, Out> {
       readonly max?: number;
       /** The milliseconds in which a batch gathers under load. */
       readonly gatherMs?: number;
-      /**
-       * Starts a batch and returns its filter. Inputs that it rejects wait for the next batch; it accepts the first.
-       */
+      /** Starts a batch and returns its filter. Rejected inputs wait for the next batch; the first is accepted. */
       readonly group?: () => (input: In) => boolean;
     } = {},
   ) {

@@ -6,10 +6,7 @@ import { reaching } from '../postgres/unavailable.js';
 import { QueueBackend } from './queue-backend.js';
 import { WorkItems } from './work-items.js';
 
-/**
- * The table of due work and the queue, for every module: BullMQ
- * (`BullModule.registerQueue({ name })`, `@Processor(name)`) on QUEUE_URL or the database.
- */
+/** The table of due work, and BullMQ on QUEUE_URL or the database, for every module. */
 @Global()
 @Module({
   imports: [

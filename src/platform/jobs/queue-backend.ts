@@ -13,9 +13,7 @@ const SCHEMA = 'bullmq';
 /** One connection for the LISTEN of each worker, and others for all queues of the process. */
 const POOL_SIZE = 6;
 
-/**
- * The storage of BullMQ by the scheme of the URL, PostgreSQL or Redis, with the connections of all queues and workers.
- */
+/** The storage of BullMQ, PostgreSQL or Redis by the scheme of the URL, with one set of connections. */
 @Injectable()
 export class QueueBackend implements BeforeApplicationShutdown, OnApplicationShutdown {
   private constructor(

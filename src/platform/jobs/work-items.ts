@@ -57,10 +57,7 @@ export interface Next {
 export class WorkItems {
   constructor(private readonly database: Database) {}
 
-  /**
-   * Claims due items, line by line and with shares by round robin, until their lease ends. `more` is true where more
-   * items may be due.
-   */
+  /** Claims due items for the time of a lease, line by line, shares by round robin. `more`: more items may be due. */
   async claim<State extends object = object>({
     kind,
     limit,

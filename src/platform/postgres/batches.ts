@@ -26,10 +26,7 @@ const ROWS_PER_PAGE = 1000;
 
 type Query = <Row extends object>(sql: string, values: readonly unknown[]) => Promise<readonly Row[]>;
 
-/**
- * Passes every row to `read`, page by page. `sql` selects up to `$2` rows with keys after `$1` (null at first), in
- * order.
- */
+/** Passes every row to `read`. `sql` selects up to `$2` rows with keys after `$1` (null at first), in order. */
 export async function everyRow<Row extends object>(
   query: Query,
   sql: string,

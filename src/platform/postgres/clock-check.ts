@@ -14,10 +14,7 @@ export class ClockCheck {
     private readonly database: Database,
   ) {}
 
-  /**
-   * Measures by how many seconds this clock is ahead, at least; 0 where the duration of the query explains the
-   * difference.
-   */
+  /** Measures by how many seconds this clock is ahead, at least; 0 within the duration of the query. */
   async skewSeconds(): Promise<number> {
     const before = this.clock.now().getTime();
     const database = (await databaseNow(this.database)).getTime();

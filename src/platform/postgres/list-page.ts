@@ -17,10 +17,7 @@ export interface CreatedDays {
   readonly created_to?: string | undefined;
 }
 
-/**
- * SQL conditions, each with the value of its `?`, or `true` without one. Conditions of absent, null or false values are
- * omitted.
- */
+/** SQL conditions with the values of their `?`, or `true` without one. Absent, null and false values omit theirs. */
 export type Conditions = Readonly<Record<string, unknown>>;
 
 /** A list, newest first, as one statement. */

@@ -20,10 +20,7 @@ const MAX_WAIT_MS = 600_000;
 /** A migration of TypeORM, whose class name ends with the timestamp of its file. */
 export type Migration = new () => MigrationInterface;
 
-/**
- * Runs the missing migrations, each in a transaction, one process at a time. A migration that finds a table in use is
- * retried (ADR 100).
- */
+/** Runs the missing migrations, one process at a time. A migration that finds a table in use is retried (ADR 100). */
 export async function migrate(url: string, migrations: readonly Migration[]): Promise<void> {
   const dataSource = new DataSource({
     type: 'postgres',

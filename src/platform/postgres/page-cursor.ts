@@ -27,10 +27,7 @@ export function withinList<T>(list: readonly unknown[], work: () => T): T {
   return currentList.run(checksum(Buffer.from(JSON.stringify(list))).toString('base64url'), work);
 }
 
-/**
- * The opaque `next_cursor`: version, microseconds and id, with a checksum. Within {@link withinList} it is valid for
- * that list with any page size.
- */
+/** The opaque `next_cursor`: version, microseconds and id, with a checksum, and the list of {@link withinList}. */
 export function encodeCursor(time: Date | string, id: string): string {
   const body = Buffer.alloc(BODY_BYTES, VERSION);
   body.writeBigInt64BE(

@@ -83,10 +83,7 @@ class ServicePool extends pg.Pool {
 /** The time limit of a request's statement, after which the database counts as unavailable. */
 export const QUERY_TIMEOUT_MS = 10_000;
 
-/**
- * Adds a timeout to the statement, in milliseconds. Without it a server that hangs blocks for a quarter of an hour. The
- * pool drops a connection after a timeout.
- */
+/** Adds a timeout to the statement in milliseconds, after which the pool drops the connection. */
 export function bounded<C extends QueryConfig>(statement: C, ms = QUERY_TIMEOUT_MS): C {
   return Object.assign(statement, { query_timeout: ms });
 }

@@ -6,10 +6,7 @@ export const TRANSACTION_TIMEOUT = '25P04';
 /** The SQLSTATE of a write on a standby, to which the address may lead after a promotion. */
 const READ_ONLY = '25006';
 
-/**
- * The SQLSTATEs of an unavailable server, of transactions that can be repeated, and of timeouts because this process or
- * the holder of a lock stalled.
- */
+/** The SQLSTATEs of unavailable servers, of repeatable transactions, and of timeouts by a stalled process. */
 const TRANSIENT_STATES = new Set([
   '57P01',
   '57P02',
@@ -65,9 +62,7 @@ const REFUSED = /^(3D000|28P01|28000)$|^(WRONGPASS|NOAUTH)/;
 /** The retries of a connection timeout: a boot on a busy machine may load modules before the first message. */
 const CONNECT_AGAIN = 5;
 
-/**
- * Runs `connect`. Rejects with {@link Unreachable} where the server of the setting is unavailable or refuses access.
- */
+/** Runs `connect`. Rejects with {@link Unreachable} where the setting's server is unavailable or refuses access. */
 export async function reaching<T>(
   what: string,
   setting: string,

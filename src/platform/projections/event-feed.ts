@@ -8,10 +8,7 @@ import { comparePositions, type EventStore, type RecordedEvent } from '../event-
 const MAX_RETAINED = 512;
 const OUTAGE = { firstMs: 50, maxMs: 2000 };
 
-/**
- * The new events, read once for all subscriptions of this process. A subscription that is further behind reads the
- * store.
- */
+/** The new events, read once for all subscriptions of this process. One that is further behind reads the store. */
 export class EventFeed {
   private readonly arrived = new ChangeNotifier();
   private readonly closing = new AbortController();

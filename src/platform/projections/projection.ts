@@ -36,14 +36,9 @@ export interface SubscriptionDefinition<Events extends DomainEvent = RecordedEve
    * records the log itself; neither reads nor readiness wait for it.
    */
   readonly wholeLog?: true;
-  /**
-   * Leaves personal fields sealed, so that a reader without keys computes the same rows, and an erasure covers them.
-   */
+  /** Leaves personal fields sealed, so that the rows do not depend on keys, and an erasure covers them. */
   readonly staysSealed?: true;
-  /**
-   * Applies events in order, with one statement per kind of row. It must be idempotent. A read model writes to its
-   * tables in `schema`, where one is given.
-   */
+  /** Applies events, idempotently and with one statement per kind of row. A read model writes to `schema`, if given. */
   apply(events: readonly RecordedAs<Events>[], tx: Transaction, schema?: string): Promise<void>;
   /** The minimum time in ms between the starts of two batches, for background work: larger batches cost less. */
   readonly gatherMs?: number;

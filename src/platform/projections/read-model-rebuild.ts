@@ -56,10 +56,7 @@ interface RebuildOptions {
   readonly print?: (line: string) => void;
 }
 
-/**
- * Rebuilds a read model in shadow tables, up to its checkpoint, and compares these with the live tables in one
- * snapshot.
- */
+/** Rebuilds a read model in shadow tables up to its checkpoint, and compares them with the live ones in a snapshot. */
 export class ReadModelCheck implements TableCheck {
   private constructor(
     /** The name of the checkpoint. */
@@ -69,10 +66,7 @@ export class ReadModelCheck implements TableCheck {
     readonly position: string | null,
   ) {}
 
-  /**
-   * Holds a connection until {@link drop}. `open` begins the snapshot of the transaction and reads the checkpoint in
-   * it.
-   */
+  /** Holds a connection until {@link drop}. `open` begins the snapshot and reads the checkpoint in it. */
   static async begin(
     database: Database,
     codec: EventCodec,

@@ -108,9 +108,7 @@ export class ShadowTables {
     }
   }
 
-  /**
-   * Applies the remaining events, then creates the indexes that no ON CONFLICT needs: this is cheaper after the rows.
-   */
+  /** Applies the remaining events, then creates the indexes that no ON CONFLICT needs, which is cheaper last. */
   async complete(): Promise<void> {
     await this.settle();
     await this.index({ unique: false });

@@ -45,10 +45,7 @@ export class SubscriptionProgress {
     @Inject(storeConfig.KEY) private readonly config: StoreConfig,
   ) {}
 
-  /**
-   * Resolves to true once the subscription `name` has reached `position` in any process, and to false after
-   * READ_YOUR_WRITES_MS. A null position counts as reached.
-   */
+  /** Resolves to true once the subscription has reached the position in any process, to false after a timeout. */
   async waitFor(
     name: string,
     position: string | null,

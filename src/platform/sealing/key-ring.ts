@@ -101,9 +101,7 @@ export function wrappedKeys(copies: readonly KeyCopy[]) {
     .map(({ keyId: key_id, masterId: master_id, wrapped }) => ({ key_id, master_id, wrapped }));
 }
 
-/**
- * A {@link Sealer} of {@link wrappedKeys}; null where these master keys wrap none. Throws SealError for a changed key.
- */
+/** A {@link Sealer} of {@link wrappedKeys}, or null without a matching one. Throws SealError for a changed key. */
 export function sealerOfWrapped(
   keys: Readonly<ReturnType<typeof wrappedKeys>>,
   { current, former }: MasterKeys,

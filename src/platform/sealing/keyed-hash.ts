@@ -1,9 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-/**
- * The keyed hash of personal values in claims: without the key, phone numbers cannot be tried out. 64 hexadecimal
- * digits.
- */
+/** The keyed hash of personal values in claims, against guesses of phone numbers. It has 64 hexadecimal digits. */
 export class KeyedHash {
   constructor(private readonly key: Buffer) {}
 

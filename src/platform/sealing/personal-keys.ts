@@ -17,10 +17,7 @@ interface KeyRow {
   readonly wrapped_key: string | null;
 }
 
-/**
- * One data key per person, wrapped by the key ring, in `platform.personal_keys`. To drop the key erases the person's
- * data and leaves the history unchanged.
- */
+/** One data key per person, wrapped by the key ring, in `platform.personal_keys`. An erasure drops the key. */
 @Injectable()
 export class PersonalKeys {
   private readonly cache = new LRUCache<string, Sealer>({ ...upTo(CACHED_KEYS), ttl: CACHED_MS });

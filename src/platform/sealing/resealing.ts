@@ -54,9 +54,7 @@ export class Resealing {
     return true;
   }
 
-  /**
-   * Returns the last subject of a chunk, an empty text after the last chunk, and null where another process does it.
-   */
+  /** Returns the last subject of a chunk, empty after the last one, or null where another process does it. */
   private async wrapSome(id: string, after: string): Promise<string | null> {
     return this.database.transaction(async (tx) => {
       const locked = await tx.query<{ mine: boolean }>('select pg_try_advisory_xact_lock($1) as mine', [

@@ -70,10 +70,7 @@ export class Log implements LoggerService {
     if (this.lines.length > PIECE) this.passOn();
   }
 
-  /**
-   * Returns a logging method of Nest: its message is a text, an error or an object with `msg`; context and stack
-   * follow.
-   */
+  /** Returns a logging method of Nest. The message is a text, an error or an object with `msg`. */
   private at(level: Level) {
     return (message: unknown, ...rest: unknown[]): void => this.line(level, message, rest);
   }

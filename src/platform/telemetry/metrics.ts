@@ -120,10 +120,7 @@ const measurements = new Set<() => Promise<void>>();
 /** The timeout of a measurement, below the 10 s of scrapers: an unavailable database must not fail the scrape. */
 const MEASURE_TIMEOUT_MS = 3000;
 
-/**
- * Runs `measure` at each GET /metrics. After a failure or timeout a gauge remains unchanged. Returns the function that
- * ends it.
- */
+/** Runs `measure` at each GET /metrics. Its failure leaves gauges unchanged. Returns the function that ends it. */
 export function measureOnScrape(measure: () => Promise<void>): () => void {
   measurements.add(measure);
   return () => void measurements.delete(measure);

@@ -42,10 +42,7 @@ export class HeadSigner {
     });
   }
 
-  /**
-   * Signs a head and adds it to the file. Returns null where the newest head covers the ledger. Throws {@link
-   * LedgerTampered}.
-   */
+  /** Signs a head and adds it to the file. Returns null without new leaves. Throws {@link LedgerTampered}. */
   async sign(): Promise<SignedHead | null> {
     return this.anchor.guard('signer', async () => {
       await this.lastKnown();

@@ -96,9 +96,7 @@ export class LedgerAnchor {
 @Operation({ ...LEDGER_SUBJECT, name: 'ledger.begin' })
 export class BeginLedger extends OperatorCommand {}
 
-/**
- * Begins the ledger of an empty log. A missing ledger of any other log was removed: only `audit begin` starts it again.
- */
+/** Begins the ledger of an empty log. Any other missing ledger was removed: only `audit begin` starts it again. */
 @CommandHandler(BeginLedger)
 export class LedgerStart implements OnModuleInit, OperationHandler<BeginLedger> {
   constructor(

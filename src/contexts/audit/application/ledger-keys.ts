@@ -180,10 +180,7 @@ export class HeadVerifier {
   /** The ids of the auditor's key and of the later keys that follow from it; null without an auditor's key. */
   private readonly trusted: Set<string> | null;
 
-  /**
-   * `known` is the auditor's public key. `sealer` is the one of the master key, which proves that the service created a
-   * key.
-   */
+  /** `known` is the auditor's key. `sealer` is the master key's, which proves that the service created a key. */
   constructor(
     private readonly logId: string,
     keys: readonly (SigningKey | SigningKeyRow)[],
@@ -212,10 +209,7 @@ export class HeadVerifier {
     return isSignedHead(head, key) ? null : 'its signature is wrong';
   }
 
-  /**
-   * Checks that the head's key is the auditor's or follows from it. Earlier keys are not trusted: any key can sign a
-   * later one.
-   */
+  /** Checks that the head's key is the auditor's or a later one. An earlier key proves nothing: it can sign any key. */
   trusts({ key_id }: Pick<SignedHead, 'key_id'>): boolean {
     return this.trusted === null || this.trusted.has(key_id);
   }

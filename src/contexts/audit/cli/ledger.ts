@@ -88,10 +88,7 @@ export function ledgerProgram(program: Command, cli: CliContext): void {
   );
 }
 
-/**
- * Opens the key ring, or returns null without a master key. Throws ConfigError for one that does not match the
- * database.
- */
+/** Opens the key ring; null without a master key. Throws ConfigError for one that does not match the database. */
 export async function openKeyRing(config: SealingConfig, database: Database): Promise<KeyRing | null> {
   return config.masterKey === null ? null : KeyRing.open(database, toMasterKeys(config));
 }

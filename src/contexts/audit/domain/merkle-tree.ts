@@ -15,10 +15,7 @@ export function joinedRoot(peaks: readonly Buffer[]): Buffer {
   return peaks.reduceRight((right, left) => nodeHash(left, right));
 }
 
-/**
- * The growing Merkle tree of RFC 9162 (SHA-256). It contains only the roots of its complete subtrees, one per bit of
- * its size.
- */
+/** The growing Merkle tree of RFC 9162 (SHA-256), as the roots of its complete subtrees, one per bit of its size. */
 export class MerkleTree {
   private readonly peaks: Buffer[];
 
@@ -45,10 +42,7 @@ export class MerkleTree {
     return joinedRoot(this.peaks);
   }
 
-  /**
-   * Adds a leaf by its hash. Returns the roots of the subtrees that it completes, the smallest first: the leaf, the
-   * pair, ...
-   */
+  /** Adds a leaf hash. Returns the roots of the subtrees that it completes, from the leaf itself up. */
   append(leaf: Buffer): readonly Buffer[] {
     const completed = [leaf];
     let hash = leaf;

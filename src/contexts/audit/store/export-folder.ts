@@ -16,10 +16,7 @@ export interface Unfinished extends Omit<Manifest, 'merkle_root' | keyof Signed>
   readonly tree: { readonly size: number; readonly peaks: string };
 }
 
-/**
- * The folder of an export. A file gets its name once it is complete on the disk, and parts precede the manifest, so
- * that a killed run leaves no wrong file.
- */
+/** The folder of an export. A file gets its name once it is complete, so that a kill leaves no wrong file. */
 export class ExportFolder {
   private constructor(readonly path: string) {}
 

@@ -80,10 +80,7 @@ export class Heads {
     });
   }
 
-  /**
-   * Adds the head that `make` returns, under a lock. Throws {@link LedgerTampered} where the row of the last head is
-   * missing or forged.
-   */
+  /** Adds the head that `make` returns, under a lock. Throws {@link LedgerTampered} for a forged last head. */
   async extend(
     macs: Macs,
     make: (last: SignedExtent) => Promise<SignedHead | null>,

@@ -77,10 +77,7 @@ function openClient(url: string): EventStoreDBClient {
   return client;
 }
 
-/**
- * Closes after the calls in flight have ended by their time limits: a read that is disposed of would end as if
- * complete.
- */
+/** Closes after the time limits of the calls in flight: a read that is disposed of would end as if complete. */
 async function closeClient(client: EventStoreDBClient): Promise<void> {
   setTimeout(() => void client.dispose(), QUERY_TIMEOUT_MS).unref();
   (await (client as unknown as Internals).getChannel()).close();

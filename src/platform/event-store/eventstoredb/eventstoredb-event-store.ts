@@ -151,9 +151,7 @@ export class EventStoreDbEventStore implements EventStore {
     await inTime(this.connection.close(), CLOSE_TIMEOUT_MS).catch(() => undefined);
   }
 
-  /**
-   * Reads the log from a position on, with the server's own events, until `take` returns true. Returns their number.
-   */
+  /** Reads all events from a position on, the server's too, until `take` returns true. Returns their number. */
   private async scan(
     attemptMs: number,
     { fromPosition, maxCount = PAGE, ...options }: ReadAllOptions,

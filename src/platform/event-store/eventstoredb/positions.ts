@@ -14,9 +14,7 @@ interface Mark {
  */
 export class Positions {
   private readonly marks: readonly Mark[];
-  /**
-   * The offset of events that were not copied, from the server's position to the one that follows the copied events.
-   */
+  /** The offset of events that were not copied, from the server's position, so that they follow the copied ones. */
   readonly shift: bigint;
 
   constructor(stored: readonly ResolvedEvent[]) {

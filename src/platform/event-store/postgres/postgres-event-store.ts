@@ -173,10 +173,7 @@ export class PostgresEventStore implements EventStore {
     }
   }
 
-  /**
-   * Retries while the database is unavailable. A call whose connection ended may be committed: event ids and keys of
-   * responses make its repeat harmless.
-   */
+  /** Retries while the database is unavailable. Event ids and response keys make the repeat of a commit harmless. */
   private async withRetries<T>(work: (remainingMs: number) => Promise<T>): Promise<T> {
     const until = performance.now() + this.timeoutMs;
     for (let attempt = 0; ; attempt += 1) {
