@@ -33,7 +33,6 @@ export function toStream(aggregate: { readonly category: string }, id: string): 
   return `${aggregate.category}-${id}`;
 }
 
-/** Folds events into a state. */
 export function fold<State, Event extends DomainEvent>(
   aggregate: Aggregate<State, Event>,
   events: Iterable<Event>,

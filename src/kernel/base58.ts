@@ -16,7 +16,6 @@ export function base58Bytes(text: string): Buffer | null {
   ]);
 }
 
-/** Encodes Base58 without a checksum. */
 export function base58Text(bytes: Uint8Array): string {
   let value = BigInt(`0x0${Buffer.from(bytes).toString('hex')}`);
   let text = '';

@@ -14,5 +14,4 @@ export function timestamp(clock: Clock): string {
   return clock.now().toISOString();
 }
 
-/** Nest injection token of the {@link Clock}. */
 export const CLOCK = Symbol('CLOCK');

@@ -4,7 +4,6 @@ import { DomainError } from './domain-error.js';
 /** The rules by which an audit checks the histories of one category, event by event. */
 export interface HistoryRules {
   readonly category: string;
-  /** The types of the events that it evaluates. */
   readonly events: readonly string[];
   /** The opaque state before the first event. */
   readonly initial: unknown;

@@ -16,7 +16,6 @@ export function readUuid(value: unknown): string | null {
   return isUuid(id) ? id.toLowerCase() : null;
 }
 
-/** A fresh random id (uuid v4). */
 export function newId(): string {
   return randomUUID();
 }

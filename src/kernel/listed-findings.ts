@@ -5,7 +5,6 @@ export class ListedFindings<T> {
 
   constructor(private readonly max = 50) {}
 
-  /** The number of findings that are not listed. */
   get more(): number {
     return this.count - this.listed.length;
   }

@@ -75,7 +75,6 @@ function hash(text: string): void {
   high = b >>> 0;
 }
 
-/** Copies the array to one of twice its length. */
 export function grown<T extends Uint32Array | Int32Array | Uint8Array>(array: T): T {
   const longer = new (array.constructor as new (length: number) => T)(2 * array.length);
   longer.set(array);

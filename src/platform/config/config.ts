@@ -210,7 +210,6 @@ export function configModule(config: object, parts: readonly ConfigPart[]): Prom
   return ConfigModule.forRoot({ isGlobal: true, ignoreEnvFile: true, load });
 }
 
-/** The default URL of a listener for programs on the same machine. */
 export function listenerUrl(host: string, port: number): string {
   return `http://${host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host}:${port}`;
 }

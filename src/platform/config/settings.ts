@@ -7,7 +7,6 @@ interface Rule<T> {
   readonly parse: Parser<T>;
   readonly fallback: T;
   readonly help: string;
-  /** The fallback in production. */
   readonly inProduction?: T;
   /** True where documentation and errors omit the value. */
   readonly secret?: boolean;
@@ -20,7 +19,6 @@ export interface Setting<T> extends Rule<T> {
   readonly name: string;
 }
 
-/** Settings by their keys in the configuration. */
 export type Settings = Readonly<Record<string, Setting<unknown>>>;
 type Rules = Readonly<Record<string, Rule<unknown>>>;
 type Values<R> = { readonly [K in keyof R]: R[K] extends Rule<infer T> ? T : never };
@@ -107,7 +105,6 @@ function readSetting<T>(setting: Setting<T>, env: NodeJS.ProcessEnv): T {
   }
 }
 
-/** Describes a setting at the end of a sentence. */
 export function about({ name, help }: Pick<Setting<unknown>, 'name' | 'help'>): string {
   return `${name}: ${help}`;
 }

@@ -8,10 +8,7 @@ export interface Loaded<State> {
   readonly lastId: string | null;
 }
 
-/**
- * A value that at most one aggregate may hold, as a stream `<category>-<key>`: a phone number of a merchant, an
- * on-chain transfer. Personal values are keyed hashes.
- */
+/** A value that at most one aggregate may hold, as a stream `<category>-<key>`. Personal values are keyed hashes. */
 export interface Claim {
   readonly category: string;
   readonly key: string;
@@ -29,10 +26,7 @@ export interface ExecuteOptions<State> {
   readonly follows?: true;
   /** The claims that are acquired with the events, unless this aggregate holds them already. */
   readonly claims?: readonly Claim[];
-  /**
-   * The response, from the state after the events, so that a repeat has the same response. A store that carries
-   * responses stores the ticket's with the events, also without events.
-   */
+  /** The response, from the state after the events. A store that carries responses stores the ticket's, if any. */
   readonly response?: {
     readonly ticket?: { response(status: number, body: string): StoredResponse | undefined };
     readonly status: number;
@@ -57,9 +51,7 @@ export interface ExecuteOptions<State> {
 
 export interface Executed<State, Event> {
   readonly state: State;
-  /** The body of the response; empty without one. */
   readonly body: string;
-  /** The events that this call wrote. */
   readonly events: readonly Event[];
   /** The position to wait for in the views, or null. */
   readonly position: string | null;

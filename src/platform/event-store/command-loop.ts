@@ -33,7 +33,6 @@ export interface CurrentOperation {
   readonly id: string;
   /** The required revisions of the subject's streams, or null for a missing stream. A write removes its stream. */
   readonly expected: Map<string, number | null>;
-  /** The events that the command loop wrote. */
   readonly written: { readonly stream: string; readonly eventId: string; readonly type: string }[];
   /** The operation's own stream. The first commit requires this revision, at which the operation is open. */
   readonly own?: { readonly stream: string; readonly revision: number };
@@ -64,10 +63,7 @@ interface Found<S> extends Loaded<S> {
   readonly unknown: DomainError | null;
 }
 
-/**
- * Loads, decides and appends, and repeats all three after a conflict. It decides on no stream with an event of a newer
- * version, which may forbid the decision (ADR 96).
- */
+/** Loads, decides and appends, again after a conflict. An event of a newer version may forbid a decision (ADR 96). */
 @Injectable()
 export class CommandLoop {
   constructor(

@@ -18,7 +18,6 @@ export async function openCopyEnd(name: string, database: Database): Promise<Cop
   }
 }
 
-/** The log in DATABASE_URL as one end of a copy. */
 export class PostgresCopyEnd implements CopyEnd {
   readonly store: PostgresEventStore;
 

@@ -6,7 +6,6 @@ import type { EventStore } from './port.js';
 import { PostgresEventStore } from './postgres/postgres-event-store.js';
 import { LOG_SCHEMA } from './postgres/schema.js';
 
-/** Nest injection token of the {@link OpenEventStore}. */
 export const OPEN_EVENT_STORE = Symbol('OPEN_EVENT_STORE');
 
 export interface OpenEventStore {

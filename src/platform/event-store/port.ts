@@ -16,9 +16,7 @@ export interface EventMetadata {
   readonly portal_session_id?: string;
   /** The id of the causing event, or of the delivery whose response disabled an endpoint. */
   readonly causation_id?: string;
-  /** The id of the operator's operation that caused the event. */
   readonly operation_id?: string;
-  /** The W3C traceparent of the request. */
   readonly traceparent?: string;
   /** The MAC (authentic-event-store.ts), which is the last member. */
   readonly mac?: string;
@@ -91,14 +89,10 @@ export type CommitResult =
 export interface ReadOptions {
   /** The first revision; 0 when absent. */
   readonly fromRevision?: number;
-  /** The newest event alone. */
   readonly lastOnly?: boolean;
 }
 
-/**
- * The port of the event store. Every adapter passes one conformance suite (test/conformance). Methods throw
- * {@link EventStoreUnavailable} while the store is unavailable.
- */
+/** The port of the event store, with one conformance suite. Methods throw {@link EventStoreUnavailable}. */
 export interface EventStore {
   /** True where a commit to several streams is all or nothing. */
   readonly atomic: boolean;
@@ -108,7 +102,6 @@ export interface EventStore {
   readonly committed: ChangeNotifier;
 
   commit(commit: Commit): Promise<CommitResult>;
-  /** Reads the events of one stream in order. */
   readStream(stream: string, options?: ReadOptions): Promise<readonly RecordedEvent[]>;
   /** Reads up to `limit` events after a position, or fewer large ones. Only an empty page is the end. */
   readAll(after: string | null, limit: number): Promise<readonly RecordedEvent[]>;
@@ -126,11 +119,9 @@ export interface CopyEnd {
   readonly store: EventStore;
   /** Adds events to the end of the log, which is at `after`, with their positions and times. */
   add(after: string | null, events: readonly RecordedEvent[]): Promise<void>;
-  /** Gives the log another identity. */
   identify(logId: string): Promise<void>;
 }
 
-/** Nest injection token of the {@link EventStore}. */
 export const EVENT_STORE = Symbol('EVENT_STORE');
 
 export class EventStoreUnavailable extends Error {

@@ -59,7 +59,6 @@ export class Snapshots {
     }
   }
 
-  /** Replaces the snapshot of a stream. */
   async save<S, E extends DomainEvent>(
     { snapshots }: Aggregate<S, E>,
     stream: string,
@@ -90,7 +89,6 @@ export class Snapshots {
     }
   }
 
-  /** Deletes the snapshots of a person. */
   async forget(subject: string): Promise<void> {
     await this.database.query('delete from event_store.snapshots where subject = $1', [subject]);
   }

@@ -74,10 +74,7 @@ export class ResponseStore {
     return row ? { scope, key, ...row } : null;
   }
 
-  /**
-   * Deletes the sealed responses of the scope since then that contain one of these ids. A repeat under their keys runs
-   * again. Returns false where it was stopped before the end.
-   */
+  /** Deletes the sealed responses of the scope since then with one of these ids. Returns false if stopped early. */
   async drop({ named: ids, scope, since }: ResponsesAbout, signal?: AbortSignal): Promise<boolean> {
     const known = new Set(ids);
     for await (const page of this.sealed(scope, new Date(Date.parse(since) - MARGIN_MS))) {
@@ -100,7 +97,6 @@ export class ResponseStore {
     return deleteBefore(this.store.pool, 'event_store.responses', 'created_at < $1', before, signal);
   }
 
-  /** Sealed responses of the scope that were stored since then, in pages. */
   private async *sealed(scope: string, since: Date): AsyncGenerator<readonly StoredResponse[]> {
     for (let after: SealedRow = { created_at: since.toISOString(), key: NIL_UUID }; ;) {
       const { rows } = await this.store.pool.query<SealedRow & ResponseRow>(

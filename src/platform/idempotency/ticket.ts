@@ -27,7 +27,6 @@ export class IdempotencyTicket {
 
 /** The ticket of a request with an Idempotency-Key (contract.md 4). */
 export class KeyedTicket extends IdempotencyTicket {
-  /** The response of the last commit. */
   private committed: Pick<StoredResponse, 'status' | 'body'> | null = null;
   /** The time in epoch ms from which a replay hides the secret; null without a limit. */
   private secretUntil: number | null = null;

@@ -20,7 +20,6 @@ export async function waitForRetry(backoff: Backoff, attempt: number, signal?: A
   await sleep(backoffMs(backoff, attempt), signal);
 }
 
-/** Sleeps until `signal` aborts. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   await timer(ms, undefined, { signal, ref: true }).catch(() => undefined);
 }

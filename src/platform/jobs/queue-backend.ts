@@ -18,7 +18,6 @@ const POOL_SIZE = 6;
 export class QueueBackend implements BeforeApplicationShutdown, OnApplicationShutdown {
   private constructor(
     readonly kind: 'postgres' | 'redis',
-    /** BullMQ's option `connection`. */
     readonly connection: ConnectionOptions,
     readonly ping: () => Promise<unknown>,
     readonly close: () => Promise<unknown>,
@@ -93,10 +92,7 @@ const RETRY_AFTER_AT_MOST_MS = 2000;
 /** The states of a connection in which no call waits for the server. */
 const SETTLED = ['ready', 'end', 'wait'];
 
-/**
- * A connection to Redis and BullMQ's duplicates. They wait for an unavailable server until the process shuts down;
- * BullMQ's own shutdown would wait longer.
- */
+/** The connections to Redis, which wait for an unavailable server until the process shuts down. */
 class RedisConnections {
   private stopping = false;
   private readonly all: Redis[] = [];

@@ -8,7 +8,6 @@ const LATER_SHARE = 5;
 const SURPLUS = 4;
 const MIN_PART = 8;
 
-/** A row of `work.items` that this process has claimed. */
 export interface WorkItem<State extends object = object> {
   readonly kind: string;
   readonly key: string;
@@ -38,7 +37,6 @@ export interface ClaimOptions {
   readonly leaseMs: number;
   /** The lines in the order in which they are claimed; line 0 when absent. */
   readonly lines?: readonly number[];
-  /** The shares that are not claimed. */
   readonly except?: readonly string[];
 }
 

@@ -28,10 +28,7 @@ export function measureDepth(json: string): number {
   return deepest;
 }
 
-/**
- * Returns the exact text of the value at `path`, or undefined. A parse would lose large integers, key order and
- * escapes. The last of repeated keys counts, as for JSON.parse.
- */
+/** Returns the exact text of the value at `path`, without the losses of a parse. The last of repeated keys counts. */
 export function memberText(json: string, path: readonly string[]): string | undefined {
   let text: string | undefined = json;
   for (const member of path) {
@@ -84,7 +81,6 @@ export function readString(json: string, start: number, end: number): string {
   return inner.includes('\\') ? (JSON.parse(`"${inner}"`) as string) : inner;
 }
 
-/** Returns the index after the value at `start`. */
 export function endOfValue(json: string, start: number): number {
   if (json.charCodeAt(start) === QUOTE) return endOfString(json, start);
   let depth = 0;
@@ -119,7 +115,6 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09 || code === 0xfeff;
 }
 
-/** The text of an object in a parsed body. */
 export class JsonText {
   constructor(readonly text: string) {}
 }

@@ -42,7 +42,6 @@ export async function everyRow<Row extends object>(
   }
 }
 
-/** The arrays of the columns, for `unnest`. */
 export function columnArrays<Row extends object>(
   rows: readonly Row[],
   ...names: readonly (keyof Row)[]

@@ -5,7 +5,6 @@ import { endsConnection, reaching } from './unavailable.js';
 import { bounded, LIMITS, openPool, QUERY_TIMEOUT_MS, RESPONSE_TIMEOUT_MS } from './session-settings.js';
 import { migrate, type Migration } from './migrate.js';
 
-/** The PostgreSQL database of the service, with its pool of connections. */
 @Injectable()
 export class Database implements OnApplicationShutdown {
   private ended: Promise<void> | undefined;
@@ -20,9 +19,7 @@ export class Database implements OnApplicationShutdown {
     readonly url: string;
     readonly poolSize: number;
     readonly migrations?: readonly Migration[];
-    /** The timeout of {@link query}; none when absent. */
     readonly timeoutMs?: number;
-    /** True for sessions with {@link LIMITS}. */
     readonly limited?: boolean;
     /** The timeout of a transaction's statements in milliseconds; none when absent. */
     readonly responseTimeoutMs?: number;
@@ -106,7 +103,6 @@ export class Database implements OnApplicationShutdown {
   }
 }
 
-/** Builds the {@link Database} of a process from its configuration. */
 export async function databaseFromConfig(
   config: StoreConfig,
   migrations: readonly Migration[] = [],

@@ -4,10 +4,8 @@ import { encodeCursor, type PagePlace } from './page-cursor.js';
 /** The size in bytes after which a page ends, besides its number of items. */
 export const PAGE_BYTES = 4 << 20;
 
-/** The requested page of a list. */
 export interface KeysetPage {
   readonly page_size: number;
-  /** The last place of the previous page. */
   readonly page_cursor?: PagePlace | undefined;
 }
 
@@ -23,9 +21,7 @@ export type Conditions = Readonly<Record<string, unknown>>;
 /** A list, newest first, as one statement. */
 export interface List {
   readonly columns: string;
-  /** The tables of the list, with their schema. */
   readonly from: string;
-  /** The columns of its order: `created_at` and `id` by default. */
   readonly time?: string;
   readonly id?: string;
   readonly where?: Conditions;
@@ -70,7 +66,6 @@ interface Statement {
   /** Selects the rows of the page and the next row, with `place_time` and `place_id`. */
   readonly sql: string;
   readonly params: readonly unknown[];
-  /** The conditions of the whole list. */
   readonly matching: string;
 }
 
@@ -125,7 +120,6 @@ export async function listPage<Row extends object>(
 }
 
 interface BodyPage {
-  /** The bodies of the page, separated by commas. */
   readonly bodies: string;
   readonly next_cursor: string | null;
   /** The number of rows of the whole list, where it was requested. */

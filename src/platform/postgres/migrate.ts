@@ -94,10 +94,7 @@ export async function onOwnSchema<T>(boot: () => Promise<T>): Promise<T> {
   }
 }
 
-/**
- * Throws a {@link ConfigError} for an unknown migration in the database, except for newer ones: those of a later
- * version are compatible with this one (docs/migrations.md).
- */
+/** Throws a {@link ConfigError} for an unknown migration, except of a later version (docs/migrations.md). */
 async function refuseOtherMigrations(dataSource: DataSource): Promise<void> {
   const own = dataSource.migrations.map((migration) => migration.constructor.name);
   const newest = Math.max(...own.map((name) => Number(/\d+$/.exec(name))));

@@ -10,7 +10,6 @@ export interface PagePlace {
   readonly id: string;
 }
 
-/** The first byte of a cursor. */
 const VERSION = 2;
 /** The limits of times that both PostgreSQL and JavaScript read. */
 const EARLIEST = BigInt(Date.parse('0001-01-01T00:00:00Z')) * 1000n;
@@ -38,7 +37,6 @@ export function encodeCursor(time: Date | string, id: string): string {
   return Buffer.concat([body, checksum(body)]).toString('base64url') + (currentList.getStore() ?? '');
 }
 
-/** Decodes a cursor, or returns null. */
 export function decodeCursor(cursor: string): PagePlace | null {
   const list = currentList.getStore() ?? '';
   if (!cursor.endsWith(list)) return null;

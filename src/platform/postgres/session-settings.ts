@@ -34,7 +34,6 @@ export const WITHOUT_TIMEOUTS =
 /** The timeout of clients for any response, after the server has ended the session. */
 export const RESPONSE_TIMEOUT_MS = LIMITS.transaction_timeout + 10_000;
 
-/** The `options` of a new session. */
 export function sessionOptions(...settings: readonly Readonly<Record<string, string | number>>[]): string {
   return Object.entries({ ...CONNECTION, ...Object.assign({}, ...settings) })
     .map(([name, value]) => `-c ${name}=${value}`)
@@ -48,7 +47,6 @@ export const CONNECTING = {
   connectionTimeoutMillis: 5000,
 } as const;
 
-/** Opens a pool with these session settings. */
 export function openPool(
   options: pg.PoolConfig,
   ...settings: readonly Readonly<Record<string, string | number>>[]

@@ -1,7 +1,6 @@
 import { types } from 'node:util';
 import type { Pool } from 'pg';
 
-/** The SQLSTATE of a transaction timeout. */
 export const TRANSACTION_TIMEOUT = '25P04';
 /** The SQLSTATE of a write on a standby, to which the address may lead after a promotion. */
 const READ_ONLY = '25006';

@@ -30,10 +30,7 @@ export class Checkpoints {
     return this.database.query('select name, position from event_store.checkpoints order by name');
   }
 
-  /**
-   * Runs `work` and moves the checkpoint from `from` to `to` in one transaction. Returns false, without `work`, where
-   * another process holds the checkpoint or has moved it.
-   */
+  /** Runs `work` and moves the checkpoint in one transaction. Returns false where another process holds or moved it. */
   async advance(
     name: string,
     from: string | null,
@@ -62,7 +59,6 @@ export class Checkpoints {
     return this.advance(name, from, to, async () => undefined);
   }
 
-  /** Reads a checkpoint as `tx` sees it. */
   async of(name: string, tx: Pick<PoolClient, 'query'>, lock = ''): Promise<string | null> {
     const { rows } = await tx.query<{ position: string | null }>(
       `select position from event_store.checkpoints where name = $1 ${lock}`,
@@ -76,7 +72,6 @@ export class Checkpoints {
     return this.of(name, tx, 'for update');
   }
 
-  /** Sets the checkpoint. */
   async set(name: string, position: string | null, tx: Pick<PoolClient, 'query'>): Promise<void> {
     await tx.query(
       `insert into event_store.checkpoints (name, position, updated_at) values ($1, $2, now())

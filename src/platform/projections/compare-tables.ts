@@ -18,7 +18,6 @@ export interface TableComparison {
 
 const MAX_LISTED = 20;
 
-/** The differing rows of a table, in words. */
 export class DifferentRows extends ListedFindings<string> {
   constructor() {
     super(MAX_LISTED);

@@ -4,7 +4,6 @@ import { ChangeNotifier } from '../jobs/group-call.js';
 import { followLog } from '../event-store/log-pages.js';
 import { comparePositions, type EventStore, type RecordedEvent } from '../event-store/port.js';
 
-/** The newest events that are retained for subscriptions. */
 const MAX_RETAINED = 512;
 const OUTAGE = { firstMs: 50, maxMs: 2000 };
 

@@ -31,10 +31,7 @@ export interface SubscriptionDefinition<Events extends DomainEvent = RecordedEve
   readonly name: string;
   /** The types of the events that it applies; others only move the checkpoint. */
   readonly events: readonly string[];
-  /**
-   * Passes every event of the log to it, also of unknown types, with sealed fields sealed. For a subscription that
-   * records the log itself; neither reads nor readiness wait for it.
-   */
+  /** Passes every event to it, also of unknown types, with sealed fields sealed. Reads and readiness do not wait. */
   readonly wholeLog?: true;
   /** Leaves personal fields sealed, so that the rows do not depend on keys, and an erasure covers them. */
   readonly staysSealed?: true;

@@ -230,7 +230,6 @@ export class ReadModelRebuild {
   }
 }
 
-/** Locks the rebuild of `name` until `tx` ends. */
 async function lockRebuild(tx: PoolClient, name: string): Promise<void> {
   const lock = 'select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as acquired';
   const { rows } = await tx.query<{ acquired: boolean }>(lock, [`rebuild ${name}`]);

@@ -15,13 +15,9 @@ interface IndexRow {
   readonly constrains: 'p' | 'u' | null;
 }
 
-/**
- * The tables of a read model, rebuilt from events in another schema within one transaction: a rollback removes them.
- * They are compared with the live tables, or replace them.
- */
+/** The tables of a read model, rebuilt from events in another schema within one transaction, to compare or replace. */
 export class ShadowTables {
   events = 0;
-  /** The position of the last page. */
   position: string | null = null;
   private readonly names: ReadonlySet<string>;
   private pending: RecordedEvent[] = [];

@@ -33,7 +33,6 @@ export interface SubscriptionState {
   readonly haltedSince: Date | null;
 }
 
-/** The parts that all subscriptions of a process share. */
 interface SubscriptionParts {
   readonly feed: EventFeed;
   readonly checkpoints: Checkpoints;
@@ -59,7 +58,6 @@ export class SubscriptionLoop {
   private seen: string | null = null;
   private storedAt = 0;
   private confirmedAt = 0;
-  /** The start of the last batch. */
   private startedAt = -Infinity;
   private limit = MAX_EVENTS;
   private failures = 0;
@@ -156,10 +154,7 @@ export class SubscriptionLoop {
     return codec.knows(type) || this.allowed.has(type) ? 'pass' : 'wait';
   }
 
-  /**
-   * Waits at the first of `events`: at an unknown type until another process has applied it or an operator lets it
-   * pass, at a forged event until it is no longer in the log.
-   */
+  /** Waits at an unknown type until it is applied elsewhere or may pass, at a forged event until it is deleted. */
   private async halt(events: readonly RecordedEvent[], signal: AbortSignal): Promise<void> {
     const [barrier] = events as readonly [RecordedEvent];
     this.pending = events;

@@ -79,10 +79,7 @@ export class SubscriptionProgress {
     return this.waitFor(name, target, readYourWritesMs - (performance.now() - started));
   }
 
-  /**
-   * Resolves once the read model `name` includes all events from before the call (contract.md 7.1, 7.2). Throws
-   * DomainError `unavailable` after READ_YOUR_WRITES_MS.
-   */
+  /** Requires that the read model includes all earlier events (contract.md 7.1, 7.2). Throws `unavailable`. */
   async requireCurrent(name: string): Promise<void> {
     if (!(await this.waitUntilCurrent(name)))
       throw new DomainError('unavailable', 'The data is not up to date at the moment');

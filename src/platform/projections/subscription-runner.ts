@@ -59,7 +59,6 @@ export class SubscriptionRunner implements OnApplicationBootstrap, OnApplication
     return this.stop();
   }
 
-  /** The states of the subscriptions that this process runs. */
   states(): readonly SubscriptionState[] {
     return this.loops.map((loop) => loop.state);
   }

@@ -9,7 +9,6 @@ const IDS_PER_QUERY = 1000;
 export interface TableCheck {
   /** The name of the checkpoint. */
   readonly name: string;
-  /** Adds the next stored events of the log. */
   add(page: readonly RecordedEvent[]): Promise<void>;
   /** Compares after the last event. The keys are `schema.name` of the tables. */
   compare(): Promise<ReadonlyMap<string, TableComparison>>;
@@ -18,7 +17,6 @@ export interface TableCheck {
 interface Tables {
   readonly query: (sql: string, values: readonly unknown[]) => Promise<readonly object[]>;
   readonly codec: Pick<EventCodec, 'currentName'>;
-  /** The position of the checkpoint. */
   readonly position: string | null;
 }
 

@@ -4,7 +4,6 @@ import type { Database } from '../postgres/database.js';
 /** The id of the key that never changes: names in immutable events, such as those of claims, depend on it. */
 export const ROOT_ID = 'root';
 
-/** One key of the ring, wrapped by one master key. */
 export interface KeyCopy {
   readonly keyId: string;
   readonly masterId: string;
@@ -17,7 +16,6 @@ export interface KeyCopy {
 
 export type NewCopy = Omit<KeyCopy, 'sealsNow'>;
 
-/** The advisory lock of changes of the ring. */
 const RING_LOCK = 7_331_120;
 
 const COPIES = `select key_id as "keyId", master_id as "masterId", wrapped_key as wrapped, seals_from as "sealsFrom",
@@ -60,7 +58,6 @@ export async function addCopies(tx: PoolClient, copies: readonly NewCopy[]): Pro
   }
 }
 
-/** The interval at which {@link noteProcess} writes. */
 export const NOTED_SECONDS = 30;
 
 /** Records that a running process uses this master key. */

@@ -62,7 +62,6 @@ export class KeyRing {
   private constructor(
     private readonly database: Pick<Database, 'query'>,
     private readonly master: MasterKey,
-    /** The key of keyed hashes. */
     readonly root: Buffer,
     /** Seals with the newest key and opens with all of them. {@link refresh} updates it. */
     readonly sealer: Sealer,
@@ -148,7 +147,6 @@ async function complete(tx: PoolClient, copies: readonly KeyCopy[], masters: Mas
   if (added.length < missing.length) throw wrongKey(masters);
 }
 
-/** Creates the root and the first sealing key of a new database. */
 async function firstKeys(tx: PoolClient, { current }: MasterKeys): Promise<NewCopy[]> {
   if (await hasSealed(tx))
     throw new ConfigError(

@@ -5,7 +5,6 @@ import { upTo } from '../cache-size.js';
 import { Database } from '../postgres/database.js';
 import { Sealer } from './sealer.js';
 
-/** The sealer of one person's data. */
 export type PersonalKey = Pick<Sealer, 'seal' | 'open' | 'openBytes'>;
 
 const CACHED_KEYS = 10_000;
@@ -43,7 +42,6 @@ export class PersonalKeys {
     return row ? this.unwrap(row) : null;
   }
 
-  /** Returns the keys of the persons who have one. */
   async find(subjects: readonly string[]): Promise<ReadonlyMap<string, PersonalKey>> {
     const found = new Map<string, PersonalKey>();
     const missing = new Set<string>();

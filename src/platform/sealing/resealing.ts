@@ -6,7 +6,6 @@ import { associatedDataOfPersonalKey } from './personal-keys.js';
 
 const POLL_MS = 5000;
 const CHUNK = 500;
-/** The advisory lock of resealing. */
 const RESEALING_LOCK = 7_331_121;
 /** The time after which every process seals with a new key. */
 const SETTLED_SECONDS = 60;

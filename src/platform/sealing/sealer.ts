@@ -11,7 +11,6 @@ import { LRUCache } from 'lru-cache';
 import { upTo } from '../cache-size.js';
 
 const VERSION = 's1';
-/** The prefix of sealed text. */
 export const SEALED_TEXT = `${VERSION}.`;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
@@ -28,7 +27,6 @@ export class SealError extends Error {
 export class Sealer {
   private keys: ReadonlyMap<string, Buffer> = new Map();
   private macKeys: ReadonlyMap<string, Buffer> = new Map();
-  /** The id of the key that seals. */
   sealsWith = '';
   private current: Buffer = Buffer.alloc(0);
 

@@ -1,7 +1,6 @@
 import { withTimeout } from '../timeout.js';
 import { sharedMeasurement } from './metrics.js';
 
-/** The check of one dependency of the service. */
 interface HealthCheck {
   /** The name in the report: `database`, `event_store`, `queue`, `chain`, `clock`, `views`. */
   readonly name: string;
@@ -21,7 +20,6 @@ interface HealthReport {
   >;
 }
 
-/** The timeout of a check. */
 const CHECK_TIMEOUT_MS = 2000;
 
 /** The registered dependencies of all parts of the service, which GET /health/ready checks. */

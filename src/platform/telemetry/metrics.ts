@@ -2,11 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { withTimeout } from '../timeout.js';
 
-/** The registry of GET /metrics. */
 export const registry = new Registry();
 
 export const registers = [registry];
-/** The buckets of durations. */
 export const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 export const httpRequests = new Counter({
@@ -96,10 +94,7 @@ export const measuring = new AsyncLocalStorage<true>();
 
 const KEPT_MS = 500;
 
-/**
- * Shares the result of one run with all calls during it and within half a second after it: callers are unauthenticated,
- * and a run costs queries. A failure is not cached.
- */
+/** Shares one run with all calls during it and for half a second, because callers are unauthenticated. */
 export function sharedMeasurement<T>(run: () => Promise<T>): () => Promise<T> {
   let last: Promise<T> | null = null;
   let endedAt = Infinity;
@@ -136,7 +131,6 @@ export const scrape = sharedMeasurement(async () => {
 
 let defaults = false;
 
-/** Adds the metrics of Node.js, once per process. */
 export function collectNodeMetrics(): void {
   if (defaults) return;
   defaults = true;

@@ -54,7 +54,6 @@ type Read<K extends Kind> = () => ReportedFacts[K] | Promise<ReportedFacts[K]>;
 
 /** The timeout of a source, after which its facts are omitted. */
 const READ_TIMEOUT_MS = 2000;
-/** The largest number of facts of one kind. */
 const MAX_REPORTED = 200;
 
 /** The registered sources of facts about the process, which its heartbeat reports. */

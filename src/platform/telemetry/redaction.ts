@@ -1,6 +1,5 @@
 import { SECRET_PREFIX } from '../../kernel/text.js';
 
-/** The names of fields whose values are redacted. */
 const SECRET_FIELD =
   /secret|password|private_?key|api_?key|signature|authorization|cookie|token|master_?key|phone|e-?mail|withdraw_?address|^(code|otp|one_time_code|full_name|first_name|last_name|date_of_birth|address_line\d?|document_number)$/i;
 

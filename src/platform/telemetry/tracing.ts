@@ -27,7 +27,6 @@ export function traced<T>(
   });
 }
 
-/** Returns the W3C traceparent of the current span, or undefined. */
 export function traceparent(): string | undefined {
   if (!enabled) return undefined;
   const carrier: Record<string, string> = {};

@@ -25,13 +25,11 @@ export interface LedgerInputs {
 
 export interface LedgerReport {
   readonly events: number;
-  /** The number of events after `proven`. */
   readonly unsigned: number;
   readonly heads: number;
   /** The largest trusted head with a valid signature that agrees with the log, as all heads before it do. */
   readonly proven: SignedHead | null;
   readonly findings: readonly LedgerFinding[];
-  /** The number of findings that are not listed. */
   readonly more: number;
 }
 
@@ -42,7 +40,6 @@ const NO_HASH = Buffer.alloc(HASH_BYTES);
 
 /** A position at which log and leaves differ: an event, a leaf, or both. */
 interface Difference {
-  /** The number of events before it. */
   readonly index: number;
   readonly event: LeafEvent | null;
   readonly leaf: Leaf | null;

@@ -8,7 +8,6 @@ import { isAuthenticState, type Ledger, type LedgerState } from '../store/ledger
 import type { LedgerInputs } from './check-ledger.js';
 import { HeadVerifier } from './ledger-keys.js';
 
-/** The inputs of an auditor. */
 export interface AuditorInputs {
   /** The heads that the auditor retained, out of the operators' reach. */
   readonly heads: readonly SignedHead[];

@@ -130,7 +130,6 @@ function requireSame(found: Unfinished | Manifest, scope: ExportScope, logId: st
 
 /** The filter of an export, over the events in the order of the log. */
 export class Selection {
-  /** The streams of the merchant. */
   private readonly streams = new Set<string>();
 
   private readonly merchant: string | null;

@@ -152,7 +152,6 @@ export function isSignedHead(head: SignedHead, { public_key }: Pick<SigningKey, 
   return verifies(headText(head), head.signature, public_key);
 }
 
-/** Checks that `former` signed `key`. */
 function isSignedKey(key: SigningKey, former: SigningKey): boolean {
   return (
     key.former_key_id === former.key_id &&

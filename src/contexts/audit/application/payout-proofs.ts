@@ -34,7 +34,6 @@ export class PayoutProofs {
     return this.withKey(head);
   }
 
-  /** Returns the newest head, or null. */
   @ReportsAudit('head')
   async reportedHead(): Promise<object | null> {
     return this.newestHead().catch((error: unknown) => {

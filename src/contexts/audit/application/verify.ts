@@ -209,7 +209,6 @@ async function compareBalances(
 /** The errors of code that reads an event with missing or wrong members. */
 const UNREADABLE = [TypeError, SyntaxError, RangeError];
 
-/** An event type that this version does not know. */
 interface UnknownType {
   readonly type: string;
   count: number;

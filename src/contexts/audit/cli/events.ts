@@ -72,7 +72,6 @@ export interface Copied {
   readonly log_id: string;
   readonly copied: number;
   readonly events: number;
-  /** The Merkle root over all events. */
   readonly merkle_root: string;
 }
 

@@ -93,7 +93,6 @@ export async function openKeyRing(config: SealingConfig, database: Database): Pr
   return config.masterKey === null ? null : KeyRing.open(database, toMasterKeys(config));
 }
 
-/** The tables of the ledger. */
 export function storedLedger(database: Database): Parameters<typeof currentLedger>[0] {
   return { ledger: new Ledger(database), heads: new Heads(database), keys: new SigningKeys(database) };
 }

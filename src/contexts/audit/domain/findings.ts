@@ -1,6 +1,5 @@
 import { ListedFindings } from '../../../kernel/listed-findings.js';
 
-/** A broken rule, with the position of the event at fault. */
 export interface Violation {
   readonly position: string;
   readonly rule: string;

@@ -22,18 +22,15 @@ export interface ExportScope {
   readonly part_events: number;
 }
 
-/** One file of an export. */
 export interface Part {
   readonly file: string;
   readonly bytes: number;
-  /** The hash of the file in hex. */
   readonly sha256: string;
   readonly events: number;
   readonly first_position: string;
   readonly last_position: string;
 }
 
-/** `manifest.json`, next to the parts of an export. */
 export interface Manifest {
   readonly format: typeof MANIFEST_FORMAT;
   readonly log_id: string;
@@ -47,7 +44,6 @@ export interface Manifest {
   readonly parts: readonly Part[];
   /** The Merkle root over the leaf hashes (RFC 9162), in hex; null for a part of the log. */
   readonly merkle_root: string | null;
-  /** The newest signed head of the ledger, or null. */
   readonly signed_head: SignedHead | null;
   /** The public keys of the ledger, oldest first, each signed by the one before. */
   readonly signing_keys: readonly SigningKey[];

@@ -104,6 +104,5 @@ export class LedgerTampered extends Error {
 
 export interface SignedExtent {
   readonly size: number;
-  /** The {@link hashOfHead}. */
   readonly hash: string;
 }

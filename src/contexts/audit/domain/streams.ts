@@ -109,7 +109,6 @@ function isLater(a: string, b: string): boolean {
 export class Histories {
   evaluated = 0;
   private readonly rules: ReadonlyMap<string, HistoryRules>;
-  /** The states by the number of their stream. */
   private readonly states: unknown[] = [];
 
   constructor(

@@ -9,7 +9,6 @@ import type { TableComparison } from '../../../platform/projections/compare-tabl
 
 const BEGIN = `begin isolation level repeatable read, read only; ${WITHOUT_TIMEOUTS}`;
 
-/** The tables in one snapshot of the database. */
 export class TableSnapshot {
   private constructor(
     private readonly tx: PoolClient,
@@ -91,7 +90,6 @@ interface CatalogueEntry {
   /** `schema.name` of the table, or the schema of a function. */
   readonly place: string;
   readonly name: string;
-  /** The body of a function. */
   readonly source: string;
   readonly enabled: boolean;
 }
@@ -111,7 +109,6 @@ const CATALOGUE = `
   from pg_proc join pg_namespace on pg_namespace.oid = pronamespace where nspname = any($1)
   order by 1, 2, 3`;
 
-/** Returns the SQL of the migrations. */
 async function listStatements(migrations: readonly Migration[]): Promise<string> {
   const statements: string[] = [];
   const query = async (sql: string): Promise<number> => statements.push(sql);

@@ -111,7 +111,6 @@ export class PartWriter {
     return { file, bytes, sha256: this.hash.digest('hex'), events, first_position, last_position };
   }
 
-  /** Deletes the file. */
   async drop(): Promise<void> {
     await this.file.close().catch(() => undefined);
     await rm(join(this.folder, `.${this.name}.${process.pid}`), { force: true }).catch(() => undefined);
@@ -130,7 +129,6 @@ function toText(lines: readonly ExportLine[]): string {
   return lines.map(({ text }) => `${text}\n`).join('');
 }
 
-/** Adds the path to a system error. */
 export async function withPath<T>(path: string, act: () => Promise<T>): Promise<T> {
   try {
     return await act();

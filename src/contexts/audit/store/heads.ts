@@ -114,14 +114,12 @@ function toText({ size, hash }: SignedExtent): string {
   return JSON.stringify([size, hash]);
 }
 
-/** A key as it is stored. */
 export interface SigningKeyRow extends SigningKey {
   /** The sealed private key; null after another key replaced it. */
   readonly sealedPrivateKey: string | null;
   readonly sealedPublicKey: string;
 }
 
-/** The advisory lock of new keys. */
 const KEYS_LOCK = 7_331_130;
 
 const KEYS = `select key_id, encode(public_key, 'base64') as public_key,

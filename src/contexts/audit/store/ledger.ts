@@ -21,7 +21,6 @@ export interface LedgerState {
   readonly mac: string;
 }
 
-/** The leaf of one event. */
 export interface Leaf {
   readonly index: number;
   readonly position: string;

@@ -2,7 +2,6 @@ import { types } from 'node:util';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { QUERY_TIMEOUT_MS } from '../../postgres/session-settings.js';
 
-/** The options of the connection that EVENT_STORE_URL does not set. */
 const DEFAULTS = {
   connectionName: 'disburse',
   /** A follower may be behind: a read of one's own write could miss it. */
@@ -11,7 +10,6 @@ const DEFAULTS = {
   gossipTimeout: '1',
 } as const;
 
-/** The client's calls on one channel. */
 type GrpcClient = object;
 type Stream = NodeJS.EventEmitter;
 

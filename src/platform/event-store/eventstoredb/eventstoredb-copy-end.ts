@@ -5,7 +5,6 @@ import { Connection } from './connection.js';
 import { EventStoreDbEventStore } from './eventstoredb-event-store.js';
 import { COPIED_STREAM, COPIED_TYPE, toCopy } from './wire.js';
 
-/** A log in EventStoreDB as one end of a copy. */
 export class EventStoreDbCopyEnd implements CopyEnd {
   readonly store: EventStoreDbEventStore;
 

@@ -241,7 +241,6 @@ export class EventStoreDbEventStore implements EventStore {
     return stored.map((each) => toRecordedEvent(each, shift)).filter((event) => event !== null);
   }
 
-  /** Returns the positions for a copy, which changes them. */
   refreshedPositions(): Promise<Positions> {
     this.known = null;
     return this.positions();

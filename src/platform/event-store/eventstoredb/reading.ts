@@ -46,12 +46,8 @@ export async function readUntil<E>(
   }
 }
 
-/**
- * The known end of the log: the newest event of the service, and the server's own events behind it (statistics,
- * projections, metadata), which later reads skip.
- */
+/** The known end of the log: the newest event of the service, and the server's own ones behind it, which reads skip. */
 export class Tail {
-  /** The position of the newest event of the service. */
   position: string | null = null;
   private quietUpTo: Position | null = null;
 
