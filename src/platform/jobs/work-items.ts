@@ -206,7 +206,7 @@ export async function dropWork(tx: PoolClient, kind: string, keys: readonly stri
 
 /**
  * The fair claim: a skip scan of the index finds the shares with work, each gives its longest due items, and these are
- * taken by round robin. One share with much work does not delay the others.
+ * claimed by round robin. One share with much work does not delay the others.
  */
 const CLAIM = `
   with recursive shares as (

@@ -25,6 +25,7 @@ describe('the key ring', () => {
 
   const open = (current: MasterKey, former: MasterKey | null = null): Promise<KeyRing> =>
     KeyRing.open(test.database, { current, former });
+  const rotation = (): KeyRotation => new KeyRotation(test.database);
   const pass = (seconds: number): Promise<unknown> =>
     test.database.query(
       `update platform.key_ring set seals_from = seals_from - make_interval(secs => $1),
@@ -89,13 +90,11 @@ describe('the key ring', () => {
     expect(former.isLost).toBe(false);
 
     // A process with the former key still runs.
-    await expect(new KeyRotation(test.database).retireFormer({ current: two, former: one })).rejects.toThrow(
+    await expect(rotation().retireFormer({ current: two, former: one })).rejects.toThrow(
       'A process used a former key',
     );
     await pass(121);
-    expect(await new KeyRotation(test.database).retireFormer({ current: two, former: one })).toEqual([
-      one.id,
-    ]);
+    expect(await rotation().retireFormer({ current: two, former: one })).toEqual([one.id]);
     await expect(open(one)).rejects.toThrow(ConfigError);
     await former.refresh();
     expect(former.isLost).toBe(true);
@@ -104,14 +103,14 @@ describe('the key ring', () => {
     const ids = (): Promise<unknown> =>
       test.database.query('select key_id from platform.key_ring order by key_id');
     const before = await ids();
-    expect(await new KeyRotation(test.database).retireFormer({ current: two, former: null })).toEqual([]);
+    expect(await rotation().retireFormer({ current: two, former: null })).toEqual([]);
     expect(await ids()).toEqual(before);
   });
 
   it('seals with a fresh key a minute after it was added; every process knows it before', async () => {
     const [a, b] = [await open(one), await open(one)];
     const before = a.sealer.sealsWith;
-    const id = await new KeyRotation(test.database).addFreshKey({ current: one, former: null });
+    const id = await rotation().addFreshKey({ current: one, former: null });
     await a.refresh();
     expect(a.sealer.sealsWith).toBe(before);
     await b.refresh();
@@ -128,11 +127,10 @@ describe('the key ring', () => {
     await open(two, one);
     await pass(121);
     const [creation, retirement] = [newId(), newId()];
-    const create = () => new KeyRotation(test.database).addFreshKey({ current: two, former: one }, creation);
+    const create = () => rotation().addFreshKey({ current: two, former: one }, creation);
     const id = await create();
     expect(await create()).toBe(id);
-    const retire = () =>
-      new KeyRotation(test.database).retireFormer({ current: two, former: one }, retirement);
+    const retire = () => rotation().retireFormer({ current: two, former: one }, retirement);
     expect([await retire(), await retire()]).toEqual([[one.id], [one.id]]);
     const keys = await test.database.query('select from platform.key_ring group by key_id');
     // The root, the first key, and one of each operation.
@@ -155,9 +153,7 @@ describe('the key ring', () => {
       two.id,
       ROOT_ID,
     ]);
-    await expect(
-      new KeyRotation(test.database).retireFormer({ current: two, former: one }),
-    ).rejects.toMatchObject({
+    await expect(rotation().retireFormer({ current: two, former: one })).rejects.toMatchObject({
       code: 'invalid_transition',
       message: 'MASTER_KEY lacks a copy of some keys',
     });
@@ -171,7 +167,7 @@ describe('the key ring', () => {
     await (await open(one)).refresh();
     await open(two, one);
     await pass(119);
-    const retire = () => new KeyRotation(test.database).retireFormer({ current: two, former: one });
+    const retire = () => rotation().retireFormer({ current: two, former: one });
     await expect(retire()).rejects.toMatchObject({ code: 'invalid_transition' });
     const { masters } = await ringStatus(test.database, { current: two, former: one }, {});
     expect(masters).toMatchObject([
@@ -206,10 +202,8 @@ describe('the key ring', () => {
   it('a fresh key is wrapped by every master key in use, or not created', async () => {
     await open(one);
     await open(two, one);
-    await expect(new KeyRotation(test.database).addFreshKey({ current: two, former: null })).rejects.toThrow(
-      'set that one too',
-    );
-    const id = await new KeyRotation(test.database).addFreshKey({ current: two, former: one });
+    await expect(rotation().addFreshKey({ current: two, former: null })).rejects.toThrow('set that one too');
+    const id = await rotation().addFreshKey({ current: two, former: one });
     await pass(61);
     expect((await open(one)).sealer.sealsWith).toBe(id);
     expect((await open(two)).sealer.sealsWith).toBe(id);
@@ -224,7 +218,7 @@ describe('the key ring', () => {
     const text = (await personal.obtain(subjects[0]!))!.seal('+1', 'p');
     await personal.forget(forgotten);
     await open(two, one);
-    await new KeyRotation(test.database).retireFormer({ current: two, former: one });
+    await rotation().retireFormer({ current: two, former: one });
     await pass(130);
     const ring = await open(two);
     await reseal(ring);

@@ -55,7 +55,7 @@ function isServerUnavailable(error: unknown): boolean {
 }
 
 /** Returns the remedy of an error that repeats, or null. */
-export function refusal(error: unknown): string | null {
+function refusal(error: unknown): string | null {
   if (error instanceof AccessDeniedError) {
     return 'the event store denies access: EVENT_STORE_URL needs a user who may read all streams, read and write the streams of the service (docs/eventstoredb.md)';
   }
