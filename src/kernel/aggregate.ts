@@ -1,32 +1,31 @@
-/** An event as the domain sees it. `type` is its stored name, for example `payout.reported.v1`. */
+/** An event of the domain. `type` is its stored name, for example `payout.reported.v1`. */
 export interface DomainEvent<Type extends string = string, Data extends object = object> {
   readonly type: Type;
   readonly data: Data;
 }
 
 /**
- * The folding half of a decider. Decisions are plain functions `(command, state) => events` in the same file.
- * `evolve` is pure and total: an event of a newer version, which this one does not know, leaves the state as it is.
- * `category` holds no dash, because a stream is named `<category>-<id>`.
+ * The folding half of a decider; decisions are functions `(command, state) => events` in the same file. `evolve` is
+ * pure and total: an unknown event of a newer version leaves the state unchanged. `category` has no dash, because a
+ * stream is named `<category>-<id>`.
  */
 export interface Aggregate<State, Event extends DomainEvent> {
   readonly category: string;
   readonly initial: State;
   evolve(state: State, event: Event): State;
-  /** The snapshot of a stream that outsiders can make long; at most one aggregate of a category has one. */
+  /** The snapshots of streams that outsiders can make long, for at most one aggregate of a category. */
   readonly snapshots?: SnapshotShape<State>;
 }
 
-/** The form in which a state is stored, so that a load need not fold the whole stream. */
+/** The stored form of a state, so that a load does not fold the whole stream. */
 export interface SnapshotShape<State> {
-  /** Goes up with every change of the state, or of what `evolve` makes of an event. */
+  /** The version, which grows with every change of the state or of `evolve`. */
   readonly version: number;
-  /** The event types that `evolve` handles. A snapshot with other types or another version is ignored. */
+  /** The event types of `evolve`. A snapshot of other types or another version is ignored. */
   readonly events: readonly string[];
-  /** JSON and back. */
   pack(state: State): object;
   unpack(packed: unknown): State;
-  /** Returns the person whose data the state holds. It is sealed with that person's key and erased with it. */
+  /** Returns the person of the state's data. The snapshot is sealed with that person's key and erased with it. */
   subject?(state: State): string | null;
 }
 
@@ -34,7 +33,6 @@ export function toStream(aggregate: { readonly category: string }, id: string): 
   return `${aggregate.category}-${id}`;
 }
 
-/** Folds a history into a state; the base of every given/when/then spec and of every load. */
 export function fold<State, Event extends DomainEvent>(
   aggregate: Aggregate<State, Event>,
   events: Iterable<Event>,

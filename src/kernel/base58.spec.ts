@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { base58Bytes } from './base58.js';
 
 describe('the bytes of a Base58 text', () => {
-  it('are those it was encoded from', () => {
+  it('are the encoded bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
         const zeros = bytes.findIndex((byte) => byte !== 0);

@@ -1,6 +1,6 @@
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
-/** The bytes of a Base58 text without a checksum; null for an invalid text. Takes the square of its length: the caller bounds it. */
+/** Decodes Base58 without a checksum; null for an invalid text. The caller bounds the text: the time is quadratic. */
 export function base58Bytes(text: string): Buffer | null {
   let value = 0n;
   for (const character of text) {
@@ -8,7 +8,6 @@ export function base58Bytes(text: string): Buffer | null {
     if (digit === -1) return null;
     value = value * 58n + BigInt(digit);
   }
-  // Each leading `1` is a zero byte.
   const zeros = text.length - text.replace(/^1+/, '').length;
   const hex = value === 0n ? '' : value.toString(16);
   return Buffer.concat([
@@ -17,7 +16,6 @@ export function base58Bytes(text: string): Buffer | null {
   ]);
 }
 
-/** The Base58 text of some bytes, without a checksum. */
 export function base58Text(bytes: Uint8Array): string {
   let value = BigInt(`0x0${Buffer.from(bytes).toString('hex')}`);
   let text = '';

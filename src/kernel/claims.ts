@@ -1,3 +1,3 @@
-/** Stored names of the events of claims: the claim has an owner; the owner's stream is fenced, its writer died before it began. */
+/** The event types of claims: an owner acquired the claim; the stream of an owner without events is fenced. */
 export const CLAIM_ACQUIRED = 'claim.taken.v1';
 export const CLAIM_OWNER_ABANDONED = 'claim.owner_abandoned.v1';

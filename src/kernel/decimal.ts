@@ -1,6 +1,6 @@
 import Big from 'big.js';
 
-/** Decimal strings in whole units of a token: no exponents, no trailing zeros. */
+/** A decimal in whole units of a token, without an exponent. */
 const FORM = /^(0|[1-9][0-9]*)(\.[0-9]+)?$/;
 
 /** Checks for a decimal in whole units with at most `decimals` digits after the point. */
@@ -33,12 +33,12 @@ export function least(a: string, b: string): string {
   return new Big(a).lt(b) ? a : b;
 }
 
-/** `amount` at `rate`, rounded down to a fraction that exists. */
+/** Converts `amount` at `rate`, rounded down to `decimals`. */
 export function exchanged(amount: string, rate: string, decimals: number): string {
   return new Big(amount).times(rate).round(decimals, Big.roundDown).toFixed();
 }
 
-/** The smallest amount that gives at least `target` at `rate`, rounded up. */
+/** Returns the smallest amount whose conversion at `rate` is at least `target`. */
 export function needed(target: string, rate: string, decimals: number): string {
   return new Big(target).div(rate).round(decimals, Big.roundUp).toFixed();
 }

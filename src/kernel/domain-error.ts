@@ -1,4 +1,4 @@
-/** The kind of a refusal. ProblemFilter maps it to an HTTP status (contract.md 3). */
+/** The kind of an error, which ProblemFilter maps to an HTTP status (contract.md 3). */
 export type DomainErrorCode =
   | 'bad_request'
   | 'forbidden'
@@ -11,10 +11,10 @@ export type DomainErrorCode =
   | 'rate_limited'
   | 'unavailable';
 
-/** Field name (without its wrapper: `url`, not `webhook_endpoint.url`) to the messages about it. */
+/** Messages by the name of the field, without its wrapper: `url`, not `webhook_endpoint.url`. */
 export type FieldErrors = Readonly<Record<string, readonly string[]>>;
 
-/** The one error type that domain and application code throw on purpose. `message` is part of the response. */
+/** The error that domain and application code throw. The response contains `message`. */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
   readonly isTransient: boolean = false;
@@ -29,7 +29,7 @@ export class DomainError extends Error {
     super(message);
   }
 
-  /** A refusal by the present state and not by the request itself, which may succeed later. */
+  /** Marks an error of the present state rather than of the request, which may succeed later. */
   asTransient(): this {
     return Object.assign(this, { isTransient: true });
   }
@@ -40,7 +40,7 @@ export class DomainError extends Error {
 
   static invalid(fields: FieldErrors): DomainError {
     const detail = Object.entries(fields)
-      // A message about one element begins with its index, as in `event_types[1] must be ...`.
+      // The message of an element begins with its index, as in `event_types[1] must be ...`.
       .map(([field, messages]) => `${field}${messages[0]?.startsWith('[') ? '' : ' '}${messages.join(', ')}`)
       .join('; ');
     return new DomainError('validation_failed', detail, fields);

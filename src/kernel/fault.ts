@@ -1,4 +1,4 @@
-/** The fault of a value: words that follow the name of its field, or begin with an element's index as in `[2] ...`. */
+/** The fault of a value. The message follows the field's name, or begins with an index as in `[2] ...`. */
 export class Fault {
   constructor(readonly message: string) {}
 }

@@ -27,7 +27,7 @@ const broken = (state: string, type: string, data: object): string | null =>
   rules.evaluate(state, { type, data } as Event, 'a').broken;
 
 describe('the rules of a history', () => {
-  it('are kept by what its decisions decide', () => {
+  it('are kept by events that its decisions return', () => {
     expect(broken('none', 'created', { n: 1, id: 'a' })).toBeNull();
     expect(broken('created', 'ended', { id: 'a' })).toBeNull();
     expect(rules.evaluate('none', { type: 'created', data: { id: 'a', n: 1 } }, 'a').state).toBe('created');
@@ -44,7 +44,7 @@ describe('the rules of a history', () => {
     expect(broken(state, type, data)).toBe(words);
   });
 
-  it('are broken by values that the decision or the state cannot take', () => {
+  it('are broken by values that the decision or the state cannot handle', () => {
     const evaluate = (data: unknown) =>
       rules.evaluate('none', { type: 'created', data } as unknown as Event, 'a');
     const unreadable = 'it lacks what such an event says, or has a value that is none';
@@ -55,12 +55,12 @@ describe('the rules of a history', () => {
     });
   });
 
-  it('go by the state after an event that breaks them', () => {
+  it('use the state after an event that breaks them', () => {
     const event = { type: 'created', data: { id: 'a', n: 2 } } as Event;
     expect(rules.evaluate('none', event, 'a')).toEqual({ state: 'created', broken: expect.any(String) });
   });
 
-  it('are broken by what comes a second time and may come once', () => {
+  it('are broken by a second event of a type that may occur once', () => {
     const once = onlyOnce<DomainEvent<'requested', object>>('request', 'requested').rules;
     const { state, broken: first } = once.evaluate(once.initial, { type: 'requested', data: {} }, 'a');
     expect(first).toBeNull();

@@ -1,18 +1,17 @@
 import type { Aggregate, DomainEvent } from './aggregate.js';
 import { DomainError } from './domain-error.js';
 
-/** The rules that every history of one category keeps, for an audit, event by event. */
+/** The rules by which an audit checks the histories of one category, event by event. */
 export interface HistoryRules {
   readonly category: string;
-  /** Stored names of the events that it evaluates. */
   readonly events: readonly string[];
-  /** The opaque state before the first event. It is small once a history has ended. */
+  /** The opaque state before the first event. */
   readonly initial: unknown;
-  /** The state after the event, and the rule that the event breaks, in words, or null. `id` names the stream within its category. */
+  /** Returns the state after the event, and the broken rule or null. `id` is the id of the stream. */
   evaluate(state: unknown, event: DomainEvent, id: string): Evaluation;
 }
 
-/** A rule across streams, given every event of a log in order: the rule that the event breaks, in words, or null. */
+/** A check across streams, which gets every event of a log in order. Returns the broken rule, or null. */
 export type LogRule = (event: DomainEvent) => string | null;
 
 interface Evaluation {
@@ -23,7 +22,7 @@ interface Evaluation {
 const UNREADABLE = 'it lacks what such an event says, or has a value that is none';
 const UNFOUNDED = 'it does not follow from what was before it';
 
-/** The decision behind an event, repeated with the data of the event; or the rule that it breaks. */
+/** The decisions by event type: each repeats the decision with the data of its event, or returns the broken rule. */
 type Decisions<State, Event extends DomainEvent> = {
   readonly [Type in Event['type']]: (
     data: Extract<Event, { type: Type }>['data'],
@@ -32,13 +31,13 @@ type Decisions<State, Event extends DomainEvent> = {
 };
 
 interface Options<State> {
-  /** Name of the member of each event that is the id of its stream. */
+  /** The name of the events' member with the id of the stream. */
   readonly id?: string;
-  /** Reduces a state that is kept in memory to what later events depend on. */
+  /** Reduces the state in memory to the parts that later decisions need. */
   readonly remember?: (state: State) => State;
 }
 
-/** An event is legal when its decision, in the state before it, decides that very event. */
+/** The rules of an aggregate: an event is valid where its decision, in the state before it, returns the same event. */
 export function historyRules<State, Event extends DomainEvent>(
   aggregate: Aggregate<State, Event>,
   decisions: Decisions<State, Event>,
@@ -85,12 +84,12 @@ function brokenBy<State, Event extends DomainEvent>(
     const same = decided.find(({ type }) => type === event.type);
     return same === undefined ? UNFOUNDED : difference(same.data, event.data);
   } catch (error) {
-    // A writer of the database may put any value into an event, such as an amount that is no number.
+    // A changed event may have any value, such as an amount that is no number.
     return error instanceof DomainError ? error.message : UNREADABLE;
   }
 }
 
-/** The first member in which what was recorded is not what was decided. */
+/** Describes the first member that differs between decision and record. */
 function difference(decided: object, recorded: object): string | null {
   const [due, said] = [decided as Members, recorded as Members];
   for (const name in due) {
@@ -102,7 +101,6 @@ function difference(decided: object, recorded: object): string | null {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Lists and objects of JSON; what is absent is not there either way. */
 function isSame(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
@@ -112,7 +110,7 @@ function broken(name: string, due: Members, said: Members): string {
   return `its ${name} is ${b ?? 'missing'}, and what was before it gives ${a ?? 'none'}`;
 }
 
-/** A stream that holds one event of one type. */
+/** The aggregate of a stream with a single event of one type. */
 export function onlyOnce<Event extends DomainEvent>(
   category: string,
   type: Event['type'],

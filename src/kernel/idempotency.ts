@@ -3,17 +3,17 @@ import { DomainError } from './domain-error.js';
 
 /** The days for which the response to an Idempotency-Key is kept (contract.md 4.4). */
 export const RESPONSES_KEPT_DAYS = 30;
-/** A day less, so that clocks that differ do not find an operation a repeat's whose response is gone. */
+/** The repeat window: a day less than responses are kept, for clocks that differ. */
 const REPEATS_WITHIN_MS = (RESPONSES_KEPT_DAYS - 1) * DAY_MS;
 
-/** The operation under this key is older than responses are kept: a request under the key is a new one. */
+/** The operation of this key is older than responses are kept, so that a request with the key is a new one. */
 export class IdempotencyKeyExpired extends DomainError {
   constructor(detail: string) {
     super('invalid_transition', detail);
   }
 }
 
-/** Throws {@link IdempotencyKeyExpired} where the operation was done too long ago to be repeated. */
+/** Throws {@link IdempotencyKeyExpired} for an operation outside the repeat window. */
 export function requireIdempotent(doneAt: string, now: string): void {
   if (Date.parse(now) - Date.parse(doneAt) > REPEATS_WITHIN_MS) {
     throw new IdempotencyKeyExpired(

@@ -1,4 +1,4 @@
-/** The results of `work` for each item, in the order of the items; at most `limit` run at a time. */
+/** Runs `work` for each item, at most `limit` at a time. Returns the results in the order of the items. */
 export async function inParallel<Item, Result>(
   items: readonly Item[],
   limit: number,

@@ -117,7 +117,7 @@ describe('a date and time', () => {
   it('is the instant that JavaScript reads, where it can read it', () => {
     fc.assert(
       fc.property(eventDatetime, (text) => {
-        // JavaScript takes a time without zone for local, and cuts what is finer than milliseconds.
+        // JavaScript reads a time without zone as local time, and truncates to milliseconds.
         const zoned = /(z|[+-]\d\d:\d\d)$/i.test(text) ? text : `${text}Z`;
         expect(new Date(toUtc(text)!).toISOString()).toBe(new Date(zoned).toISOString());
         expect(toUtc(toUtc(text)!)).toBe(toUtc(text));
@@ -127,7 +127,7 @@ describe('a date and time', () => {
   });
 });
 
-/** Every day from 1890 to 2110, by counting. */
+/** The days from 1890 to 2110, counted one by one. */
 function naiveCalendar(): Set<string> {
   const days = new Set<string>();
   for (let year = 1890; year <= 2110; year += 1) {

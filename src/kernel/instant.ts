@@ -1,6 +1,6 @@
 /**
- * ISO 8601, extended or basic: `2026-02-28T23:59:58.123+01:00`, `20260228T235958,123Z`. A space may replace the `T`, as
- * Python and SQL write it, and the offset may be `+01` or `+0100`.
+ * A time in ISO 8601, extended or basic: `2026-02-28T23:59:58.123+01:00`, `20260228T235958,123Z`. A space may replace
+ * the `T`, as in Python and SQL, and the offset may be `+01` or `+0100`.
  */
 const DATE_TIME =
   /^(\d{4})(-?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])[Tt ]([01]\d|2[0-4])(:?)([0-5]\d)(?:\6([0-5]\d)(?:[.,](\d{1,9}))?)?(?:[Zz]|([+\u2212-])([01]\d|2[0-3]):?([0-5]\d)?)?$/;
@@ -10,9 +10,9 @@ const FIRST = Date.parse('0001-01-01T00:00:00Z');
 const LAST = Date.parse('9999-12-31T23:59:00Z');
 
 /**
- * The instant of a date and time that exists, in UTC and cut to microseconds: `2026-02-28T23:59:00.000000Z`; null for any
- * other text. Seconds are 0 and the offset is UTC where they are left out. `24:00` is the midnight after. There
- * is no leap second and no date by weeks or by days of the year; the year is 0001 to 9999, in UTC too.
+ * Reads a date and time in UTC, truncated to microseconds: `2026-02-28T23:59:00.000000Z`; null for any other text.
+ * Missing seconds are 0, a missing offset is UTC, and `24:00` is the next midnight. Leap seconds, week dates, ordinal
+ * dates and years outside of 0001 to 9999 are invalid.
  */
 export function toUtc(text: string): string | null {
   const parts = DATE_TIME.exec(text);
@@ -23,7 +23,7 @@ export function toUtc(text: string): string | null {
   const isPlain = parts[10] === undefined && hour !== '24' && year > '0001' && year < '9999';
   if (isPlain && day <= '28') return `${date}T${hour}:${minute}:${rest}`;
   const midnight = Date.parse(`${date}T00:00:00Z`);
-  // A day that does not exist would be one of the month after.
+  // Date converts a missing day into one of the next month.
   if (Number.isNaN(midnight) || new Date(midnight).getUTCDate() !== Number(day)) return null;
   if (hour === '24' && /[1-9]/.test(`${minute}${rest}`)) return null;
   const offset = Number(parts[11] ?? 0) * 60 + Number(parts[12] ?? 0);
@@ -33,25 +33,25 @@ export function toUtc(text: string): string | null {
   return exists ? `${new Date(at).toISOString().slice(0, 17)}${rest}` : null;
 }
 
-/** Reads as {@link toUtc}, cuts to milliseconds, and returns null before 1970. */
+/** Reads as {@link toUtc}, truncated to milliseconds; null before 1970. */
 export function parseDateTime(text: string): Date | null {
   const utc = toUtc(text);
   return utc === null || utc < '1970' ? null : new Date(`${utc.slice(0, 23)}Z`);
 }
 
-/** Reads as {@link parseDateTime}, and returns null without an offset. */
+/** Reads as {@link parseDateTime}; null without an offset. */
 export function parseInstant(text: string): Date | null {
   return ZONED.test(text) ? parseDateTime(text) : null;
 }
 
-/** `2026-01-31T12:00:00.123456Z`: the instant so many microseconds after 1970, in the years 0001 to 9999. */
+/** Formats microseconds since 1970 as `2026-01-31T12:00:00.123456Z`, for the years 0001 to 9999. */
 export function isoOfMicroseconds(microseconds: bigint): string {
   const fraction = ((microseconds % 1_000_000n) + 1_000_000n) % 1_000_000n;
   const second = new Date(Number((microseconds - fraction) / 1000n)).toISOString().slice(0, 19);
   return `${second}.${String(fraction).padStart(6, '0')}Z`;
 }
 
-/** The microseconds after 1970 of what {@link isoOfMicroseconds} writes. */
+/** Parses the result of {@link isoOfMicroseconds}. */
 export function microsecondsOfIso(iso: string): bigint {
   return BigInt(Date.parse(`${iso.slice(0, 23)}Z`)) * 1000n + BigInt(iso.slice(23, 26));
 }

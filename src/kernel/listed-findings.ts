@@ -1,11 +1,10 @@
-/** The findings of a check: all are counted and the first `max` are listed. */
+/** The findings of a check: it counts all and lists the first `max`. */
 export class ListedFindings<T> {
   readonly listed: T[] = [];
   count = 0;
 
-  constructor(private readonly max: number) {}
+  constructor(private readonly max = 50) {}
 
-  /** The number of findings that are not listed. */
   get more(): number {
     return this.count - this.listed.length;
   }
@@ -14,7 +13,7 @@ export class ListedFindings<T> {
     this.addAll([finding], 1);
   }
 
-  /** `count` of them, of which these are the first. */
+  /** Adds `count` findings, of which `first` are the first. */
   addAll(first: readonly T[], count: number): void {
     this.listed.push(...first.slice(0, Math.max(0, this.max - this.listed.length)));
     this.count += count;

@@ -1,6 +1,6 @@
 import Big from 'big.js';
 
-/** USDC has 6 decimals; a minor unit is 0.000001 USDC. All sums are bigint minor units. */
+/** The decimals of USDC. Sums are bigint minor units of 0.000001 USDC. */
 const USDC_DECIMALS = 6;
 
 const ZEROS = '0'.repeat(USDC_DECIMALS);
@@ -11,21 +11,21 @@ export function isAmount(value: unknown): value is string {
   return typeof value === 'string' && value.length <= 40 && AMOUNT.test(value);
 }
 
-/** Minor units of an amount string that {@link isAmount} accepts. Throws RangeError for any other. */
+/** Converts an amount to minor units. Throws RangeError unless {@link isAmount}. */
 export function toMinorUnits(amount: string): bigint {
   if (!isAmount(amount)) throw new RangeError('not an amount');
   const dot = amount.indexOf('.');
   if (dot === -1) return BigInt(amount + ZEROS);
-  // Every event of a replay passes here: shifting the digits is six times faster than decimal arithmetic.
+  // A replay converts every event: text is six times faster than decimal arithmetic.
   return BigInt(amount.slice(0, dot) + amount.slice(dot + 1) + ZEROS.slice(amount.length - dot - 1));
 }
 
-/** The shortest decimal string of minor units: `1500000n` is `"1.5"`, `0n` is `"0"`. */
+/** Formats minor units as the shortest decimal: `1500000n` is `"1.5"`. */
 export function fromMinorUnits(minor: bigint): string {
   return new Big(minor.toString()).div(10 ** USDC_DECIMALS).toFixed();
 }
 
-/** The amount as responses show it: leading zeros go, decimals stay as sent (`"007.50"` is `"7.50"`). */
+/** Removes leading zeros of an amount and retains its decimals: `"007.50"` is `"7.50"`. */
 export function canonicalAmount(amount: string): string {
   if (!isAmount(amount)) throw new RangeError('not an amount');
   return amount.replace(/^0+(?=[0-9])/, '');

@@ -2,16 +2,15 @@ const EMPTY = 0;
 const FIRST_SLOTS = 1 << 10;
 
 /**
- * Numbers for names, from 0 in the order in which they come. The names themselves are not kept, 64 bits of each are: a
- * million of them take some 15 MB. Two that share these bits count as one, which an audit reports.
+ * Numbers names from 0, in the order of their addition. It stores 64 bits of each name: a million names take some 15
+ * MB. Two names with equal bits count as one, which an audit reports.
  */
 export class NameTable {
-  /** The number of names in the table. */
   size = 0;
   private slots = new Uint32Array(FIRST_SLOTS);
   private hashes = new Uint32Array(FIRST_SLOTS);
 
-  /** The number of a name that was added; -1 for others. */
+  /** Returns the number of a name, or -1. */
   find(name: string): number {
     return this.slots[this.slotOf(name)]! - 1;
   }
@@ -20,7 +19,7 @@ export class NameTable {
     return this.find(name) >= 0;
   }
 
-  /** The number of a name, which is {@link size} as it was before when the name is new. */
+  /** Returns the number of a name, after its addition where it is new. */
   add(name: string): number {
     const slot = this.slotOf(name);
     const known = this.slots[slot]! - 1;
@@ -35,7 +34,7 @@ export class NameTable {
     return number;
   }
 
-  /** The slot of the name, or its free one. Leaves its hash in {@link low} and {@link high}. */
+  /** Finds the slot of the name, or a free one. Its hash is then in {@link low} and {@link high}. */
   private slotOf(name: string): number {
     hash(name);
     const mask = this.slots.length - 1;
@@ -61,7 +60,7 @@ export class NameTable {
 let low = 0;
 let high = 0;
 
-/** 64 bits of a text (cyrb53 with its whole state); for tables, not against forgers. */
+/** Hashes a text to 64 bits (cyrb53 with its whole state), without protection against forgery. */
 function hash(text: string): void {
   let a = 0xdeadbeef;
   let b = 0x41c6ce57;
@@ -76,7 +75,6 @@ function hash(text: string): void {
   high = b >>> 0;
 }
 
-/** Twice as long, with what was there at its beginning. */
 export function grown<T extends Uint32Array | Int32Array | Uint8Array>(array: T): T {
   const longer = new (array.constructor as new (length: number) => T)(2 * array.length);
   longer.set(array);

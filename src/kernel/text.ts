@@ -3,17 +3,15 @@ import { DomainError } from './domain-error.js';
 /** Control characters, and halves of surrogate pairs, which UTF-8 cannot encode. */
 export const CONTROL_CHARACTERS = /[\p{Cc}\p{Cs}]/u;
 
-/** One line: also separators that end a line somewhere. */
+/** The characters that a single line cannot contain. */
 export const CONTROL_AND_LINE_SEPARATORS = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
-/** The beginnings of all secrets that the service issues, as a pattern: of endpoints, merchants, exchange and admin keys. */
+/** The pattern of the prefixes of issued secrets: endpoints, merchants, exchange and admin keys. */
 export const SECRET_PREFIX = '(?:whsec|dsk|dxs|dsb_(?:live|test)_admin)_';
-/** The beginning of a secret that the service issued, also within a longer word. */
 const SECRET = new RegExp(`${SECRET_PREFIX}[0-9A-Za-z+/]{4}`, 'i');
-/** They display text in another order than it has. */
 const BIDIRECTIONAL = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
-/** Returns the reason why a name or reason may not be recorded, or null. It is kept for ever and read by many. */
+/** Returns the reason why a text must not be recorded for ever, or null. */
 export function findUnrecordable(text: string): string | null {
   if (SECRET.test(text)) return 'must not contain a secret';
   return BIDIRECTIONAL.test(text) ? 'must not contain bidirectional characters' : null;

@@ -22,7 +22,7 @@ describe('a typed text', () => {
     ['spaces outside of marks', ' \u200b ab\u2003\u200b\u00a0'],
   ])('loses %s', (_, text) => expect(tidy(text)).toBe('ab'));
 
-  it('keeps what is visible', () => {
+  it('retains visible characters', () => {
     expect(tidy('a b\u0301-\u{1f600}')).toBe('a b\u0301-\u{1f600}');
   });
 

@@ -1,7 +1,7 @@
-/** Marks without a glyph: zero-width, bidirectional and variation marks, the soft hyphen, the byte order mark. */
+/** Characters without a glyph: zero-width, bidirectional and variation marks, the soft hyphen, the byte order mark. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 
-/** Drops invisible marks anywhere and spaces around: copying text from a page or a chat adds both. */
+/** Removes invisible characters and surrounding spaces, which copies from a page or a chat add. */
 export function tidy(text: string): string {
   return text.replace(INVISIBLE, '').trim();
 }
@@ -11,7 +11,7 @@ export function asciiDigits(text: string): string {
   return text.replace(/[\u066b\uff0e]/g, '.').replace(/(?![0-9])\p{Nd}/gu, digitIn);
 }
 
-/** Unicode encodes the decimal digits of a script in one run from 0 to 9; five such runs of mathematics adjoin. */
+/** Finds the value of a digit by its place in the script's run from 0 to 9. Five such runs of mathematics adjoin. */
 function digitIn(digit: string): string {
   let first = digit.codePointAt(0)!;
   const place = first;

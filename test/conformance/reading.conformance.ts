@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { isUuid } from '../../src/kernel/ids.js';
+import { followLog } from '../../src/platform/event-store/log-pages.js';
 import type { EventStore, RecordedEvent, StreamAppend } from '../../src/platform/event-store/port.js';
 import { append, freshStream, isAscending, someEvent, take, type Subject } from './support.js';
 
@@ -42,11 +43,11 @@ export function describeReading(subject: Subject): void {
       const perWriter = 60;
       const others = subject.open();
       const reader = subject.open();
-      const subscription = reader.subscribe(await subject.store.head());
+      const start = await subject.store.head();
       const mine = freshStream();
       const seen: RecordedEvent[] = [];
       const reading = (async () => {
-        for await (const events of subscription) {
+        for await (const events of followLog(reader, start, new AbortController().signal)) {
           seen.push(...events.filter(({ stream }) => stream.startsWith(mine)));
           if (seen.length >= 16 * perWriter) return;
         }
@@ -63,7 +64,6 @@ export function describeReading(subject: Subject): void {
         }),
       );
       await reading;
-      await subscription.close();
       expect(seen).toHaveLength(16 * perWriter);
       expect(new Set(seen.map(({ id }) => id)).size).toBe(16 * perWriter);
       for (let writer = 0; writer < 16; writer += 1) {
@@ -127,13 +127,13 @@ export function describeReading(subject: Subject): void {
       expect([...first, ...rest].map(({ data }) => data['n'])).toEqual([0, 1, 2, 3, 4, 5]);
     });
 
-    it('ends the iteration of a subscription that is closed, as often as one likes', async () => {
-      const subscription = subject.store.subscribe(await subject.store.head());
+    it('ends the iteration of a follower once its signal aborts', async () => {
+      const stopping = new AbortController();
+      const following = followLog(subject.store, await subject.store.head(), stopping.signal);
       const ended = (async () => {
-        for await (const events of subscription) expect(events.length).toBeGreaterThan(0);
+        for await (const events of following) expect(events.length).toBeGreaterThan(0);
       })();
-      await subscription.close();
-      await subscription.close();
+      stopping.abort();
       await ended;
     });
 

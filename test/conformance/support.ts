@@ -1,4 +1,5 @@
 import { deriveId, newId } from '../../src/kernel/ids.js';
+import { followLog } from '../../src/platform/event-store/log-pages.js';
 import {
   comparePositions,
   type CommitResult,
@@ -50,19 +51,17 @@ export function isAscending(positions: readonly string[]): boolean {
   return positions.every((position, n) => n === 0 || comparePositions(positions[n - 1]!, position) < 0);
 }
 
-/** The first `count` events of a stream that a new subscription shows. */
+/** The first `count` events of a stream that a follower of the log reads. */
 export async function take(
   store: EventStore,
   after: string | null,
   stream: string,
   count: number,
 ): Promise<readonly RecordedEvent[]> {
-  const subscription = store.subscribe(after);
   const found: RecordedEvent[] = [];
-  for await (const events of subscription) {
+  for await (const events of followLog(store, after, new AbortController().signal)) {
     found.push(...events.filter((event) => event.stream === stream));
     if (found.length >= count) break;
   }
-  await subscription.close();
   return found.slice(0, count);
 }

@@ -1,5 +1,4 @@
 import { newId } from '../../src/kernel/ids.js';
-import { PollingSubscription } from '../../src/platform/event-store/polling-subscription.js';
 import type {
   Commit,
   CommitResult,
@@ -9,7 +8,6 @@ import type {
   RecordedEvent,
   StoredResponse,
   StreamAppend,
-  Subscription,
 } from '../../src/platform/event-store/port.js';
 import { ChangeNotifier } from '../../src/platform/jobs/group-call.js';
 import { StoredEvent } from '../../src/platform/event-store/postgres/postgres-event-store.js';
@@ -27,8 +25,7 @@ export interface Memory {
  */
 export class InMemoryEventStore implements EventStore {
   readonly carriesResponses: boolean;
-  private readonly committed = new ChangeNotifier();
-  private readonly open = new Set<Subscription>();
+  readonly committed = new ChangeNotifier();
 
   constructor(
     readonly atomic: boolean = true,
@@ -62,16 +59,6 @@ export class InMemoryEventStore implements EventStore {
     return this.memory.events.slice(start, start + limit);
   }
 
-  subscribe(after: string | null): Subscription {
-    const subscription = new PollingSubscription(
-      (from, limit) => this.readAll(from, limit),
-      this.committed,
-      after,
-    );
-    this.open.add(subscription);
-    return subscription;
-  }
-
   async head(): Promise<string | null> {
     return this.memory.events.at(-1)?.position ?? null;
   }
@@ -83,9 +70,7 @@ export class InMemoryEventStore implements EventStore {
 
   async ping(): Promise<void> {}
 
-  async close(): Promise<void> {
-    await Promise.all([...this.open].map((subscription) => subscription.close()));
-  }
+  async close(): Promise<void> {}
 
   private apply({ appends, response }: Commit): CommitResult {
     const repeats = appends.map((append) => this.repeatOf(append));

@@ -49,7 +49,7 @@ export function onTestDatabase(options: { poolSize?: number } = {}): TestDatabas
 
 /** Where the responses of keyed requests are, in this database. */
 export function responsesIn(pool: pg.Pool): Pick<OpenEventStore, 'responses'> {
-  return { responses: { pool, writer: new PostgresEventStore(pool) } };
+  return { responses: new PostgresEventStore(pool) };
 }
 
 /** The URL alone, for services that open their own connections. Dropped with the run, or by {@link dropTestDatabase}. */

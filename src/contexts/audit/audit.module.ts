@@ -14,7 +14,7 @@ import { Heads, SEALED_SIGNING_KEYS, SigningKeys } from './store/heads.js';
 import { LastVerifies } from './store/last-verify.js';
 import { Ledger } from './store/ledger.js';
 
-/** The ledger over the log: its leaves, its signed heads and what merchants see of them. */
+/** The ledger over the log: leaves, signed heads and proofs. */
 @Module({
   controllers: [LedgerController, AdminAuditController],
   providers: [
@@ -36,7 +36,6 @@ import { Ledger } from './store/ledger.js';
 })
 class AuditModule {}
 
-/** Audit: proves the books, and keeps evidence of the log. */
 export const audit = defineContext({
   name: 'audit',
   module: () => AuditModule,

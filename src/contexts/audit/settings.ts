@@ -1,6 +1,5 @@
 import { anInteger, optional, setting, anyText, defineConfig } from '../../platform/config/settings.js';
 
-/** The settings of signing and publishing the ledger. */
 export const auditConfig = defineConfig('audit', {
   auditHeadSeconds: setting(
     anInteger(1, 86_400),

@@ -10,7 +10,7 @@ export function isWithin(address: ipaddr.IPv4 | ipaddr.IPv6, [network, prefix]: 
 /** Private networks are no wider than 10.0.0.0/8 and fc00::/7; a wider range, such as 0.0.0.0/0, is a mistake. */
 const WIDEST = { ipv4: 8, ipv6: 7 };
 
-/** Ranges of a comma-separated list. Throws an Error whose message finishes the sentence "X must be ...". */
+/** Parses a comma-separated list of ranges. The message of its Error completes the sentence "X must be ...". */
 export function parseCidrs(list: string | null): readonly AddressRange[] {
   return (list ?? '')
     .split(',')
@@ -24,7 +24,7 @@ export function parseCidrs(list: string | null): readonly AddressRange[] {
     });
 }
 
-/** The parser of a setting: the text itself, once every range in it is one. */
+/** The parser of a setting with ranges, which keeps the text. */
 export function cidrs(text: string): string {
   parseCidrs(text);
   return text;

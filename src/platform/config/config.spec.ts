@@ -21,7 +21,7 @@ describe('the configuration', () => {
     ]);
   });
 
-  it('takes an empty text for not set', () => {
+  it('reads an empty text as not set', () => {
     expect(readConfig({ PORT: ' ', DATABASE_URL: '' })).toMatchObject({ port: 3000, databaseUrl: null });
   });
 
@@ -47,16 +47,7 @@ describe('the configuration', () => {
     expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name} must be .+\\. ${name}: .+\\.$`));
   });
 
-  it('refuses a setting of an earlier version, and names what replaces it', () => {
-    expect(() => readConfig({ MAX_CONNECTIONS_PER_IP: '256' })).toThrow(
-      new ConfigError(
-        'MAX_CONNECTIONS_PER_IP is no setting any more: the proxy bounds the connections of one address (docs/production.md). Unset it.',
-      ),
-    );
-    expect(readConfig({ MAX_CONNECTIONS_PER_IP: ' ' })).toEqual(readConfig({}));
-  });
-
-  it('says of a list what it may hold', () => {
+  it('names the allowed values of a list', () => {
     expect(() => readConfig({ ROLES: 'api,cook' })).toThrow(
       'ROLES must be a comma-separated list of api, worker, widget, admin, portal, not "api,cook". ROLES: what this process does.',
     );
@@ -94,7 +85,7 @@ describe('the configuration', () => {
     expect(() => readConfig({ WEBHOOK_DISABLE_WINDOW_SECONDS: '60' })).toThrow(ConfigError);
   });
 
-  it('never shows a wrong secret', () => {
+  it('never quotes a wrong secret', () => {
     expect(() => readConfig({ MASTER_KEY: 'hunter2' })).toThrow(/^MASTER_KEY must be 64 hexadecimal digits/);
     expect(() => readConfig({ MASTER_KEY: 'hunter2' })).not.toThrow(/hunter2/);
   });

@@ -21,10 +21,7 @@ import {
 
 export { processConfig, type ProcessConfig } from './settings.js';
 
-/**
- * From when on a block counts: from the head on that the chain itself calls so, or after so many confirmations, its own
- * block being the first.
- */
+/** The finality of a block: the chain's head of that name, or a number of confirmations, its own block included. */
 export type Finality = 'safe' | 'finalized' | number;
 
 const finality: Parser<Finality> = (text) => {
@@ -131,7 +128,7 @@ export const sealingConfig = defineConfig('sealing', {
 
 export type SealingConfig = ReturnType<typeof sealingConfig>;
 
-/** The chain that payouts and deposits are on, and what it takes before one is received or expired. */
+/** The chain of payouts and deposits, and the conditions under which one is received or expired. */
 export const chainConfig = defineConfig('chain', {
   chainRpcUrl: optional(
     urls('http', 'https'),
@@ -193,15 +190,8 @@ export const PLATFORM_PARTS = [
   telemetryConfig,
 ];
 
-/** Settings of earlier versions, with what replaces them: a process that finds one does not start. */
-const REMOVED: Readonly<Record<string, string>> = {
-  MAX_CONNECTIONS_PER_IP: 'the proxy bounds the connections of one address (docs/production.md)',
-};
-
-/** Reads the settings of all parts into one object, which each class is injected as the type of its part. */
+/** Reads the settings of all parts into one object. A class gets it injected as the type of its part. */
 export function readParts(parts: readonly ConfigPart[], env: NodeJS.ProcessEnv): object {
-  for (const [name, instead] of Object.entries(REMOVED))
-    if (env[name]?.trim()) throw new ConfigError(`${name} is no setting any more: ${instead}. Unset it.`);
   const names = parts.flatMap(({ settings }) => Object.values(settings).map(({ name }) => name));
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new Error(`the setting ${twice} has two owners`);
@@ -214,13 +204,12 @@ export function readParts(parts: readonly ConfigPart[], env: NodeJS.ProcessEnv):
   return config;
 }
 
-/** Nest's module of a configuration that was read, and completed by the sandbox, before the boot. */
+/** Nest's module of a configuration that is complete before the boot. */
 export function configModule(config: object, parts: readonly ConfigPart[]): Promise<DynamicModule> {
   const load = parts.map(({ namespace }) => registerAs(namespace, () => config));
   return ConfigModule.forRoot({ isGlobal: true, ignoreEnvFile: true, load });
 }
 
-/** The default URL of a listener for programs on the same machine. */
 export function listenerUrl(host: string, port: number): string {
   return `http://${host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host}:${port}`;
 }
@@ -230,23 +219,18 @@ export function httpsNotices(config: HttpConfig): readonly string[] {
   if (!config.roles.some((role) => role !== 'worker')) return [];
   const proxied = [config.publicUrl, config.widgetUrl].some((each) => each?.startsWith('https://'));
   const untrusted = config.trustProxy === null;
-  const notices: readonly (readonly [applies: boolean, notice: string])[] = [
-    [
-      config.requireHttps,
+  return [
+    config.requireHttps &&
       'HTTPS is demanded: requests that came without it get 403, health checks excepted. REQUIRE_HTTPS=false switches this off.',
-    ],
-    [
-      config.mode === 'production' && !config.requireHttps,
+    config.mode === 'production' &&
+      !config.requireHttps &&
       'REQUIRE_HTTPS is false: responses go in the clear.',
-    ],
-    [
-      untrusted && config.requireHttps,
+    untrusted &&
+      config.requireHttps &&
       'TRUST_PROXY is not set, and this process ends no TLS itself: every request will get 403. Set TRUST_PROXY to the addresses of the proxy that ends it.',
-    ],
-    [
-      untrusted && !config.requireHttps && proxied,
+    untrusted &&
+      !config.requireHttps &&
+      proxied &&
       'TRUST_PROXY is not set, but the public URL begins with https:// and this process ends no TLS itself: all clients will share the address and the limits of the proxy. Set TRUST_PROXY to its addresses.',
-    ],
-  ];
-  return notices.filter(([applies]) => applies).map(([, notice]) => notice);
+  ].filter((notice) => notice !== false);
 }

@@ -1,15 +1,14 @@
 import { registerAs } from '@nestjs/config';
 
-/** Reads one setting out of its text. Throws an Error whose message finishes the sentence "PORT must be ...". */
+/** Reads a setting from its text. The message of its Error completes the sentence "PORT must be ...". */
 export type Parser<T> = (text: string) => T;
 
 interface Rule<T> {
   readonly parse: Parser<T>;
   readonly fallback: T;
   readonly help: string;
-  /** The fallback in production, where it is another. */
   readonly inProduction?: T;
-  /** Neither documentation nor errors display its value. */
+  /** True where documentation and errors omit the value. */
   readonly secret?: boolean;
   /** True where production has no default. */
   readonly needed?: boolean;
@@ -20,7 +19,6 @@ export interface Setting<T> extends Rule<T> {
   readonly name: string;
 }
 
-/** Settings by their keys in the configuration. */
 export type Settings = Readonly<Record<string, Setting<unknown>>>;
 type Rules = Readonly<Record<string, Rule<unknown>>>;
 type Values<R> = { readonly [K in keyof R]: R[K] extends Rule<infer T> ? T : never };
@@ -29,7 +27,7 @@ export function setting<T>(parse: Parser<T>, fallback: T, help: string, inProduc
   return { parse, fallback, help, inProduction };
 }
 
-/** A setting that is null when it is not set. */
+/** A setting whose fallback is null. */
 export function optional<T>(
   parse: Parser<T>,
   help: string,
@@ -40,14 +38,14 @@ export function optional<T>(
 
 /** The settings of a context, or of a part of the platform. `KEY` is their Nest injection token. */
 export interface ConfigPart<C extends object = object> {
-  /** Reads them. Throws {@link ConfigError} whose message names the setting at fault. */
+  /** Reads the settings. Throws a {@link ConfigError} that names the setting at fault. */
   (env?: NodeJS.ProcessEnv): C;
   readonly KEY: string | symbol;
   readonly namespace: string;
   readonly settings: Settings;
 }
 
-/** The settings of the process, which every part has besides its own. */
+/** The settings of the process, which every part includes. */
 const PROCESS = {
   mode: setting(
     anyOf('sandbox', 'production'),
@@ -90,7 +88,7 @@ function named(rules: Rules): Settings {
   return Object.fromEntries(Object.entries(rules).map(([key, rule]) => [key, { ...rule, name: name(key) }]));
 }
 
-/** The setting's value from the environment; an empty text counts as not set. */
+/** Reads a setting from the environment; an empty text counts as not set. */
 function readSetting<T>(setting: Setting<T>, env: NodeJS.ProcessEnv): T {
   const { name, fallback, inProduction = fallback } = setting;
   const given = env[name]?.trim() ?? '';
@@ -107,7 +105,6 @@ function readSetting<T>(setting: Setting<T>, env: NodeJS.ProcessEnv): T {
   }
 }
 
-/** Describes a setting at the end of a sentence. */
 export function about({ name, help }: Pick<Setting<unknown>, 'name' | 'help'>): string {
   return `${name}: ${help}`;
 }
@@ -162,7 +159,7 @@ export function url(...schemes: readonly string[]): Parser<string> {
   };
 }
 
-/** URLs separated by commas; the text stays as it is, {@link urlsIn} takes it apart. */
+/** The parser of URLs separated by commas, which keeps the text; {@link urlsIn} splits it. */
 export function urls(...schemes: readonly string[]): Parser<string> {
   return (text) => {
     for (const each of urlsIn(text)) url(...schemes)(each);

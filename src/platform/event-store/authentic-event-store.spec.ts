@@ -5,6 +5,7 @@ import { InMemoryEventStore, type Memory } from '../../../test/support/in-memory
 import { newId } from '../../kernel/ids.js';
 import { Sealer } from '../sealing/sealer.js';
 import { AuthenticEventStore, FORGED_EVENT } from './authentic-event-store.js';
+import { followLog } from './log-pages.js';
 import type { EventStore, NewEvent, RecordedEvent } from './port.js';
 
 const event = (n: number): NewEvent => ({ id: newId(), type: 'thing.created.v1', data: { n }, metadata: {} });
@@ -28,7 +29,7 @@ describe('an event store whose events carry MACs', () => {
     await store.close();
     jest.restoreAllMocks();
   });
-  /** The second event, as somebody without the ring rewrites it. */
+  /** Rewrites the second event without the key ring. */
   const tamper = (change: Partial<RecordedEvent>): void => {
     const { stream, revision, position, id, type, data, metadata, recordedAt } = memory.events[1]!;
     memory.events[1] = { stream, revision, position, id, type, data, metadata, recordedAt, ...change };
@@ -36,10 +37,10 @@ describe('an event store whose events carry MACs', () => {
   const forged = async (): Promise<readonly (true | undefined)[]> =>
     (await store.readAll(null, 10)).map(({ isForged }) => isForged);
 
-  /** Which events are forged, of the first that a subscription returns. */
+  /** The marks of the first events that a follower reads. */
   const followed = async (from: EventStore, after: string | null = null): Promise<unknown> => {
-    for await (const events of from.subscribe(after)) return events.map(({ isForged }) => isForged);
-    return null;
+    const { value } = await followLog(from, after, new AbortController().signal).next();
+    return (value as readonly RecordedEvent[]).map(({ isForged }) => isForged);
   };
 
   it('returns what it has stored, by stream, by page and by subscription', async () => {

@@ -9,18 +9,16 @@ import type {
   ReadOptions,
   RecordedEvent,
   StreamAppend,
-  Subscription,
 } from './port.js';
 
 export type Macs = Pick<Sealer, 'mac' | 'isAuthentic'>;
 
-/** The message of log lines. */
 export const FORGED_EVENT = 'forged event: its MAC is missing or wrong, the service did not write it there';
 
 const EVENT = 'event';
 const MAC_AT_END = /([{,])"mac":"([\w.-]+)"\}$/;
 
-/** The event with a MAC over its place in its stream, id, type, data and other metadata, as the last member of its metadata. */
+/** Adds a MAC as the last member of the metadata, over stream, revision, id, type, data and the other metadata. */
 export function withMac(event: NewEvent, stream: string, revision: number, macs: Macs): NewEvent {
   const { id, type, data, metadata } = event;
   const dataText = JSON.stringify(data);
@@ -45,7 +43,7 @@ interface Macced extends Pick<
   readonly metadata: object;
 }
 
-/** Checks that the service wrote this event at this place of its stream. */
+/** Checks that the service wrote this event at this revision of its stream. */
 export function hasValidMac(event: Macced, macs: Pick<Macs, 'isAuthentic'>): boolean {
   const metadataText = event.metadataText ?? JSON.stringify(event.metadata);
   const match = MAC_AT_END.exec(metadataText);
@@ -55,7 +53,7 @@ export function hasValidMac(event: Macced, macs: Pick<Macs, 'isAuthentic'>): boo
   return macs.isAuthentic(EVENT, macText(event, dataText, others), match[2]);
 }
 
-/** The events that the service did not write. Refreshes the key ring once before it calls an event forged. */
+/** Returns the events that the service did not write, after one refresh of the key ring. */
 export async function forgedEvents<E extends Macced>(
   events: readonly E[],
   macs: Pick<Macs, 'isAuthentic'>,
@@ -67,7 +65,7 @@ export async function forgedEvents<E extends Macced>(
   return suspects.filter((event) => !hasValidMac(event, macs));
 }
 
-/** None of the three parts contains a line feed when the service wrote it, so that they divide in one way only. */
+/** The text of the MAC. No part that the service wrote contains a line feed, so that the division is unambiguous. */
 function macText(
   { stream, revision, id, type }: Pick<RecordedEvent, 'stream' | 'revision' | 'id' | 'type'>,
   dataText: string,
@@ -77,24 +75,26 @@ function macText(
 }
 
 /**
- * Any {@link EventStore} whose events carry MACs by a key of the ring (ADR 152): a writer to the
- * store without the master key cannot add or change one unnoticed. Reading a stream with a forged event throws;
- * pages of all streams mark it, because their readers say at which event they halt.
+ * An {@link EventStore} whose events have MACs by the key ring (ADR 152), so that forged events of a writer without the
+ * master key are detected. A read of a stream with one throws; pages of all streams mark it, and their readers halt at
+ * it.
  */
 export class AuthenticEventStore implements EventStore {
   readonly atomic: boolean;
   readonly carriesResponses: boolean;
+  readonly committed: EventStore['committed'];
 
   private readonly logger = new Logger(AuthenticEventStore.name);
 
   constructor(
     private readonly inner: EventStore,
     private readonly macs: Macs,
-    /** Reads the key ring again: a process that was stopped while a key was added does not know it. */
+    /** Reads the key ring again: a process that was paused lacks keys that were added meanwhile. */
     private readonly refreshKeys: () => Promise<void> = async () => undefined,
   ) {
     this.atomic = inner.atomic;
     this.carriesResponses = inner.carriesResponses;
+    this.committed = inner.committed;
   }
 
   async commit(commit: Commit): Promise<CommitResult> {
@@ -114,19 +114,10 @@ export class AuthenticEventStore implements EventStore {
   }
 
   async readAll(after: string | null, limit: number): Promise<readonly RecordedEvent[]> {
-    return this.marked(await this.inner.readAll(after, limit));
-  }
-
-  subscribe(after: string | null): Subscription {
-    const source = this.inner.subscribe(after);
-    const marked = (events: readonly RecordedEvent[]): Promise<readonly RecordedEvent[]> =>
-      this.marked(events);
-    return {
-      close: () => source.close(),
-      async *[Symbol.asyncIterator]() {
-        for await (const events of source) yield await marked(events);
-      },
-    };
+    const events = await this.inner.readAll(after, limit);
+    for (const event of await forgedEvents(events, this.macs, this.refreshKeys))
+      Object.assign(event, { isForged: true });
+    return events;
   }
 
   head(): Promise<string | null> {
@@ -154,15 +145,9 @@ export class AuthenticEventStore implements EventStore {
       events: events.map((event, place) => withMac(event, stream, first + place, this.macs)),
     };
   }
-
-  private async marked(events: readonly RecordedEvent[]): Promise<readonly RecordedEvent[]> {
-    for (const event of await forgedEvents(events, this.macs, this.refreshKeys))
-      Object.assign(event, { isForged: true });
-    return events;
-  }
 }
 
-/** The first revision that is missing between those of a stream; null for none. Of the end only the ledger says what is missing. */
+/** Returns the first missing revision within a stream, or null. Only the ledger detects missing events at the end. */
 function findMissing(
   events: readonly RecordedEvent[],
   { fromRevision = 0, lastOnly = false }: ReadOptions = {},

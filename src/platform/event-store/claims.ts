@@ -5,13 +5,12 @@ import { ClaimHeld, type Claim } from './command-loop-types.js';
 import type { EventTypeDefinition } from './event-codec.js';
 import type { EventMetadata, EventStore, NewEvent, StreamAppend } from './port.js';
 
-/** Event names of claims. */
 export const CLAIM_EVENTS: readonly EventTypeDefinition[] = [
   { type: CLAIM_ACQUIRED },
   { type: CLAIM_OWNER_ABANDONED },
 ];
 
-/** The mark that fences a stream whose writer took a claim and then died. The aggregate ignores it. */
+/** Checks for the fence of a stream whose writer died between its claim and its first event. Aggregates ignore it. */
 export function isFence(event: { readonly type: string }): boolean {
   return event.type === CLAIM_OWNER_ABANDONED;
 }
@@ -20,30 +19,30 @@ export function claimStream(claim: Pick<Claim, 'category' | 'key'>): string {
   return `${claim.category}-${claim.key}`;
 }
 
-/** A stream that requests a claim. `established`: it holds events beyond fences, so that its claims are safe. */
+/** A stream that requests a claim. An `established` one has events other than fences, so that its claims hold. */
 export interface Claimant {
   readonly stream: string;
   readonly established: boolean;
   readonly metadata: EventMetadata;
 }
 
-/** The append for a claim that is presumed free. */
+/** The append for a claim that is assumed to be free. */
 export function firstClaim(claim: Claim, { stream: owner, metadata }: Claimant): StreamAppend {
   return { stream: claimStream(claim), events: [claimedBy(owner, metadata)], expected: 'no_stream' };
 }
 
 /**
- * The append for a claim whose stream exists, after reading it.
+ * The append for a claim whose stream exists, after a read of it.
  *
- * A holder without events died, or is slow, between its claim and its first event; only a store that is
- * not atomic allows that. The fence settles which: a mark at the revision of the holder's stream. A holder that is
- * merely slow then conflicts with the mark, loads again and returns here. It must write to the claim again
- * even though it still seems to hold it, because the stream that fenced it may be about to take the claim.
+ * On a store that is not atomic, a holder without events died or is slow between its claim and its first event. A
+ * fence, a mark in the holder's stream, decides which. A slow holder conflicts with the mark, loads again and returns
+ * here. It must append to the claim again although it still holds it: the stream that fenced it may be about to acquire
+ * the claim.
  *
- * A holder that is done with it (`freedBy`) stays so: that it is, may be read before the append. Of two that then request the
- * claim, one conflicts at its revision and finds the other.
+ * A holder with an event of `freedBy` never requests the claim again, so a read before the append suffices. Of two
+ * streams that then request the claim, one conflicts at its revision and finds the other.
  *
- * Throws {@link ClaimHeld} when an established owner holds it.
+ * Throws {@link ClaimHeld} where an established owner holds the claim.
  */
 export async function contestedClaim(
   store: EventStore,
@@ -63,7 +62,7 @@ export async function contestedClaim(
   return { stream, events: [claimedBy(claimant.stream, claimant.metadata)], expected: revision };
 }
 
-/** The stream that holds the claim; null for a free one. */
+/** Returns the stream that holds the claim, or null. */
 export async function claimOwner(
   store: EventStore,
   claim: Pick<Claim, 'category' | 'key'>,
@@ -81,13 +80,13 @@ async function readClaim(
 ): Promise<{ readonly owner: string; readonly revision: number } | null> {
   const [last] = await store.readStream(stream, { lastOnly: true });
   if (last === undefined) return null;
-  // A newer version may hold it under a name that this one does not know.
+  // A newer version may use another event type.
   if (last.type !== CLAIM_ACQUIRED)
     throw new DomainError('unavailable', `This version of the service does not know ${last.type} yet`);
   return { owner: String(last.data['owner']), revision: last.revision };
 }
 
-/** Fences `holder`. True when it has no events and can write none before it reads its claims again. */
+/** Fences `holder`. Returns false where it has events; otherwise it can write none before it reads its claims again. */
 export async function fence(store: EventStore, holder: string, metadata: EventMetadata): Promise<boolean> {
   for (;;) {
     const events = await store.readStream(holder);

@@ -132,7 +132,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
   describe('with events of a newer version', () => {
     const unknown = { id: newId(), type: 'counter.reset.v1', data: {}, metadata: {} };
     const refusal = { code: 'unavailable', message: expect.stringContaining('counter.reset.v1') };
-    /** What a process of the newer version did to the stream. */
+    /** Appends the event of a newer version. */
     const newer = async (stream: string, ...events: NewEvent[]): Promise<void> => {
       const expected = (await store.readStream(stream)).at(-1)?.revision ?? 'no_stream';
       await store.commit({ appends: [{ stream, events, expected }] });
@@ -199,7 +199,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
       const executing = loop.execute(counter, 'two', () => [add(1)], { claims: [phone('q'), phone('p')] });
       await expect(executing).rejects.toEqual(new ClaimHeld(phone('p'), 'counter-one'));
       expect((await loop.load(counter, 'two')).revision).toBeNull();
-      // What the refused one claimed on its way is free for others.
+      // The claims of the refused stream are free for others.
       await loop.execute(counter, 'three', () => [add(1)], { claims: [phone('q')] });
     });
 
@@ -223,7 +223,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
       expect(await loop.load(counter, 'dead')).toEqual({ state: 0, revision: 0, lastId: null });
       const late = loop.execute(counter, 'dead', () => [add(1)], { claims: [phone('p')], expectNew: true });
       await expect(late).rejects.toEqual(new ClaimHeld(phone('p'), 'counter-one'));
-      // Without the claim it may still begin.
+      // The fenced stream may begin without the claim.
       expect((await loop.execute(counter, 'dead', () => [add(1)])).state).toBe(1);
     });
 
@@ -307,7 +307,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
                 lifetimes.map((_, n) => loopOver(inner).load(counter, `rival${n}`)),
               );
               expect(established.filter(({ state }) => state > 0).length).toBeLessThanOrEqual(1);
-              // A claim is never lost for good: a later writer gets it, or learns who has it.
+              // No claim is lost: a later writer gets it, or the id of its holder.
               const later = await loopOver(inner)
                 .execute(counter, 'later', () => [add(1)], { claims: [claim] })
                 .catch((error: unknown) => error);

@@ -23,28 +23,24 @@ import {
 import { Snapshots } from './snapshots.js';
 
 const ATTEMPTS = 25;
-/** Events after which the state is worth keeping. */
+/** The number of events after which a snapshot is saved. */
 const SNAPSHOT_EVERY = 100;
 const RETRY = { firstMs: 2, maxMs: 50 };
 const NOTHING: CommitResult = { outcome: 'committed', position: null, revisions: [] };
 
-/** An operation of an operator while its change is written (ADR 176). */
+/** An operator's operation while its change is written (ADR 176). */
 export interface CurrentOperation {
   readonly id: string;
-  /**
-   * Revisions of the streams of its subject that the change rests on; null: the stream does not exist yet. The command loop
-   * removes a stream that it wrote to.
-   */
+  /** The required revisions of the subject's streams, or null for a missing stream. A write removes its stream. */
   readonly expected: Map<string, number | null>;
-  /** The command loop adds each event that it wrote. */
   readonly written: { readonly stream: string; readonly eventId: string; readonly type: string }[];
-  /** The operation's own stream. Its first commit requires this revision, at which it is neither decided nor ended. */
+  /** The operation's own stream. The first commit requires this revision, at which the operation is open. */
   readonly own?: { readonly stream: string; readonly revision: number };
 }
 
 const storage = new AsyncLocalStorage<CurrentOperation>();
 
-/** Runs `work`, whose commands name the operation as the cause of their events and keep to the expected revisions. */
+/** Runs `work`, whose commands record the operation in their events and require the expected revisions. */
 export function withinOperation<T>(operation: CurrentOperation, work: () => Promise<T>): Promise<T> {
   return storage.run(operation, work);
 }
@@ -53,25 +49,21 @@ export function currentOperation(): CurrentOperation | undefined {
   return storage.getStore();
 }
 
-/** The subject of the operation changed since its operator read it: nothing was written. */
+/** The subject of the operation changed after its operator read it: nothing was written. */
 export class SubjectChanged extends DomainError {
   constructor() {
     super('invalid_transition', 'The subject was changed in the meantime');
   }
 }
 
-/** A loaded aggregate. */
 interface Found<S> extends Loaded<S> {
-  /** The stream holds events of the aggregate's own, not just fences. */
+  /** True where the stream has events other than fences. */
   readonly established: boolean;
-  /** Thrown where it is decided on: this version does not know an event in it. */
+  /** The error of a decision on a stream with an event that this version does not know. */
   readonly unknown: DomainError | null;
 }
 
-/**
- * Loads, decides and appends; again from the start after a conflict. A stream that holds an event of a newer
- * version is not decided on: what this version cannot read may forbid what it would do (ADR 96).
- */
+/** Loads, decides and appends, again after a conflict. An event of a newer version may forbid a decision (ADR 96). */
 @Injectable()
 export class CommandLoop {
   constructor(
@@ -80,14 +72,14 @@ export class CommandLoop {
     @Optional() private readonly snapshots?: Snapshots,
   ) {}
 
-  /** The state to decide on. Throws DomainError `unavailable` when the stream holds an event that this version does not know. */
+  /** Loads the state for a decision. Throws DomainError `unavailable` for an event that this version does not know. */
   async load<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<Loaded<S>> {
     const found = await this.find(aggregate, id);
     if (found.unknown !== null) throw found.unknown;
     return { state: found.state, revision: found.revision, lastId: found.lastId };
   }
 
-  /** The state to show, never to decide on: as far as this version knows the events. Throws as {@link load} when it knows none. */
+  /** Loads the state for display, from the known events. Throws as {@link load} where this version knows none. */
   async loadForDisplay<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<S> {
     const found = await this.find(aggregate, id);
     if (found.state === aggregate.initial && found.unknown !== null) throw found.unknown;
@@ -167,7 +159,7 @@ export class CommandLoop {
   private async find<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<Found<S>> {
     const stream = toStream(aggregate, id);
     let snapshot = (await this.snapshots?.find(aggregate, stream)) ?? null;
-    // The read begins with the snapshot's last event, to check that the stream still has it.
+    // The read begins with the snapshot's last event, which the stream must still have.
     let stored = await this.store.readStream(stream, { fromRevision: snapshot?.revision ?? 0 });
     if (snapshot !== null && stored[0]?.id === snapshot.eventId) stored = stored.slice(1);
     else if (snapshot !== null) {
@@ -211,11 +203,11 @@ export class CommandLoop {
   ): Promise<CommitResult> {
     const { stream, events } = append;
     if (events.length === 0 && response === undefined) return NOTHING;
-    // A conflict says that an attempt before this one announced it.
+    // A conflict shows that an earlier attempt announced it.
     if (!this.store.atomic && announcement !== undefined && events.length > 0)
       await this.store.commit({ appends: [{ ...announcement(), expected: 'no_stream' }] });
-    // Sealing makes a key for a person: not for one who will be refused. Losers of a race leave one all the same; it is
-    // kept, because a repeat in another process may be about to seal with it.
+    // Sealing creates a key for a person, so a refusal comes first. The loser of a race leaves a key, which is
+    // retained: a repeat in another process may be about to seal with it.
     const isPersonal = this.codec.seals(events);
     const won: StreamAppend[] = [];
     for (const claim of events.length > 0 ? claims : []) {
@@ -228,7 +220,7 @@ export class CommandLoop {
         won.push(each);
         continue;
       }
-      // Claims first, each separately, so that the aggregate's events are never without them.
+      // Claims precede the aggregate's events, each in its own commit.
       const result = await this.store.commit({ appends: [each] });
       if (result.outcome !== 'committed') return result;
     }
@@ -240,7 +232,6 @@ export class CommandLoop {
   }
 }
 
-/** The aggregate of a stream that is assumed not to exist. */
 function newlyCreated<S>({ initial }: { readonly initial: S }): Found<S> {
   return { state: initial, revision: null, established: false, unknown: null, lastId: null };
 }
@@ -254,7 +245,7 @@ function toCause<S>({ metadata, follows }: ExecuteOptions<S>, { lastId }: Found<
   };
 }
 
-/** The other streams of the subject, and that of the operation, as preconditions of a commit to `stream`. */
+/** The preconditions of a commit to `stream`: the other streams of the subject, and that of the operation. */
 function otherRevisions({ expected, written, own }: CurrentOperation, stream: string): StreamAppend[] {
   const first = own !== undefined && written.length === 0 ? [[own.stream, own.revision] as const] : [];
   return [...expected, ...first]

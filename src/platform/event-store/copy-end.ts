@@ -3,22 +3,21 @@ import type { Database } from '../postgres/database.js';
 import type { CopyEnd, RecordedEvent } from './port.js';
 import { PostgresEventStore } from './postgres/postgres-event-store.js';
 
-/** The options of the program: the event store in DATABASE_URL, or an EventStoreDB. */
+/** The form of an option: the event store in DATABASE_URL, or an EventStoreDB. */
 export const COPY_END = /^(postgres$|esdb(\+discover)?:\/\/.)/;
 
-/** `name`: as {@link COPY_END}. `database`: that of DATABASE_URL. */
+/** Opens the end of a copy by its {@link COPY_END}. `database` is the one of DATABASE_URL. */
 export async function openCopyEnd(name: string, database: Database): Promise<CopyEnd> {
   if (name === 'postgres') return new PostgresCopyEnd(database);
   const { EventStoreDbCopyEnd } = await import('./eventstoredb/eventstoredb-copy-end.js');
   try {
     return new EventStoreDbCopyEnd(name);
   } catch (error) {
-    // The message has no address, which may contain a password.
+    // The message omits the address, which may contain a password.
     throw new ConfigError(`It is no address of an EventStoreDB: ${(error as Error).name}`, { cause: error });
   }
 }
 
-/** The log in DATABASE_URL as one end of a copy. */
 export class PostgresCopyEnd implements CopyEnd {
   readonly store: PostgresEventStore;
 

@@ -54,7 +54,7 @@ describe.each([true, false])('a change within an operation, on a store that is a
 
   it('writes nothing when the subject changes between its read and its write', async () => {
     let interfered = false;
-    // Another request: it is not within the operation.
+    // Another request is not within the operation.
     const other = AsyncResource.bind(() => loop.execute(counter, 'one', () => [add(5)]));
     const meddled = overridden(store, {
       commit: async (commit) => {

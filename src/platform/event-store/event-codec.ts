@@ -2,65 +2,59 @@ import { Inject, Injectable } from '@nestjs/common';
 import { PersonalKeys, type PersonalKey } from '../sealing/personal-keys.js';
 import type { JsonObject, NewEvent, RecordedEvent } from './port.js';
 
-/** The definition of an event type for the store, beyond its name. */
 export interface EventTypeDefinition {
-  /** Stored name with version: `user.created.v1`. */
+  /** The stored name with its version: `user.created.v1`. */
   readonly type: string;
-  /** Fields that are sealed in the store, with the key of the subject. */
+  /** The fields that the store keeps sealed with the key of the subject. */
   readonly sealed?: {
     readonly fields: readonly string[];
-    /** Name of the field that holds the id of the person the fields are about. */
+    /** The name of the field with the person's id. */
     readonly subject: string;
   };
-  /** Converts data stored under this name into the data of `to`. */
+  /** Converts the data of this type into that of `to`. */
   readonly upcast?: { readonly to: string; readonly with: (data: JsonObject) => JsonObject };
 }
 
 type Sealed = NonNullable<EventTypeDefinition['sealed']>;
 
-/** Keys of persons, for one who reads no personal field and writes none. */
+/** The keys of a codec that neither reads nor writes personal fields. */
 const NO_KEYS = { obtain: async () => null, find: async () => new Map<string, PersonalKey>() };
 
 /**
- * Every event name that the service may store, and what is between the events of the domain and those of the store: seals
- * personal fields on the way in; opens them and upcasts old data on the way out. An unregistered name is an error when it
- * is appended; when it is read, it belongs to a newer version: folds leave it alone, decisions on it and subscriptions wait
- * (ADR 96).
+ * The registry of event types, and the conversion between domain and store: it seals personal fields of new events, and
+ * opens and upcasts stored ones. To append an unregistered type is an error. A stored one is of a newer version: folds
+ * ignore it; decisions and subscriptions wait (ADR 96).
  */
 @Injectable()
 export class EventCodec {
-  private readonly definitions = new Map<string, EventTypeDefinition>();
-  private readonly owners = new Map<string, string>();
+  private readonly definitions = new Map<string, EventTypeDefinition & { readonly owner: string }>();
 
   constructor(
     @Inject(PersonalKeys) private readonly personalKeys: Pick<PersonalKeys, 'obtain' | 'find'> = NO_KEYS,
   ) {}
 
-  /** A name has one owner: a context, or the platform. */
   register(definitions: readonly EventTypeDefinition[], owner = 'platform'): this {
     for (const definition of definitions) {
       const { type } = definition;
-      const before = this.owners.get(type);
+      const before = this.definitions.get(type)?.owner;
       if (before !== undefined)
         throw new Error(`the event type ${type} has two owners: ${before} and ${owner}`);
-      this.owners.set(type, owner);
-      this.definitions.set(type, definition);
+      this.definitions.set(type, { ...definition, owner });
     }
     return this;
   }
 
-  /** Checks whether this version knows the stored name. */
   knows(type: string): boolean {
     return this.definitions.has(type);
   }
 
-  /** The name under which data stored as `type` is seen after all upcasts. */
+  /** Returns the name of the type after all upcasts. */
   currentName(type: string): string {
     const to = this.definitions.get(type)?.upcast?.to;
     return to === undefined ? type : this.currentName(to);
   }
 
-  /** The event in its newest form, with sealed fields as they are. */
+  /** Returns the event in its newest version; sealed fields remain sealed. */
   upcast(event: RecordedEvent): RecordedEvent {
     let upcast = this.definitions.get(event.type)?.upcast;
     if (upcast === undefined) return event;
@@ -72,12 +66,12 @@ export class EventCodec {
     return changed(event, type, data);
   }
 
-  /** Checks whether any of the events has personal fields. */
+  /** Checks for types with personal fields. */
   seals(events: readonly { readonly type: string }[]): boolean {
     return events.some(({ type }) => this.known(type).sealed !== undefined);
   }
 
-  /** Throws on a name that is not registered. Fields of a person who was forgotten are stored as null. */
+  /** Seals personal fields; those of an erased person become null. Throws for an unregistered type. */
   async encode(stream: string, events: readonly NewEvent[]): Promise<readonly NewEvent[]> {
     if (!this.seals(events)) return events;
     return Promise.all(
@@ -97,7 +91,7 @@ export class EventCodec {
     );
   }
 
-  /** Opens, unless sealed fields stay as they are stored, and upcasts. Fields of a forgotten person are null. */
+  /** Opens sealed fields, unless `staysSealed`, and upcasts. Fields of an erased person are null. */
   async decode(events: readonly RecordedEvent[], staysSealed = false): Promise<readonly RecordedEvent[]> {
     const opened = staysSealed ? events : await this.open(events);
     return opened.some(({ type }) => this.definitions.get(type)?.upcast)
@@ -105,7 +99,7 @@ export class EventCodec {
       : opened;
   }
 
-  /** Opens sealed fields of events, and of rows that keep these fields as they are in the event. */
+  /** Opens sealed fields of events, and of rows that retain them. */
   async open<E extends Pick<RecordedEvent, 'stream' | 'type' | 'data'>>(
     events: readonly E[],
   ): Promise<readonly E[]> {
@@ -139,13 +133,13 @@ export class EventCodec {
   }
 }
 
-/** A stored event parses its text lazily, by getters, which a spread alone would lose. */
+/** Changes a stored event. Its getters, which parse lazily, would be lost in a spread. */
 function changed<E extends object>(event: E, type: string, data: JsonObject): E {
   const { metadata, recordedAt } = event as Partial<RecordedEvent>;
   return { ...event, ...(metadata && { metadata }), ...(recordedAt && { recordedAt }), type, data };
 }
 
-/** Ciphertext belongs to one field of one event type in one stream: moved elsewhere it does not open. */
+/** The associated data of a field: its ciphertext opens for this stream, type and field alone. */
 function place(stream: string, type: string, field: string): string {
   return `event/${stream}/${type}/${field}`;
 }

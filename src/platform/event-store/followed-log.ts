@@ -5,12 +5,12 @@ import { Unreachable } from '../postgres/unavailable.js';
 import { comparePositions, EVENT_STORE, EventStoreUnavailable, type EventStore } from './port.js';
 
 /**
- * The read models and checkpoints in DATABASE_URL belong to one log. With another one, or with a log that was
- * restored to an earlier state, subscriptions would wait for ever for positions that never come.
+ * The check that the event store has the log of the read models and checkpoints in DATABASE_URL. With another log, or
+ * one restored to an earlier state, subscriptions would wait for ever.
  */
 @Injectable()
 export class FollowedLog {
-  /** The end of the log when this process last verified it. */
+  /** The end of the log at the last check. */
   private seen: string | null = null;
 
   constructor(
@@ -18,7 +18,7 @@ export class FollowedLog {
     @Inject(EVENT_STORE) private readonly store: EventStore,
   ) {}
 
-  /** The first log that this database meets is its own. Throws {@link ConfigError} for any other, or a shorter one. */
+  /** Records the first log of this database. Throws {@link ConfigError} for any other, or a shorter one. */
   async verify(): Promise<void> {
     const found = await this.found();
     const [row] = await this.database.query<{ log_id: string }>(
@@ -26,7 +26,7 @@ export class FollowedLog {
     );
     if (row !== undefined) requireSame(found, row.log_id);
     await this.requireWhole();
-    // Named only now: a log that lacks what was read is not the log of this database.
+    // Recorded after the check: a shorter log is not the log of this database.
     const [met] = await this.database.query<{ log_id: string }>(
       `with met as (
          insert into event_store.followed_log (log_id) values ($1) on conflict do nothing returning log_id
@@ -64,7 +64,7 @@ export class FollowedLog {
     }
   }
 
-  /** Read before the head, which can only be further. */
+  /** Reads the furthest checkpoint, before the head, which only grows. */
   private async furthest(): Promise<{ readonly name: string; readonly position: string } | null> {
     const rows = await this.database.query<{ name: string; position: string }>(
       'select name, position from event_store.checkpoints where position is not null',
@@ -73,7 +73,7 @@ export class FollowedLog {
   }
 }
 
-/** The log ends before what this database has read of it. */
+/** The log ends before a checkpoint of this database. */
 export class EventsMissing extends ConfigError {}
 
 function requireSame(found: string, followed: string): void {

@@ -1,6 +1,7 @@
+import { sleep } from '../jobs/backoff.js';
 import { comparePositions, type EventStore, type RecordedEvent } from './port.js';
 
-/** Small ones leave memory before the garbage collector has to move them. */
+/** Small pages leave memory before the garbage collector has to move them. */
 const PAGE = 500;
 
 /** The range of a read: after one position, up to another or to the end. */
@@ -9,7 +10,7 @@ interface LogExtent {
   readonly end?: string | null;
 }
 
-/** The log in pages, none of them empty. The next one is read while the last one is worked on. */
+/** The log in pages, none of them empty. The next page is read while the caller works on the last one. */
 export async function* logPages(
   store: Pick<EventStore, 'readAll'>,
   { after = null, end }: LogExtent = {},
@@ -27,5 +28,37 @@ export async function* logPages(
       ? page.filter(({ position }) => comparePositions(position, end!) <= 0)
       : page;
     if (within.length > 0) yield within;
+  }
+}
+
+const BATCH = 1000;
+/** The minimum delay between polls, so that events batch under load. */
+const REST_MS = 10;
+const POLL_MS = 25;
+const IDLE_POLL_MS = 100;
+/** The number of empty polls after which the interval grows to IDLE_POLL_MS. */
+const MAX_FAST_POLLS = 40;
+
+/**
+ * Yields the events after a position, then new ones, in batches, until `signal` aborts. Positions are in commit order,
+ * so that a poll after the last one misses nothing; a commit of this process is read at once. Throws as `readAll` does.
+ */
+export async function* followLog(
+  store: Pick<EventStore, 'readAll' | 'committed'>,
+  after: string | null,
+  signal: AbortSignal,
+): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
+  for (let [position, idle] = [after, 0]; !signal.aborted;) {
+    const restUntil = performance.now() + REST_MS;
+    const { version } = store.committed;
+    const events = await store.readAll(position, BATCH);
+    if (signal.aborted) return;
+    position = events.at(-1)?.position ?? position;
+    idle = events.length > 0 ? 0 : idle + 1;
+    if (events.length > 0) yield events;
+    const pollMs = idle < MAX_FAST_POLLS ? POLL_MS : IDLE_POLL_MS;
+    if (events.length < BATCH) await store.committed.changedSince(version, pollMs, signal);
+    const restMs = restUntil - performance.now();
+    if (restMs > 0) await sleep(restMs, signal);
   }
 }

@@ -6,32 +6,31 @@ import type { EventStore } from './port.js';
 import { PostgresEventStore } from './postgres/postgres-event-store.js';
 import { LOG_SCHEMA } from './postgres/schema.js';
 
-/** Nest injection token of the {@link OpenEventStore}. */
 export const OPEN_EVENT_STORE = Symbol('OPEN_EVENT_STORE');
 
 export interface OpenEventStore {
   readonly store: EventStore;
-  /** The store of keyed responses: with the events when these are in PostgreSQL, else in DATABASE_URL. */
-  readonly responses: { readonly pool: Pool; readonly writer: PostgresEventStore };
+  /** The store of keyed responses: that of the events in PostgreSQL, otherwise DATABASE_URL. */
+  readonly responses: PostgresEventStore;
   close(): Promise<void>;
 }
 
-/** The event store of EVENT_STORE_URL; without one, of the database that `pool` is connected to. */
+/** Opens the event store of EVENT_STORE_URL, or without one that of `pool`. */
 export async function openEventStore(config: StoreConfig, pool: Pool): Promise<OpenEventStore> {
   const { eventStoreUrl: url } = config;
   if (url?.startsWith('esdb')) {
-    // The client is large, so only processes that need it load it.
+    // Only processes that need the large client load it.
     const { openEventStoreDb } = await import('./eventstoredb/eventstoredb-event-store.js');
     const store = openEventStoreDb(url);
-    const writer = new PostgresEventStore(pool);
+    const responses = new PostgresEventStore(pool);
     const close = async (): Promise<void> => {
-      await Promise.all([store.close(), writer.close()]);
+      await Promise.all([store.close(), responses.close()]);
     };
-    return { store, responses: { pool, writer }, close };
+    return { store, responses, close };
   }
   if (url === null || url === config.databaseUrl) {
     const store = new PostgresEventStore(pool);
-    return { store, responses: { pool, writer: store }, close: () => store.close() };
+    return { store, responses: store, close: () => store.close() };
   }
   const own = await reaching('event store', 'EVENT_STORE_URL', () =>
     preparedPool(url, config.databasePoolSize),
@@ -41,10 +40,10 @@ export async function openEventStore(config: StoreConfig, pool: Pool): Promise<O
     await store.close();
     await own.end();
   };
-  return { store, responses: { pool: own, writer: store }, close };
+  return { store, responses: store, close };
 }
 
-/** A database for events alone has no migrations: its schema is created when it is missing. */
+/** Creates the missing schema of a database for events alone, which has no migrations. */
 async function preparedPool(connectionString: string, max: number): Promise<Pool> {
   const options = { connectionString, max, query_timeout: RESPONSE_TIMEOUT_MS };
   const pool = openPool(options, { plan_cache_mode: 'force_custom_plan' }, LIMITS);

@@ -17,7 +17,7 @@ type Named = DomainEvent<'tally.named.v1', { readonly subject: string; readonly 
 interface Tally {
   readonly subject: string | null;
   readonly name: string | null;
-  /** Depends on every event, not on the last one alone. */
+  /** A state that depends on every event. */
   readonly changes: number;
 }
 
@@ -43,7 +43,7 @@ describe('snapshots of streams', () => {
   const db = onTestDatabase();
   let store: EventStore;
   let snapshots: Snapshots;
-  /** Events that loads have read. */
+  /** The number of events that loads have read. */
   let read: number;
   let id: string;
 
@@ -71,7 +71,7 @@ describe('snapshots of streams', () => {
     return new CauselessLoop(over, codec, kept);
   }
 
-  /** So many events, `size` to a command. */
+  /** Writes events, `size` per command. */
   async function grow(count: number, size = 25, over = store, of = id): Promise<void> {
     for (let from = 0; from < count; from += size) {
       await loop(snapshots, over).execute(tally, of, ({ changes }) =>
@@ -85,10 +85,10 @@ describe('snapshots of streams', () => {
       `tally-${id}`,
     ]);
 
-  /** The state as all events have it. */
+  /** The state of all events. */
   const whole = (aggregate = tally): Promise<object> => loop(undefined).load(aggregate, id);
 
-  it('spare a load all but the last events, and a command too', async () => {
+  it('save a load and a command all but the last events', async () => {
     await grow(1000);
     const expected = await whole();
     read = 0;
@@ -113,7 +113,7 @@ describe('snapshots of streams', () => {
     );
   });
 
-  it('are not believed by code that knows other events or folds another state', async () => {
+  it('are ignored by code with other events or another state', async () => {
     await grow(200);
     const doubled: typeof tally = {
       ...tally,
@@ -133,7 +133,7 @@ describe('snapshots of streams', () => {
     expect(await rows()).toHaveLength(3);
   });
 
-  it('are replaced when the stream does not have their event: the store was restored', async () => {
+  it('are replaced where the stream lacks their event, as after a restore', async () => {
     await grow(300);
     for (const events of [300, 120, 301]) {
       const restored = new InMemoryEventStore(store.atomic);
@@ -144,7 +144,7 @@ describe('snapshots of streams', () => {
     }
   });
 
-  it('are not used when they were changed or moved to another place, and are rebuilt', async () => {
+  it('are rebuilt where they were changed or moved to another place', async () => {
     await grow(200);
     const expected = await whole();
     for (const damage of [
@@ -165,7 +165,7 @@ describe('snapshots of streams', () => {
     }
   });
 
-  it('hold personal data sealed with the key of the person, and are forgotten with it', async () => {
+  it("contain personal data sealed with the person's key, and are erased with it", async () => {
     const keys = new PersonalKeys(db.database, sealer);
     const kept = new Snapshots(db.database, sealer, keys);
     await grow(200);
@@ -179,7 +179,7 @@ describe('snapshots of streams', () => {
     expect(state).toEqual({ subject: id, name: null, changes: 200 });
   });
 
-  it('are no trouble for a command when they cannot be read or written', async () => {
+  it('do not fail a command when they cannot be read or written', async () => {
     await db.pool.query('alter table event_store.snapshots rename to moved');
     try {
       await grow(250);

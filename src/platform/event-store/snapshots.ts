@@ -5,7 +5,7 @@ import { Database } from '../postgres/database.js';
 import { PersonalKeys, type PersonalKey } from '../sealing/personal-keys.js';
 import { Sealer } from '../sealing/sealer.js';
 
-/** A state with everything up to `revision` folded in, whose event there is `eventId`. */
+/** A state folded up to `revision`, whose event is `eventId`. */
 interface Snapshot<S> {
   readonly state: S;
   readonly revision: number;
@@ -21,9 +21,9 @@ interface Row {
 }
 
 /**
- * Folded states of long streams, in `event_store.snapshots` next to any event store. Never the truth: one
- * that is missing, damaged, of another version of the code or of a person who was forgotten is no snapshot, and no
- * trouble here is trouble for a command. Sealed like personal fields in events, and bound to its place in the stream.
+ * A cache of the folded states of long streams, in `event_store.snapshots`, for any event store. A snapshot that is
+ * missing, damaged, of another code version or of an erased person is ignored, and failures do not fail commands. The
+ * state is sealed like personal fields, and bound to its place in the stream.
  */
 @Injectable()
 export class Snapshots {
@@ -35,7 +35,7 @@ export class Snapshots {
     @Inject(PersonalKeys) private readonly personalKeys: Pick<PersonalKeys, 'obtain' | 'find'>,
   ) {}
 
-  /** Returns the snapshot of a stream, or null. The caller checks that the stream agrees with it. */
+  /** Returns the snapshot of a stream, or null. The caller checks that the stream has its last event. */
   async find<S, E extends DomainEvent>(
     { snapshots }: Aggregate<S, E>,
     stream: string,
@@ -59,7 +59,6 @@ export class Snapshots {
     }
   }
 
-  /** Keeps a state in place of what was kept of the stream before. */
   async save<S, E extends DomainEvent>(
     { snapshots }: Aggregate<S, E>,
     stream: string,
@@ -90,18 +89,17 @@ export class Snapshots {
     }
   }
 
-  /** Drops what is kept of a person; without the key of the person it is no use anyway. */
   async forget(subject: string): Promise<void> {
     await this.database.query('delete from event_store.snapshots where subject = $1', [subject]);
   }
 }
 
-/** Names what the code makes of a stream. */
+/** The name of the code version that folds a stream. */
 function toShape<S>({ version, events }: SnapshotShape<S>): string {
   return `${version}.${sha256([...events].sort().join()).toString('hex', 0, 8)}`;
 }
 
-/** A sealed state opens only as what it was sealed as: of this code, this stream, up to this event. */
+/** The associated data of a sealed state: its stream, code version and last event. */
 function toAssociatedData<S>(
   stream: string,
   shape: SnapshotShape<S>,

@@ -22,7 +22,7 @@ describe('stored responses that name a person', () => {
     store = storeWith(sealer);
   });
 
-  /** Its key. */
+  /** Stores a response and returns its key. */
   async function stored(
     body: string,
     { scope = merchant, by = sealer, sealed = true } = {},
@@ -35,7 +35,7 @@ describe('stored responses that name a person', () => {
   const isKept = async (key: string, scope = merchant): Promise<boolean> =>
     (await store.find(scope, key)) !== null;
 
-  it('go with the person; those of others, of other merchants and those that do not open stay', async () => {
+  it('are erased with the person; those of others, of other merchants and those that do not open remain', async () => {
     const gone = [await stored(`{"id":"${userId}"}`), await stored(`{"id":"${newId()}","user":"${userId}"}`)];
     const stay = [
       await stored(`{"id":"${newId()}"}`),
@@ -49,7 +49,7 @@ describe('stored responses that name a person', () => {
     expect(await isKept(others, other)).toBe(true);
   });
 
-  it('stop the erasure when the key cannot be used now: it is repeated, and none is passed over', async () => {
+  it('fail the erasure where one cannot be opened, and a repeat succeeds', async () => {
     const key = await stored(`{"id":"${userId}"}`);
     const failing = new Sealer(randomBytes(32));
     failing.open = () => {

@@ -26,7 +26,7 @@ describe('the store of responses', () => {
     expect(await ofAProcess().find(first.scope, first.key)).toEqual(first);
   });
 
-  it('keeps the same key of two merchants apart, and knows nothing of others', async () => {
+  it('separates the same key of two merchants, and has no response for other keys', async () => {
     const [one, other] = [response('one'), response('other')];
     const store = ofAProcess();
     await store.storeOrGet(one);
@@ -35,7 +35,7 @@ describe('the store of responses', () => {
     expect(await store.find(other.scope, other.key)).toBeNull();
   });
 
-  it('forgets after 30 days, and not before', async () => {
+  it('deletes responses after 30 days, and not before', async () => {
     const store = ofAProcess();
     const old = response();
     await store.storeOrGet(old);

@@ -20,18 +20,16 @@ interface ResponseRow {
 
 interface SealedRow {
   readonly key: string;
-  /** Text, because a Date would lose the microseconds. */
+  /** A text, because a Date has no microseconds. */
   readonly created_at: string;
 }
 
-/** Sealed responses opened at a time. */
 const PAGE = 500;
 
-/** Clocks of the response and of its subject may differ by as much. */
+/** The largest difference between the clocks of a response and its subject. */
 const MARGIN_MS = DAY_MS;
 const IDS = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g;
 
-/** Selects the responses that are dropped. */
 interface ResponsesAbout {
   readonly named: readonly string[];
   readonly scope: string;
@@ -39,15 +37,14 @@ interface ResponsesAbout {
   readonly since: string;
 }
 
-/** Responses of requests with an Idempotency-Key, by scope and key; always in PostgreSQL, kept 30 days (contract.md 4.4). */
+/** The responses of requests with an Idempotency-Key, in PostgreSQL, kept 30 days (contract.md 4.4). */
 @Injectable()
 export class ResponseStore {
   /** Fingerprints of the requests in progress in this process, by scope and key. */
   readonly inFlight = new Map<string, string>();
   readonly seal: ResponseSeal;
-  private readonly pool: OpenEventStore['responses']['pool'];
   /** `commit_units` of the PostgreSQL adapter, so that responses group-commit under its lock. */
-  private readonly writer: OpenEventStore['responses']['writer'];
+  private readonly store: OpenEventStore['responses'];
 
   constructor(
     @Inject(OPEN_EVENT_STORE) { responses }: Pick<OpenEventStore, 'responses'>,
@@ -55,19 +52,18 @@ export class ResponseStore {
     @Inject(CLOCK) private readonly clock: Clock,
     sealer: Sealer,
   ) {
-    this.pool = responses.pool;
-    this.writer = responses.writer;
+    this.store = responses;
     this.seal = new ResponseSeal(sealer);
   }
 
-  /** Stores the response and returns null, unless the key has one: then that, and nothing changes. */
+  /** Stores the response and returns null. Returns the stored response of a key that has one. */
   async storeOrGet(response: StoredResponse): Promise<StoredResponse | null> {
-    const result = await this.writer.commit({ appends: [], response });
+    const result = await this.store.commit({ appends: [], response });
     return result.outcome === 'responded' ? result.response : null;
   }
 
   async find(scope: string, key: string): Promise<StoredResponse | null> {
-    const { rows } = await this.pool.query<ResponseRow>(
+    const { rows } = await this.store.pool.query<ResponseRow>(
       bounded({
         name: 'event_store.find_response',
         text: 'select fingerprint, status, body from event_store.responses where scope = $1 and key = $2',
@@ -78,10 +74,7 @@ export class ResponseStore {
     return row ? { scope, key, ...row } : null;
   }
 
-  /**
-   * Deletes the sealed responses of the scope since then that hold one of these ids. A repeat under their keys runs
-   * again. False when it was stopped before the end.
-   */
+  /** Deletes the sealed responses of the scope since then with one of these ids. Returns false if stopped early. */
   async drop({ named: ids, scope, since }: ResponsesAbout, signal?: AbortSignal): Promise<boolean> {
     const known = new Set(ids);
     for await (const page of this.sealed(scope, new Date(Date.parse(since) - MARGIN_MS))) {
@@ -96,18 +89,17 @@ export class ResponseStore {
     return true;
   }
 
-  /** Deletes responses older than 30 days before `now`, by default the earlier of two clocks; returns how many. */
+  /** Deletes responses older than 30 days before `now`, by default the earlier of two clocks. Returns their number. */
   @Periodic({ name: 'retention of stored responses', everyMs: HOUR_MS })
   async purge(signal?: AbortSignal, now?: Date): Promise<number> {
     const latest = now ?? (await earlierNow(this.database, this.clock));
     const before = new Date(latest.getTime() - RESPONSES_KEPT_DAYS * DAY_MS);
-    return deleteBefore(this.pool, 'event_store.responses', 'created_at < $1', before, signal);
+    return deleteBefore(this.store.pool, 'event_store.responses', 'created_at < $1', before, signal);
   }
 
-  /** Sealed responses of the scope that were stored since then, in pages. */
   private async *sealed(scope: string, since: Date): AsyncGenerator<readonly StoredResponse[]> {
     for (let after: SealedRow = { created_at: since.toISOString(), key: NIL_UUID }; ;) {
-      const { rows } = await this.pool.query<SealedRow & ResponseRow>(
+      const { rows } = await this.store.pool.query<SealedRow & ResponseRow>(
         `select key, created_at::text, fingerprint, status, body from event_store.responses
          where scope = $1 and body like 'sealed:%' and (created_at, key) > ($2::timestamptz, $3::uuid)
          order by created_at, key limit ${PAGE}`,
@@ -121,7 +113,7 @@ export class ResponseStore {
   }
 
   private async delete(responses: readonly Pick<StoredResponse, 'scope' | 'key'>[]): Promise<void> {
-    await this.pool.query(
+    await this.store.pool.query(
       `delete from event_store.responses using unnest($1::text[], $2::uuid[]) gone (scope, key)
        where responses.scope = gone.scope and responses.key = gone.key`,
       [responses.map(({ scope }) => scope), responses.map(({ key }) => key)],

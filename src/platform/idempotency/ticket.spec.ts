@@ -26,7 +26,7 @@ describe('a stored response', () => {
     expect(() => seal.open({ ...seal.seal(response), ...change })).toThrow();
   });
 
-  it('has its secret until the time that is given, and null from then on', () => {
+  it('has its secret until the given time, and null afterwards', () => {
     const stored = seal.seal(response, 2000);
     time.now = 1999;
     expect(seal.open(stored).body).toBe(response.body);

@@ -54,7 +54,6 @@ export class KeyedTicket extends IdempotencyTicket {
     return this.committed?.status === status && this.committed.body === body;
   }
 
-  /** The response as it is stored. */
   toStored(status: number, body: string): StoredResponse {
     const response = { ...this.request, status, body };
     return this.inClear || body === ''

@@ -14,7 +14,7 @@ import { processConfig } from '../config/config.js';
 
 const HOUR_MS = 3_600_000;
 
-/** Runs that end when the test says so. */
+/** Runs that the test ends. */
 function held(options: Partial<BackgroundOptions> = {}) {
   const runs: { end(): void; fail(): void; signal: AbortSignal }[] = [];
   const work = new BackgroundWork({
@@ -69,7 +69,7 @@ describe('background work', () => {
     await work.stop();
   });
 
-  it('logs what fails and waits longer each time, also when woken; a success resets the delay', async () => {
+  it('logs failures with growing delays, also when woken, until a success', async () => {
     let runs = 0;
     const work = new BackgroundWork({
       name: 'tests',
@@ -165,7 +165,7 @@ describe('the background of a process', () => {
     return module.init();
   };
 
-  it('runs and lists what is for its roles, and nothing in a program', async () => {
+  it('runs and lists the work of its roles, and none in a program', async () => {
     for (const [roles, expected] of [
       [['worker'], ['worker', 'any', 'periodic']],
       [['api'], ['api', 'any']],
@@ -178,7 +178,7 @@ describe('the background of a process', () => {
     }
   });
 
-  it('ends also when a run does not, and says which', async () => {
+  it('ends after the grace period where a run does not end, and logs its name', async () => {
     const { work } = held({ name: 'endless' });
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     const app = await boot(['worker'], [{ provide: 'endless', useValue: new Holder(work) }], 20);

@@ -14,7 +14,7 @@ export interface BackgroundOptions {
   readonly name: string;
   /** The interval between two runs, unless the work is woken sooner. */
   readonly everyMs: number;
-  /** Does all that is due. Once `signal` aborts it ends where it can: the next run continues. */
+  /** Does all due work. It ends early once `signal` aborts; the next run continues. */
   readonly run: (signal: AbortSignal) => Promise<unknown>;
   /** The role of the processes that run it; `worker` when absent. */
   readonly role?: ProcessRole | 'any';
@@ -24,12 +24,13 @@ export interface BackgroundOptions {
 }
 
 /**
- * Periodic work: runs once at the start, then at every tick of its interval and whenever it is woken, never twice at a
- * time in a process. A tick during a run is skipped, a wake during a run is followed by another run. A run that fails is
- * logged and repeated after a growing delay; neither ticks nor wakes shorten that.
+ * Periodic work. It runs at the start, at every tick of its interval and after each wake, one run at a time in a
+ * process. A tick during a run is skipped; after a wake during a run, another run follows. A failed run is logged and
+ * repeated after a growing delay, which ticks and wakes do not shorten.
  *
- * It is a method of a provider marked `@Periodic()`, or a field marked `@Background()` where something wakes or stops it:
- * {@link BackgroundModule} starts it in processes of its role, registers its interval and stops it. What only one process may do at a time claims an item of `work.items`.
+ * It is a method of a provider with `@Periodic()`, or a field with `@Background()` where something wakes or stops it.
+ * {@link BackgroundModule} runs it in processes of its role. Work for one process at a time claims an item of
+ * `work.items`.
  */
 export class BackgroundWork {
   private readonly stopping = new AbortController();
@@ -48,13 +49,13 @@ export class BackgroundWork {
     return { name, every_ms: everyMs, last_at: iso(this.lastAt), next_at: iso(this.nextAt) };
   }
 
-  /** Requests a run and returns at once. Without effect where the work is not started. */
+  /** Requests a run. It has no effect before the start. */
   wake(): void {
     this.isRequested = true;
     if (this.interval !== null) this.loop ??= this.runUntilIdle(this.stopping.signal);
   }
 
-  /** The interval, for the list of what runs. */
+  /** Starts the work and returns its interval. */
   start(): NodeJS.Timeout {
     if (this.interval !== null) return this.interval;
     this.interval = setInterval(() => {
@@ -99,7 +100,7 @@ export class BackgroundWork {
 
 const log = new Logger(BackgroundWork.name);
 
-/** Declares a method of a provider as {@link BackgroundWork} that nothing wakes. */
+/** Marks a method of a provider as {@link BackgroundWork} that nothing wakes. */
 export const Periodic = methodDecorator<
   Omit<BackgroundOptions, 'run'>,
   (signal: AbortSignal) => Promise<unknown>
@@ -107,7 +108,7 @@ export const Periodic = methodDecorator<
 
 const FIELDS = Symbol('background work');
 
-/** Registers the {@link BackgroundWork} in a field of a provider, or each of a list. */
+/** Marks a field of a provider with {@link BackgroundWork}, or with a list. */
 export function Background(): PropertyDecorator {
   return (provider, field) => {
     const fields = (Reflect.getMetadata(FIELDS, provider) ?? []) as readonly PropertyKey[];

@@ -14,9 +14,9 @@ import { withTimeout } from '../timeout.js';
 import { BackgroundWork, findBackgroundWork, Periodic } from './background-work.js';
 
 /**
- * Runs the {@link BackgroundWork} of `@Background()` fields and `@Periodic()` methods of providers from the start of the process to its end. Each
- * is an interval of `SchedulerRegistry`, without the module of @nestjs/schedule: that clears all intervals as soon as the
- * process begins to stop, and a sender needs its heartbeat until it has released what it claimed.
+ * Runs the {@link BackgroundWork} of `@Background()` fields and `@Periodic()` methods of providers while the process
+ * runs. Each is an interval of `SchedulerRegistry`, without the module of @nestjs/schedule: that clears all intervals
+ * when the process begins to stop, and a sender needs its heartbeat until it has released its claims.
  */
 @Module({
   imports: [DiscoveryModule],
@@ -53,7 +53,7 @@ export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicati
       });
   }
 
-  /** Waits for the current runs, but not beyond the grace: the rest of the process shall end in order. */
+  /** Waits for the current runs, at most for SHUTDOWN_GRACE_MS. */
   async beforeApplicationShutdown(): Promise<void> {
     const works = this.works.filter(({ options }) => options.stopsWithProvider !== true);
     const running = new Set(works);

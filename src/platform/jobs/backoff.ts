@@ -15,12 +15,11 @@ export function backoffMs(
   return delay * (0.5 + random() / 2);
 }
 
-/** Sleeps before attempt `attempt` (from 0); ends early, quietly, when `signal` aborts. */
+/** Sleeps before attempt `attempt` (from 0), until `signal` aborts. */
 export async function waitForRetry(backoff: Backoff, attempt: number, signal?: AbortSignal): Promise<void> {
   await sleep(backoffMs(backoff, attempt), signal);
 }
 
-/** Sleeps; ends early, quietly, when `signal` aborts. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   await timer(ms, undefined, { signal, ref: true }).catch(() => undefined);
 }

@@ -44,7 +44,7 @@ describe('work of one kind', () => {
       'select key, failures, cause, due_at > now() as later, lease from work.items order by key',
     );
 
-  it('performs all that is due, and each item until it is done', async () => {
+  it('performs all due items, each until it is done', async () => {
     await add('a', 'b', 'c', 'd', 'e');
     const performed: string[] = [];
     await run(
@@ -59,7 +59,7 @@ describe('work of one kind', () => {
     expect(warn).not.toHaveBeenCalled();
   });
 
-  it('logs what an attempt throws, and repeats it after the delay of the kind; the others are done', async () => {
+  it("logs an error and retries the item after the kind's backoff, and completes the others", async () => {
     await add('a', 'b', 'c');
     await run(({ key }) => (key === 'b' ? Promise.reject(new Error('refused')) : Promise.resolve('done')));
     expect(await open()).toEqual([
@@ -68,7 +68,7 @@ describe('work of one kind', () => {
     expect(warn.mock.calls).toMatchObject([[{ msg: 'work failed', kind: 'tests', key: 'b', failures: 1 }]]);
   });
 
-  it('claims no more once the process stops, and ends with what it has claimed', async () => {
+  it('claims nothing after the process stops, and completes its claimed items', async () => {
     await add('a', 'b', 'c', 'd');
     const stopping = new AbortController();
     await run(

@@ -3,7 +3,7 @@ import { backoffMs, type Backoff } from './backoff.js';
 import { BackgroundWork } from './background-work.js';
 import type { ClaimOptions, Next, WorkItem, WorkItems } from './work-items.js';
 
-/** `retry`: again after the delay of the kind's policy, without a word in the log; so is a {@link Next} without a delay. */
+/** The outcome of an item. `retry` counts a failure and, as {@link Next} without a delay, uses the kind's backoff. */
 export type WorkOutcome = 'done' | 'retry' | (Omit<Next, 'inMs'> & Partial<Pick<Next, 'inMs'>>);
 
 export interface WorkKind<State extends object> {
@@ -11,17 +11,17 @@ export interface WorkKind<State extends object> {
   /** The interval between two claims, unless the work is woken sooner. */
   readonly everyMs: number;
   readonly batch: number;
-  /** The time without an outcome after which another process takes the item over from one that is dead or slow. */
+  /** The time after which another process claims the item of a dead or slow one. */
   readonly leaseMs: number;
-  /** The lease lasts for as long as the process performs the item. */
+  /** Renews the lease while the process performs the item. */
   readonly keepsLease?: true;
   readonly retry: Backoff;
   readonly claims?: () => Pick<ClaimOptions, 'lines' | 'except'>;
-  /** May be killed anywhere, and may run twice for one item. What it throws is logged, and it is called again later. */
+  /** Performs an item. It may be killed, and may run twice for one item. An error is logged and retried. */
   readonly perform: (item: WorkItem<State>, signal: AbortSignal) => Promise<WorkOutcome>;
 }
 
-/** Performs the due items of one kind, in any number of processes, each until it is done. */
+/** Performs the due items of one kind, in any number of processes. */
 export class DueWork<State extends object = object> extends BackgroundWork {
   constructor(
     private readonly items: WorkItems,

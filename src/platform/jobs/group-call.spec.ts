@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { GroupCall } from './group-call.js';
 
-it('a group call sends what arrives meanwhile together, in order, no more than allowed', async () => {
+it('a group call sends the calls that arrive meanwhile together, in order, up to the maximum', async () => {
   const batches: number[][] = [];
   let letGo = (): void => undefined;
   const held = new Promise<void>((resolve) => (letGo = resolve));

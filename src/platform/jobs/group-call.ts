@@ -7,12 +7,12 @@ interface Waiting<In, Out> {
 }
 
 const MAX_BATCH = 500;
-/** A batch of at least so many calls is load. */
+/** The batch size that counts as load. */
 const LOAD = 4;
 
 /**
- * Calls that arrive while one is in flight go together in the next: a thousand callers cost the database a few statements
- * instead of thousands. `run` returns results in the order of its inputs; when it rejects, all of its calls do.
+ * Calls that arrive while one is in flight go together in the next, so that many callers cost few statements. `run`
+ * returns results in the order of its inputs; where it rejects, all of its calls do.
  */
 export class GroupCall<In, Out> {
   private readonly max: number;
@@ -27,9 +27,9 @@ export class GroupCall<In, Out> {
     private readonly run: (inputs: readonly In[]) => Promise<readonly Out[]>,
     options: {
       readonly max?: number;
-      /** The milliseconds for which a batch gathers under load before it is sent. */
+      /** The milliseconds in which a batch gathers under load. */
       readonly gatherMs?: number;
-      /** Starts a batch; what it returns says of each input whether it joins, or waits for the next. It takes the first. */
+      /** Starts a batch and returns its filter. Rejected inputs wait for the next batch; the first is accepted. */
       readonly group?: () => (input: In) => boolean;
     } = {},
   ) {
@@ -52,7 +52,6 @@ export class GroupCall<In, Out> {
     return done;
   }
 
-  /** Resolves when no call is left. */
   async settled(): Promise<void> {
     for (let last: Promise<unknown> | null = null; last !== this.last; await last) last = this.last;
   }
@@ -83,9 +82,9 @@ export class GroupCall<In, Out> {
   }
 }
 
-/** Wakes waiters in this process when something changed; a change between a check and the wait is not lost. */
+/** Wakes waiters in this process after a change, also one between a check and the wait. */
 export class ChangeNotifier {
-  /** Grows with every change; read it before the check. */
+  /** The number of changes, which a waiter reads before its check. */
   version = 0;
   private readonly waiting = new Set<() => void>();
 
@@ -94,7 +93,7 @@ export class ChangeNotifier {
     for (const wake of [...this.waiting]) wake();
   }
 
-  /** Resolves when something changed since `version` was read, after `ms`, or when `abort` fires. */
+  /** Resolves after a change since `version`, after `ms`, or when `abort` fires. */
   async changedSince(version: number, ms: number, abort?: AbortSignal): Promise<void> {
     if (this.version !== version || abort?.aborted) return;
     await new Promise<void>((resolve) => {

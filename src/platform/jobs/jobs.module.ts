@@ -6,10 +6,7 @@ import { reaching } from '../postgres/unavailable.js';
 import { QueueBackend } from './queue-backend.js';
 import { WorkItems } from './work-items.js';
 
-/**
- * The table of due work and the queue, for every module: BullMQ
- * (`BullModule.registerQueue({ name })`, `@Processor(name)`) on QUEUE_URL or the database.
- */
+/** The table of due work, and BullMQ on QUEUE_URL or the database, for every module. */
 @Global()
 @Module({
   imports: [
@@ -27,7 +24,7 @@ import { WorkItems } from './work-items.js';
       provide: QueueBackend,
       inject: [storeConfig.KEY],
       useFactory: ({ roles, queueUrl, databaseUrl }: StoreConfig) => {
-        // A process without a role is a program: it needs no queue.
+        // A process without a role is a program, which needs no queue.
         if (roles.length === 0 && databaseUrl !== null) return QueueBackend.unused(databaseUrl);
         const url = queueUrl ?? databaseUrl;
         if (url === null) throw new Error('neither QUEUE_URL nor DATABASE_URL is set');

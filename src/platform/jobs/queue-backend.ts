@@ -10,45 +10,24 @@ import type { Pool } from 'pg';
 import { LIMITS, openPool, RESPONSE_TIMEOUT_MS } from '../postgres/session-settings.js';
 
 const SCHEMA = 'bullmq';
-/** Each worker keeps one connection for LISTEN; the others serve all queues of the process. */
+/** One connection for the LISTEN of each worker, and others for all queues of the process. */
 const POOL_SIZE = 6;
 
-/**
- * Where BullMQ keeps its jobs: PostgreSQL (its own schema), or Redis by the scheme of the URL. One set of connections
- * for all queues and workers of the process. The processors are the same on either.
- */
+/** The storage of BullMQ, PostgreSQL or Redis by the scheme of the URL, with one set of connections. */
 @Injectable()
 export class QueueBackend implements BeforeApplicationShutdown, OnApplicationShutdown {
   private constructor(
     readonly kind: 'postgres' | 'redis',
-    /** BullMQ's option `connection`. */
     readonly connection: ConnectionOptions,
     readonly ping: () => Promise<unknown>,
     readonly close: () => Promise<unknown>,
     private readonly leave: () => Promise<void> = () => Promise.resolve(),
   ) {}
 
-  /** Connects by `postgres://`, `postgresql://`, `redis://` or `rediss://`; on PostgreSQL it also migrates the schema. */
+  /** Connects, and migrates the schema of PostgreSQL. */
   static async connect(url: string): Promise<QueueBackend> {
-    return /^rediss?:/.test(url) ? QueueBackend.redis(url) : QueueBackend.postgres(url);
-  }
-
-  /** Creates the backend of a process that neither adds nor takes jobs: it migrates nothing and needs no queue. */
-  static unused(databaseUrl: string): QueueBackend {
-    return QueueBackend.onPool(queuePool(databaseUrl));
-  }
-
-  /** Runs before BullMQ closes its queues and workers, which takes as long as their server is unavailable. */
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.leave();
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    await this.close();
-  }
-
-  private static async postgres(connectionString: string): Promise<QueueBackend> {
-    const pool = queuePool(connectionString);
+    if (/^rediss?:/.test(url)) return QueueBackend.redis(url);
+    const pool = queuePool(url);
     const client = await pool.connect();
     try {
       await runMigrations(client, SCHEMA);
@@ -56,6 +35,20 @@ export class QueueBackend implements BeforeApplicationShutdown, OnApplicationShu
       client.release();
     }
     return QueueBackend.onPool(pool);
+  }
+
+  /** Creates the backend of a process without jobs, which migrates nothing. */
+  static unused(databaseUrl: string): QueueBackend {
+    return QueueBackend.onPool(queuePool(databaseUrl));
+  }
+
+  /** Runs before BullMQ closes its queues and workers, which would wait for an unavailable server. */
+  beforeApplicationShutdown(): Promise<void> {
+    return this.leave();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.close();
   }
 
   private static onPool(pool: Pool): QueueBackend {
@@ -93,16 +86,13 @@ function queuePool(connectionString: string): Pool {
   return openPool(options, { search_path: SCHEMA }, LIMITS);
 }
 
-/** The time in which reconnecting clients can notice the shutdown, and open ones can quit. */
+/** The time for reconnecting clients to notice the shutdown, and for open ones to quit. */
 const CLOSE_TIMEOUT_MS = 5000;
 const RETRY_AFTER_AT_MOST_MS = 2000;
-/** Nothing waits for the server on these. */
+/** The states of a connection in which no call waits for the server. */
 const SETTLED = ['ready', 'end', 'wait'];
 
-/**
- * A connection to Redis and those that BullMQ copies from it. They wait for as long as the server is unavailable, and once the
- * process shuts down no longer: BullMQ's own shutdown waits for the server to come back.
- */
+/** The connections to Redis, which wait for an unavailable server until the process shuts down. */
 class RedisConnections {
   private stopping = false;
   private readonly all: Redis[] = [];
@@ -114,7 +104,7 @@ class RedisConnections {
     const ioredis = await import('ioredis');
     const retryStrategy = (times: number): number | null =>
       connections.stopping ? null : Math.min(times * 50, RETRY_AFTER_AT_MOST_MS);
-    // Workers block on their connection, so a command may wait for as long as the server is unavailable.
+    // Workers block on their connection, so that a command may wait for an unavailable server.
     const client = new ioredis.Redis(url, { maxRetriesPerRequest: null, lazyConnect: true, retryStrategy });
     const connections = new RedisConnections(client);
     let lastError: Error | null = null;
@@ -128,7 +118,7 @@ class RedisConnections {
       return copy;
     };
     connections.all.push(client);
-    // ioredis itself says no more than that the connection is closed.
+    // The error of ioredis itself has no cause.
     await client.connect().catch((error: unknown) => {
       client.disconnect();
       throw lastError ?? error;
@@ -136,7 +126,7 @@ class RedisConnections {
     return connections;
   }
 
-  /** Resolves once every connection is open or has ended; what is open then has some seconds to quit. */
+  /** Resolves once every connection is open or has ended. Open ones have some seconds to quit. */
   async leave(): Promise<void> {
     if (this.stopping) return;
     this.stopping = true;

@@ -56,7 +56,7 @@ describe('due work', () => {
     expect(await claim()).toEqual([]);
   });
 
-  it('that is requested again while it is performed stays due after any outcome of the attempt', async () => {
+  it('that is requested again while it is performed remains due after any outcome', async () => {
     await add({ key: 'one', state: { round: 1 } });
     const first = await claimOne();
     await add({ key: 'one', state: { round: 2 } });
@@ -102,7 +102,7 @@ describe('due work', () => {
     expect(due.find(({ key }) => key === 'now')).toMatchObject({ failures: 1, state: { seen: 1 } });
   });
 
-  it('that is not due yet is left, and what a rolled back transaction scheduled is not there', async () => {
+  it('that is not due yet is not claimed, and a rollback removes scheduled work', async () => {
     await add({ key: 'later', dueAt: new Date(Date.now() + 60_000).toISOString() });
     const rolledBack = db.database.transaction(async (tx) => {
       await scheduleWork(tx, KIND, [{ key: 'never' }]);

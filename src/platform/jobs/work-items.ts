@@ -2,20 +2,19 @@ import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { Database } from '../postgres/database.js';
 
-/** One part in this many of each claim is left to the later lines, so that they are not starved. */
+/** The divisor of the part of each claim that is reserved for later lines against starvation. */
 const LATER_SHARE = 5;
-/** Shares get equal parts of a claim. What some leave unused goes to the others, up to this many times their part. */
+/** The most equal parts of a claim that one share gets of what others leave unused. */
 const SURPLUS = 4;
 const MIN_PART = 8;
 
-/** A row of `work.items` that this process has claimed. */
 export interface WorkItem<State extends object = object> {
   readonly kind: string;
   readonly key: string;
   readonly share: string;
-  /** Identifies this claim: completing or retrying the item has no effect once it was claimed or scheduled again. */
+  /** The id of this claim: it is void after the item was claimed or scheduled again. */
   readonly lease: string;
-  /** The attempts that failed in a row, their duration and the last reason. */
+  /** The consecutive failed attempts, their duration and the last reason. */
   readonly failures: number;
   readonly failing_seconds: number;
   readonly cause: string | null;
@@ -26,7 +25,7 @@ export interface NewItem {
   readonly key: string;
   readonly share?: string;
   readonly line?: number;
-  /** The due time of the item; now when absent. */
+  /** The due time; now when absent. */
   readonly dueAt?: string;
   /** The new state; unchanged when absent. */
   readonly state?: object;
@@ -38,14 +37,13 @@ export interface ClaimOptions {
   readonly leaseMs: number;
   /** The lines in the order in which they are claimed; line 0 when absent. */
   readonly lines?: readonly number[];
-  /** The shares that are not claimed. */
   readonly except?: readonly string[];
 }
 
 /** The next due time of an item and the changes of its row. */
 export interface Next {
   readonly inMs: number;
-  /** Counts the attempt as a failure for this reason; without it the count of failures is reset. */
+  /** The failure to count. Without one the count is reset. */
   readonly failure?: { readonly cause: string | null };
   /** The new state; unchanged when absent. */
   readonly state?: object;
@@ -57,10 +55,7 @@ export interface Next {
 export class WorkItems {
   constructor(private readonly database: Database) {}
 
-  /**
-   * Claims due items, the first line before the next and shares by round robin. No other process claims them before the
-   * lease has ended. `more` says whether more items may be due.
-   */
+  /** Claims due items for the time of a lease, line by line, shares by round robin. `more`: more items may be due. */
   async claim<State extends object = object>({
     kind,
     limit,
@@ -87,7 +82,7 @@ export class WorkItems {
     return { items: rows, more };
   }
 
-  /** Deletes the item, whose work is done. Returns false when its lease was lost. */
+  /** Deletes a completed item. Returns false where its lease was lost. */
   async complete({ kind, key, lease }: WorkItem): Promise<boolean> {
     const rows = await this.database.query(
       'delete from work.items where kind = $1 and key = $2 and lease = $3 returning 1 as deleted',
@@ -96,12 +91,12 @@ export class WorkItems {
     return rows.length === 1;
   }
 
-  /** Makes the item due again later. Returns false when its lease was lost. */
+  /** Schedules the item again. Returns false where its lease was lost. */
   async retry(item: WorkItem, next: Next): Promise<boolean> {
     return (await this.retryAll([[item, next]])) === 1;
   }
 
-  /** Makes items of one kind due again later. Returns how many: those whose lease was lost are left as they are. */
+  /** Schedules items of one kind again, except those whose lease was lost. Returns their number. */
   async retryAll(items: readonly (readonly [item: WorkItem, next: Next])[]): Promise<number> {
     if (items.length === 0) return 0;
     const rows = await this.database.query(
@@ -126,7 +121,7 @@ export class WorkItems {
     return rows.length;
   }
 
-  /** Extends the leases of items of one kind by `leaseMs`. Returns false when one of them was lost. */
+  /** Extends the leases of items of one kind by `leaseMs`. Returns false where one was lost. */
   async extend(claimed: WorkItem | readonly WorkItem[], leaseMs: number): Promise<boolean> {
     const items = [claimed].flat();
     if (items.length === 0) return true;
@@ -139,7 +134,7 @@ export class WorkItems {
     return rows.length === items.length;
   }
 
-  /** Keeps the lease for as long as `work` runs. A process that stalls loses it. */
+  /** Renews the lease while `work` runs. A process that stalls loses it. */
   async whileClaimed<T>(
     claimed: WorkItem | readonly WorkItem[],
     leaseMs: number,
@@ -154,7 +149,7 @@ export class WorkItems {
     }
   }
 
-  /** Counts the items of a kind that are overdue by `byMs`, and returns for how long the oldest has been due. */
+  /** Returns the number of items of a kind that are overdue by `byMs`, and the delay of the oldest. */
   async overdue(kind: string, byMs: number): Promise<{ readonly count: number; readonly seconds: number }> {
     const [row] = await this.database.query<{ count: number; seconds: number }>(
       `select count(*)::int, coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as seconds
@@ -169,7 +164,7 @@ export class WorkItems {
   }
 }
 
-/** Adds items, or schedules existing ones again, also those that are claimed or failed before. */
+/** Adds items, or schedules existing ones again, also claimed and failed ones. */
 export async function scheduleWork(tx: PoolClient, kind: string, items: readonly NewItem[]): Promise<void> {
   if (items.length === 0) return;
   await tx.query(
@@ -191,7 +186,7 @@ export async function scheduleWork(tx: PoolClient, kind: string, items: readonly
   );
 }
 
-/** Makes existing items due at once; their failures still count. */
+/** Makes existing items due at once, without a reset of their failures. */
 export async function wakeWork(
   tx: PoolClient,
   kind: string,
@@ -210,8 +205,8 @@ export async function dropWork(tx: PoolClient, kind: string, keys: readonly stri
 }
 
 /**
- * The shares that have any work by leaps through the index, then the longest due of each share, then the first of every
- * share before the second of any: however much one has, the others do not wait behind it.
+ * The fair claim: a skip scan of the index finds the shares with work, each gives its longest due items, and these are
+ * claimed by round robin. One share with much work does not delay the others.
  */
 const CLAIM = `
   with recursive shares as (

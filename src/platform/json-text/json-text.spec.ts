@@ -92,7 +92,7 @@ describe('the depth of a JSON text', () => {
 });
 
 describe('members and elements', () => {
-  /** The text again, from the calls of the visitors. */
+  /** Rebuilds the text from the calls of the visitors. */
   const again = (json: string, at = 0): string => {
     const parts: string[] = [];
     if (json[at] === '{') {

@@ -1,6 +1,6 @@
 /**
- * Reads JSON text in place, for what a parser cannot give: the exact text of a member, the depth of a text before it is
- * parsed, and what of malformed text can be recognized. Text that JSON.parse refuses gets some result; nothing here recurses.
+ * Reads JSON text in place, without recursion: the exact text of a member, the depth before a parse, the members of
+ * malformed text. The results for text that JSON.parse rejects are arbitrary.
  */
 
 const QUOTE = 0x22;
@@ -11,7 +11,7 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Both get where a value begins and return the index after it, which {@link endOfValue} finds. */
+/** Callbacks that get the start of a value and return the index after it ({@link endOfValue}). */
 type VisitElement = (start: number) => number;
 type VisitMember = (key: string, start: number) => number;
 
@@ -28,11 +28,7 @@ export function measureDepth(json: string): number {
   return deepest;
 }
 
-/**
- * The text of the value at `path` in `json`, exactly as it is written there: parsing and writing it again would lose large
- * integers, key order and escapes. Of repeated keys the last one counts, as for JSON.parse. Undefined when there is no
- * such member.
- */
+/** Returns the exact text of the value at `path`, without the losses of a parse. The last of repeated keys counts. */
 export function memberText(json: string, path: readonly string[]): string | undefined {
   let text: string | undefined = json;
   for (const member of path) {
@@ -48,12 +44,12 @@ export function memberText(json: string, path: readonly string[]): string | unde
   return text;
 }
 
-/** JSON text of the fields and one more, whose value is JSON text already and stays as it is. */
+/** The JSON text of the fields and one more member, whose value is JSON text already. */
 export function withJsonText(fields: object, name: string, text: string): string {
   return `${JSON.stringify(fields).slice(0, -1)},${JSON.stringify(name)}:${text}}`;
 }
 
-/** Visits the members of the object at `at`, white space before it allowed, in order. Returns the index after it. */
+/** Visits the members of the object at `at`, after optional white space. Returns the index after it. */
 export function eachMember(json: string, at: number, visit: VisitMember): number {
   at = skipSpace(json, at);
   if (json.charCodeAt(at) !== OPEN_BRACE) return at;
@@ -68,7 +64,6 @@ export function eachMember(json: string, at: number, visit: VisitMember): number
   return at + 1;
 }
 
-/** Visits the elements of an array as {@link eachMember} visits the members of an object. */
 export function eachElement(json: string, at: number, visit: VisitElement): number {
   at = skipSpace(json, at);
   if (json.charCodeAt(at) !== OPEN_BRACKET) return at;
@@ -80,13 +75,12 @@ export function eachElement(json: string, at: number, visit: VisitElement): numb
   return at + 1;
 }
 
-/** The string between the quotes at `start` and before `end`. Throws SyntaxError for a malformed escape. */
+/** Returns the string between the quotes at `start` and before `end`. Throws SyntaxError for a malformed escape. */
 export function readString(json: string, start: number, end: number): string {
   const inner = json.slice(start + 1, end - 1);
   return inner.includes('\\') ? (JSON.parse(`"${inner}"`) as string) : inner;
 }
 
-/** Index after the value that begins at `start`. */
 export function endOfValue(json: string, start: number): number {
   if (json.charCodeAt(start) === QUOTE) return endOfString(json, start);
   let depth = 0;
@@ -104,7 +98,6 @@ export function endOfValue(json: string, start: number): number {
   return json.length;
 }
 
-/** Index after the closing quote of the string that opens at `start`. */
 function endOfString(json: string, start: number): number {
   let at = start + 1;
   while (at < json.length && json.charCodeAt(at) !== QUOTE) at += json.charCodeAt(at) === BACKSLASH ? 2 : 1;
@@ -117,17 +110,16 @@ function skipSpace(json: string, from: number): number {
   return at;
 }
 
-/** A byte order mark counts as white space: it may precede a text. */
+/** A byte order mark, which may precede a text, counts as white space. */
 function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09 || code === 0xfeff;
 }
 
-/** The text of an object, in its place in a parsed body. */
 export class JsonText {
   constructor(readonly text: string) {}
 }
 
-/** Puts the {@link JsonText} of the object at `path` in its place; any other value stays as it is. */
+/** Replaces the object at `path` by its {@link JsonText}; any other value remains. */
 export function keepJsonText(body: unknown, path: readonly string[], json: string): unknown {
   let parent: unknown = body;
   for (const name of path.slice(0, -1))

@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
 
-/** Rows of one statement, which holds no lock for long. */
+/** The rows of one statement, few enough to hold no lock for long. */
 const CHUNK = 1000;
 
-/** Deletes, in chunks, the rows to which the condition about `$1`, the instant, applies; returns how many. */
+/** Deletes the rows of a condition on the time `$1`, in chunks. Returns their number. */
 export async function deleteBefore(
   pool: Pool,
   table: string,
@@ -26,7 +26,7 @@ const ROWS_PER_PAGE = 1000;
 
 type Query = <Row extends object>(sql: string, values: readonly unknown[]) => Promise<readonly Row[]>;
 
-/** Hands `read` every row, page by page. `sql` gives up to `$2` rows with keys after `$1` (null at first), in their order. */
+/** Passes every row to `read`. `sql` selects up to `$2` rows with keys after `$1` (null at first), in order. */
 export async function everyRow<Row extends object>(
   query: Query,
   sql: string,
@@ -42,7 +42,6 @@ export async function everyRow<Row extends object>(
   }
 }
 
-/** One array per column, as `unnest` takes them. */
 export function columnArrays<Row extends object>(
   rows: readonly Row[],
   ...names: readonly (keyof Row)[]

@@ -14,7 +14,7 @@ export class ClockCheck {
     private readonly database: Database,
   ) {}
 
-  /** Seconds that this clock is ahead, at least; 0 when the time the question took explains all of it. */
+  /** Measures by how many seconds this clock is ahead, at least; 0 within the duration of the query. */
   async skewSeconds(): Promise<number> {
     const before = this.clock.now().getTime();
     const database = (await databaseNow(this.database)).getTime();
@@ -24,20 +24,20 @@ export class ClockCheck {
     return skewMs / 1000;
   }
 
-  /** Throws when the clock is off by more than MAX_CLOCK_SKEW_SECONDS. */
+  /** Throws where the clock differs by more than MAX_CLOCK_SKEW_SECONDS. */
   async check(): Promise<void> {
     const skew = await this.skewSeconds();
     if (Math.abs(skew) > this.config.maxClockSkewSeconds) throw new ClockOff(skew);
   }
 
-  /** Throws `unavailable` where a wrong clock must not decide: another process, or this one later, may do it. */
+  /** Throws `unavailable` with a wrong clock, for a decision that another process, or this one later, may make. */
   async require(): Promise<void> {
     await this.holds(({ message }) => {
       throw new DomainError('unavailable', `Nothing is decided here now: ${message}`);
     });
   }
 
-  /** Returns false and calls `off` with the reason where {@link check} fails. */
+  /** Returns false, after a call of `off`, where {@link check} fails. */
   async holds(off?: (why: ClockOff) => void): Promise<boolean> {
     try {
       await this.check();
@@ -56,15 +56,11 @@ export async function databaseNow(database: Pick<Database, 'query'>): Promise<Da
   return row!.now;
 }
 
-/**
- * Returns the earlier time of this process and the database. Retention uses it, so that a clock ahead deletes nothing
- * early.
- */
+/** Returns the earlier time of this process and the database, so that retention deletes nothing early. */
 export async function earlierNow(database: Pick<Database, 'query'>, clock: Clock): Promise<Date> {
   return new Date(Math.min((await databaseNow(database)).getTime(), clock.now().getTime()));
 }
 
-/** Nothing may be decided by this process's clock. */
 class ClockOff extends Error {
   override readonly name = 'ClockOff';
   constructor(skew: number) {

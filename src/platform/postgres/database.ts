@@ -5,25 +5,21 @@ import { endsConnection, reaching } from './unavailable.js';
 import { bounded, LIMITS, openPool, QUERY_TIMEOUT_MS, RESPONSE_TIMEOUT_MS } from './session-settings.js';
 import { migrate, type Migration } from './migrate.js';
 
-/** The one PostgreSQL database and the one pool of connections to it. */
 @Injectable()
 export class Database implements OnApplicationShutdown {
   private ended: Promise<void> | undefined;
 
   private constructor(
     readonly pool: Pool,
-    /** The timeout of {@link query}; null for none. */
     readonly timeoutMs: number | null,
   ) {}
 
-  /** Connects, after running `migrations`, if there are any. Rejects when the database cannot be reached. */
+  /** Runs `migrations` and connects. Rejects while the database is unavailable. */
   static async connect(options: {
     readonly url: string;
     readonly poolSize: number;
     readonly migrations?: readonly Migration[];
-    /** The timeout of {@link query}; none when absent. */
     readonly timeoutMs?: number;
-    /** Sessions hold others up for a while at most: {@link LIMITS}. */
     readonly limited?: boolean;
     /** The timeout of a transaction's statements in milliseconds; none when absent. */
     readonly responseTimeoutMs?: number;
@@ -36,7 +32,7 @@ export class Database implements OnApplicationShutdown {
         application_name: 'disburse',
         query_timeout: options.responseTimeoutMs,
       },
-      // Plans made while a table was empty stay bad for the life of the connection (measured 2.8 times slower).
+      // A plan for an empty table would remain in use for the connection (measured: 2.8 times slower).
       { plan_cache_mode: 'force_custom_plan' },
       options.limited ? LIMITS : {},
     );
@@ -45,21 +41,21 @@ export class Database implements OnApplicationShutdown {
     return database;
   }
 
-  /** Rows of one statement. In the service one without a result in time rejects, as if the database were unavailable. */
+  /** Returns the rows of one statement. Rejects after its timeout, as for an unavailable database. */
   async query<Row extends QueryResultRow>(sql: string, params: readonly unknown[] = []): Promise<Row[]> {
     const result = await this.pool.query<Row>(this.withTimeout({ text: sql, values: [...params] }));
     return result.rows;
   }
 
-  /** The statement of a transaction with the bound on its time that {@link query} has. */
+  /** Adds the timeout of {@link query} to a statement. */
   withTimeout<C extends QueryConfig>(statement: C): C {
     return this.timeoutMs === null ? statement : bounded(statement, this.timeoutMs);
   }
 
   /**
-   * Runs `work` in one transaction on one connection: commits when it resolves, rolls back when it rejects.
-   * `begin` may hold more statements, without parameters, that shall travel with it; `work` gets their results.
-   * `bounded`: begin, commit and rollback wait no longer for their results than {@link query} does.
+   * Runs `work` in a transaction: commits where it resolves, rolls back where it rejects. `begin` may have more
+   * statements without parameters, whose results `work` gets. `bounded` gives begin, commit and rollback the timeout of
+   * {@link query}.
    */
   async transaction<T>(
     work: (tx: PoolClient, began: readonly QueryResult[]) => Promise<T>,
@@ -74,7 +70,7 @@ export class Database implements OnApplicationShutdown {
       await client.query(statement('commit'));
       return result;
     } catch (error) {
-      // The connection gives no result for a rollback either. The server rolls back when the connection ends.
+      // A rollback would have no result either: the server rolls back at the end of the connection.
       if (endsConnection(error)) broken = error;
       else
         await client.query(statement('rollback')).catch((failure: Error) => {
@@ -86,12 +82,11 @@ export class Database implements OnApplicationShutdown {
     }
   }
 
-  /** Resolves when the database responds. */
   async ping(): Promise<void> {
     await this.pool.query('select 1');
   }
 
-  /** Rejects where the server accepts no writes, as a standby. */
+  /** Rejects on a standby, which accepts no writes. */
   async requireWrites(): Promise<void> {
     const [row] = await this.query<{ read_only: string }>(
       `select current_setting('transaction_read_only') as read_only`,
@@ -108,7 +103,6 @@ export class Database implements OnApplicationShutdown {
   }
 }
 
-/** Builds the {@link Database} of a process from its configuration. */
 export async function databaseFromConfig(
   config: StoreConfig,
   migrations: readonly Migration[] = [],
@@ -120,7 +114,7 @@ export async function databaseFromConfig(
     migrations,
     timeoutMs: QUERY_TIMEOUT_MS,
     limited: true,
-    // Programs of operators have no role. A rebuild waits for as long as its statements take.
+    // Programs have no role. The statements of a rebuild may take long.
     ...(config.roles.length > 0 ? { responseTimeoutMs: RESPONSE_TIMEOUT_MS } : {}),
   });
 }

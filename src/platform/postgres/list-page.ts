@@ -1,46 +1,41 @@
 import type { Database } from './database.js';
 import { encodeCursor, type PagePlace } from './page-cursor.js';
 
-/** No item begins on a page after this many bytes of items: a page is bounded by bytes as well as by number. */
+/** The size in bytes after which a page ends, besides its number of items. */
 export const PAGE_BYTES = 4 << 20;
 
-/** The page of a list, as its query names it. */
 export interface KeysetPage {
   readonly page_size: number;
-  /** The last place of the page before. */
   readonly page_cursor?: PagePlace | undefined;
 }
 
-/** Whole days in UTC, `YYYY-MM-DD`, both inclusive. */
+/** A range of days in UTC, `YYYY-MM-DD`, both inclusive. */
 export interface CreatedDays {
   readonly created_from?: string | undefined;
   readonly created_to?: string | undefined;
 }
 
-/** SQL conditions, each with the value of its `?`; `true` where it has none. An absent, null or false value restricts nothing. */
+/** SQL conditions with the values of their `?`, or `true` without one. Absent, null and false values omit theirs. */
 export type Conditions = Readonly<Record<string, unknown>>;
 
 /** A list, newest first, as one statement. */
 export interface List {
-  /** The columns of a row, as SQL. */
   readonly columns: string;
-  /** The tables of the list, with their schema. */
   readonly from: string;
-  /** The columns of its order: `created_at` and `id` by default. */
   readonly time?: string;
   readonly id?: string;
   readonly where?: Conditions;
-  /** A column at the front of an index; each of its values is a range. Null values: the list is not restricted. */
+  /** A leading column of an index; each of its values is a range. Null values do not restrict the list. */
   readonly lanes?: {
     readonly column: string;
     readonly type: 'uuid' | 'text';
     readonly values: readonly string[] | null;
   };
-  /** The values of the next column of that index, `status`, each a range within every lane. */
+  /** The values of that index's next column `status`, each a range within every lane. */
   readonly statuses?: readonly number[];
 }
 
-/** Adds the values to the parameters of a statement, and returns the conditions with their places. */
+/** Adds the values to the parameters, and returns the conditions with placeholders. */
 export function toConditions(where: Conditions, params: unknown[]): string[] {
   return Object.entries(where).flatMap(([sql, value]) => {
     if (value === undefined || value === null || value === false) return [];
@@ -56,7 +51,7 @@ export function inDays(column: string, from?: string, to?: string): Conditions {
   };
 }
 
-/** The condition of the rows after a place, by the columns of the order. */
+/** The condition of the rows after a place in the order. */
 export function afterPlace(
   place: PagePlace | undefined,
   time: string,
@@ -68,17 +63,13 @@ export function afterPlace(
 }
 
 interface Statement {
-  /** The rows of the page and the one after it, each with its `place_time` and `place_id`. */
+  /** Selects the rows of the page and the next row, with `place_time` and `place_id`. */
   readonly sql: string;
   readonly params: readonly unknown[];
-  /** The conditions of the whole list. */
   readonly matching: string;
 }
 
-/**
- * The statement of a page: the newest rows of each range, merged. A list over several statuses or merchants reads no more
- * of the index than one over a single one, times the number of ranges.
- */
+/** The statement of a page, which merges the newest rows of each range. It reads one page of the index per range. */
 export function toStatement(list: List, { page_size, page_cursor }: KeysetPage): Statement {
   const { columns, from, time = 'created_at', id = 'id', where = {}, lanes, statuses } = list;
   const params: unknown[] = [];
@@ -113,7 +104,7 @@ interface Placed {
   readonly place_id: string;
 }
 
-/** One page. Times of its order are exact to the millisecond. */
+/** Reads one page. The times of its order have milliseconds. */
 export async function listPage<Row extends object>(
   database: Pick<Database, 'query'>,
   list: List,
@@ -129,14 +120,13 @@ export async function listPage<Row extends object>(
 }
 
 interface BodyPage {
-  /** The bodies of the page with commas between them. */
   readonly bodies: string;
   readonly next_cursor: string | null;
-  /** The number of rows on all pages; null unless it was requested. */
+  /** The number of rows of the whole list, where it was requested. */
   readonly total: string | null;
 }
 
-/** One page of rows with a text `body`, which the database joins: no row becomes an object. */
+/** Reads one page of rows with a text `body`. The database joins them, so that no row becomes an object. */
 export async function bodyPage(
   database: Pick<Database, 'query'>,
   list: Omit<List, 'columns'>,
@@ -148,7 +138,7 @@ export async function bodyPage(
   const read = async (joined: typeof pageBySize): Promise<JoinedRow> =>
     (await database.query<JoinedRow>(joined(sql, page.page_size, total), params))[0]!;
   const usual = await read(pageBySize);
-  // Adding bytes up row by row costs a page a third: only pages that are too large for one pay for it.
+  // A sum of bytes row by row makes a page a third slower: only too large pages use it.
   const joined = usual.fits ? usual : await read(pageByBytes);
   const { bodies, last_at, last_id } = joined;
   const next_cursor = last_at && last_id ? encodeCursor(last_at, last_id) : null;
@@ -164,7 +154,7 @@ interface JoinedRow {
   readonly total: string | null;
 }
 
-/** A row of the joined bodies, the time and id of the last one when another page follows, and whether they fit. */
+/** Selects the joined bodies, the place of the last one where another page follows, and `fits`. */
 function pageBySize(sql: string, size: number, total: string): string {
   return `select case when fits then bodies end as bodies, last_at, last_id, fits, ${total}::text as total
     from (
@@ -176,7 +166,7 @@ function pageBySize(sql: string, size: number, total: string): string {
     ) summed`;
 }
 
-/** The same of the first ones that have so many bytes. */
+/** Selects the same for the first bodies within PAGE_BYTES. */
 function pageByBytes(sql: string, size: number, total: string): string {
   return `select string_agg(body, ',') filter (where fits) as bodies,
            max(place_time) filter (where is_last) as last_at,

@@ -16,9 +16,9 @@ class Spec2764000000000 implements MigrationInterface {
 class Spec2764000000001 implements MigrationInterface {
   readonly transaction = false;
   async up(runner: QueryRunner): Promise<void> {
-    // What two processes that boot at once would both be doing.
+    // Two processes that boot concurrently would both do this.
     await runner.query('select pg_sleep(0.5)');
-    // As docs/migrations.md has it.
+    // The order is that of docs/migrations.md.
     await runner.query('set lock_timeout = 0');
     await runner.query('drop index concurrently if exists users.users_spec');
     await runner.query('create index concurrently users_spec on users.users (wallet)');
@@ -40,7 +40,7 @@ describe('migrations', () => {
     await Promise.all([other.connect(), reader.connect()]);
   });
 
-  it('give way to readers of a table that somebody else keeps, and go through once it is free', async () => {
+  it('wait for readers of a locked table, and succeed once it is free', async () => {
     await other.query('begin; lock table users.users in access share mode');
     let done = false;
     const migrating = migrate(db.url, [...MIGRATIONS, Spec2764000000000]).then(() => (done = true));
@@ -69,7 +69,7 @@ describe('migrations', () => {
     ]);
   });
 
-  it('change nothing in a database that has one which this version does not, and say so', async () => {
+  it('change nothing in a database with an unknown migration, and name it', async () => {
     const table = () => db.pool.query('select * from disburse_migrations order by id');
     const before = await table();
     await expect(migrate(db.url, [...MIGRATIONS, Spec2764000000001])).rejects.toThrow(
@@ -78,7 +78,7 @@ describe('migrations', () => {
     expect((await table()).rows).toEqual(before.rows);
   });
 
-  it('accept those that a later version added, so that a process of this one can still be started', async () => {
+  it('accept the migrations of a later version, so that a process of this version can start', async () => {
     await expect(migrate(db.url, MIGRATIONS)).resolves.toBeUndefined();
   });
 });

@@ -7,23 +7,20 @@ import { CONNECTING, LIMITS, sessionOptions } from './session-settings.js';
 import { outliveConnections, reaching } from './unavailable.js';
 import { ConfigError } from '../config/settings.js';
 
-/** Key of the advisory lock under which migrations run, so that two processes may boot at once. Appends have another. */
+/** The advisory lock of migrations, so that two processes may boot at once. */
 const MIGRATION_LOCK = 7_331_003;
-/** The time for which a migration waits for a lock. Everybody who comes after it waits as well. */
+/** The time for which a migration waits for a lock, while later sessions wait behind it. */
 const LOCK_TIMEOUT_MS = 1000;
-/** The pause between tries, in which blocked sessions proceed. */
+/** The pause between attempts, in which blocked sessions proceed. */
 const PAUSE_MS = 2000;
 const POLL_MS = 100;
-/** The time after which a boot that cannot migrate fails. */
+/** The time after which a boot without migration fails. */
 const MAX_WAIT_MS = 600_000;
 
-/** A migration of TypeORM. Its class name ends with the timestamp of its file. */
+/** A migration of TypeORM, whose class name ends with the timestamp of its file. */
 export type Migration = new () => MigrationInterface;
 
-/**
- * Brings the schema up to date: each migration in a separate transaction, one process at a time. One that finds a
- * table in use gives way and tries again (ADR 100).
- */
+/** Runs the missing migrations, one process at a time. A migration that finds a table in use is retried (ADR 100). */
 export async function migrate(url: string, migrations: readonly Migration[]): Promise<void> {
   const dataSource = new DataSource({
     type: 'postgres',
@@ -49,7 +46,7 @@ export async function migrate(url: string, migrations: readonly Migration[]): Pr
   outliveConnections(pool);
   const client = await pool.connect();
   try {
-    // Polled: a session that waits in a statement would hold up `create index concurrently`.
+    // The lock is polled: a session that waits in a statement would delay `create index concurrently`.
     const until = Date.now() + MAX_WAIT_MS;
     const lock = 'select pg_try_advisory_lock($1) as mine';
     while (!(await client.query<{ mine: boolean }>(lock, [MIGRATION_LOCK])).rows[0]!.mine) {
@@ -79,15 +76,15 @@ async function retried(dataSource: DataSource, until: number): Promise<void> {
   }
 }
 
-/** SQLSTATE of a schema, table, column, function or object that is missing, or that exists already. */
+/** The SQLSTATEs of objects that are missing or exist already. */
 const MISMATCHES = ['3F000', '42P01', '42703', '42883', '42P06', '42P07', '42701', '42710', '42723'];
 
-/** Checks whether a statement fails because it does not fit the schema of the database. */
+/** Checks for the error of a statement that does not match the schema of the database. */
 export function isSchemaMismatch(error: unknown): boolean {
   return MISMATCHES.includes((error as { readonly code?: string }).code ?? '');
 }
 
-/** Runs a boot. Where a statement does not fit the schema of the database, rejects with a {@link ConfigError} that says so. */
+/** Runs a boot. Rejects with a {@link ConfigError} where a statement does not match the schema of the database. */
 export async function onOwnSchema<T>(boot: () => Promise<T>): Promise<T> {
   try {
     return await boot();
@@ -97,10 +94,7 @@ export async function onOwnSchema<T>(boot: () => Promise<T>): Promise<T> {
   }
 }
 
-/**
- * Throws a {@link ConfigError} when the database has a migration that this version does not. One that is newer than all
- * of this version's is a later version's: it keeps what this one reads and writes (docs/migrations.md).
- */
+/** Throws a {@link ConfigError} for an unknown migration, except of a later version (docs/migrations.md). */
 async function refuseOtherMigrations(dataSource: DataSource): Promise<void> {
   const own = dataSource.migrations.map((migration) => migration.constructor.name);
   const newest = Math.max(...own.map((name) => Number(/\d+$/.exec(name))));

@@ -10,9 +10,8 @@ export interface PagePlace {
   readonly id: string;
 }
 
-/** The first byte of a cursor. */
 const VERSION = 2;
-/** PostgreSQL reads the times of JavaScript in the years 0001 to 9999. */
+/** The limits of times that both PostgreSQL and JavaScript read. */
 const EARLIEST = BigInt(Date.parse('0001-01-01T00:00:00Z')) * 1000n;
 const LATEST = BigInt(Date.UTC(9999, 11, 31, 23, 59, 59, 999)) * 1000n + 999n;
 const TIME_BYTES = 8;
@@ -22,15 +21,12 @@ const CHECK_BYTES = 3;
 /** The suffix of the cursors of the present list. */
 const currentList = new AsyncLocalStorage<string>();
 
-/** Reads and writes cursors of one list alone while `work` runs. `list`: its path and filters. */
+/** Runs `work` with cursors of one list alone. `list` is its path and filters. */
 export function withinList<T>(list: readonly unknown[], work: () => T): T {
   return currentList.run(checksum(Buffer.from(JSON.stringify(list))).toString('base64url'), work);
 }
 
-/**
- * The opaque `next_cursor`: version, microseconds and id, with a checksum that rejects other text.
- * Within {@link withinList} it belongs to that list and its filters; page sizes may differ.
- */
+/** The opaque `next_cursor`: version, microseconds and id, with a checksum, and the list of {@link withinList}. */
 export function encodeCursor(time: Date | string, id: string): string {
   const body = Buffer.alloc(BODY_BYTES, VERSION);
   body.writeBigInt64BE(
@@ -41,7 +37,6 @@ export function encodeCursor(time: Date | string, id: string): string {
   return Buffer.concat([body, checksum(body)]).toString('base64url') + (currentList.getStore() ?? '');
 }
 
-/** The place of a cursor; null when the text is no cursor of ours. */
 export function decodeCursor(cursor: string): PagePlace | null {
   const list = currentList.getStore() ?? '';
   if (!cursor.endsWith(list)) return null;

@@ -1,7 +1,4 @@
-/**
- * What an operation changed outside the log: no event names it there, so a row of `platform.operation_changes` does, which is
- * written with the change (admin-api.md 4).
- */
+/** A change of an operation outside the log, recorded with it in `platform.operation_changes` (admin-api.md 4). */
 export interface RowChange {
   /** `passing_type`, `sealing_key`, `master_key`, `signing_key` or `read_model`. */
   readonly what: string;
@@ -9,12 +6,12 @@ export interface RowChange {
   readonly at: Date;
 }
 
-/** A transaction, or the database where the change is one statement that may be repeated. */
+/** A transaction, or the database for a change of one repeatable statement. */
 interface Queries {
   query(sql: string, values: unknown[]): Promise<unknown>;
 }
 
-/** Records a changed row of the running operation, once; does nothing outside an operation. */
+/** Records a changed row of the running operation, once. Without an operation it does nothing. */
 export async function recordRowChange(
   tx: Queries,
   operationId: string | undefined,
@@ -29,7 +26,7 @@ export async function recordRowChange(
   );
 }
 
-/** Ids of what this operation has changed of a kind: a repeat after a crash finds them. Empty outside an operation. */
+/** Reads the ids that this operation changed, for a repeat after a crash. Without an operation there are none. */
 export async function changedBefore(
   tx: { query<Row>(sql: string, values: unknown[]): Promise<{ readonly rows: readonly Row[] }> },
   operationId: string | undefined,

@@ -2,13 +2,10 @@ import pg, { type QueryConfig } from 'pg';
 import { measuring } from '../telemetry/metrics.js';
 import { outliveConnections } from './unavailable.js';
 
-/** TCP keep-alive: an unresponsive peer is probed after so long, and given up after three probes. */
+/** The delay before TCP keep-alive probes, of which three end the connection. */
 const KEEP_ALIVE_MS = 10_000;
 
-/**
- * What the server does about a client whose host is gone, or who no longer takes what it is sent: it ends the session
- * within half a minute, in the middle of a statement too.
- */
+/** The server ends the session of an unreachable client or one that reads nothing, within half a minute. */
 const CONNECTION = {
   tcp_keepalives_idle: KEEP_ALIVE_MS / 1000,
   tcp_keepalives_interval: 5,
@@ -18,29 +15,25 @@ const CONNECTION = {
 } as const;
 
 /**
- * How long a session may block others, in milliseconds. A process that stalls in a transaction (a stopped
- * container, a paused host) says nothing more: the server has to end it (ADR 98). Waiting for a lock ends before the
- * client gives up, so that abandoned sessions do not queue for it. Work that takes longer for good
- * reasons says so with `set local`.
+ * The limits of sessions that block others, in milliseconds: the server ends a process that stalls in a transaction
+ * (ADR 98). The lock timeout is shorter than the client's, so that abandoned sessions do not queue for a lock. Longer
+ * work raises a limit by `set local`.
  */
 export const LIMITS = {
   idle_in_transaction_session_timeout: 10_000,
   lock_timeout: 8000,
   statement_timeout: 30_000,
-  /**
-   * This also ends clients that stop between two messages of one statement, which is not "idle". Since PostgreSQL 17.
-   */
+  /** The limit that also covers clients which stop within a statement and are not idle (PostgreSQL 17). */
   transaction_timeout: 60_000,
 } as const;
 
-/** Settings of a transaction that reads or rebuilds whole tables and blocks no other session meanwhile. */
+/** The settings of a transaction that reads or rebuilds whole tables and blocks no other session. */
 export const WITHOUT_TIMEOUTS =
   'set local statement_timeout = 0; set local transaction_timeout = 0; set local idle_in_transaction_session_timeout = 0';
 
-/** The timeout of clients for any response. By then the server has ended the session. */
+/** The timeout of clients for any response, after the server has ended the session. */
 export const RESPONSE_TIMEOUT_MS = LIMITS.transaction_timeout + 10_000;
 
-/** Settings as `options` of a new session. */
 export function sessionOptions(...settings: readonly Readonly<Record<string, string | number>>[]): string {
   return Object.entries({ ...CONNECTION, ...Object.assign({}, ...settings) })
     .map(([name, value]) => `-c ${name}=${value}`)
@@ -54,7 +47,6 @@ export const CONNECTING = {
   connectionTimeoutMillis: 5000,
 } as const;
 
-/** A pool of the service, whose sessions have these settings; connections may die without the process. */
 export function openPool(
   options: pg.PoolConfig,
   ...settings: readonly Readonly<Record<string, string | number>>[]
@@ -62,10 +54,9 @@ export function openPool(
   return new ServicePool({ ...CONNECTING, ...options, options: sessionOptions(...settings) });
 }
 
-/** The most connections of measurements, in addition to those of the pool. */
 const MEASURING_CONNECTIONS = 4;
 
-/** Measurements have connections of their own: neither do requests wait for them nor they for requests. */
+/** A pool with separate connections for measurements, so that these and requests do not wait for each other. */
 class ServicePool extends pg.Pool {
   private readonly measuring: pg.Pool;
 
@@ -76,7 +67,7 @@ class ServicePool extends pg.Pool {
   }
 
   override connect(...args: unknown[]): never {
-    // pg.Pool declares an overload for each kind of result: both of them come from the pool below.
+    // pg.Pool declares one overload for each kind of result.
     if (measuring.getStore()) return this.measuring.connect(...(args as [])) as never;
     return super.connect(...(args as [])) as never;
   }
@@ -87,13 +78,10 @@ class ServicePool extends pg.Pool {
   }
 }
 
-/** The time of a statement for a request after which the database counts as unavailable. */
+/** The time limit of a request's statement, after which the database counts as unavailable. */
 export const QUERY_TIMEOUT_MS = 10_000;
 
-/**
- * The statement with a bound on the wait for its response, in milliseconds. A server that hangs or a network that drops
- * packets says nothing for a quarter of an hour; the pool drops a connection on which the bound was passed.
- */
+/** Adds a timeout to the statement in milliseconds, after which the pool drops the connection. */
 export function bounded<C extends QueryConfig>(statement: C, ms = QUERY_TIMEOUT_MS): C {
   return Object.assign(statement, { query_timeout: ms });
 }

@@ -32,7 +32,7 @@ describe('a stalled process', () => {
     await dropTestDatabase(url);
   });
 
-  it('in a transaction loses it, learns of it, and continues; who waited for its locks does too', async () => {
+  it('in a transaction loses it, gets an error and continues, as do the sessions that waited for its locks', async () => {
     let held = (): void => undefined;
     const holds = new Promise<void>((resolve) => {
       held = resolve;
@@ -52,7 +52,7 @@ describe('a stalled process', () => {
     });
     const lost = sleeper.then(() => 'committed', isDatabaseUnavailable);
     await holds;
-    // As the service does: a wait that ends without the lock is tried again.
+    // The service retries a lock timeout in the same way.
     const other = async (): Promise<void> => {
       for (;;) {
         try {

@@ -13,7 +13,7 @@ function message(letter: string, body: string): Buffer {
   return Buffer.concat([head, Buffer.from(body, 'latin1')]);
 }
 
-/** Welcomes a client and closes at once, as a server does that is killed just then. */
+/** A server that is killed after its welcome to a client. */
 const dying = createServer((socket) => {
   socket.on('error', () => undefined);
   socket.once('data', () => {

@@ -1,15 +1,11 @@
 import { types } from 'node:util';
 import type { Pool } from 'pg';
 
-/** A transaction took longer than it may. */
 export const TRANSACTION_TIMEOUT = '25P04';
-/** The address of the database leads to a standby, as it may for a while after a promotion. */
+/** The SQLSTATE of a write on a standby, to which the address may lead after a promotion. */
 const READ_ONLY = '25006';
 
-/**
- * SQLSTATE classes of a server that is unavailable or shutting down, of transactions that may simply run again, and of those that
- * ended because a process stalled: the holder of the lock that was waited for, or this process.
- */
+/** The SQLSTATEs of unavailable servers, of repeatable transactions, and of timeouts by a stalled process. */
 const TRANSIENT_STATES = new Set([
   '57P01',
   '57P02',
@@ -36,7 +32,7 @@ const NETWORK_CODES = new Set([
 const CLIENT_MESSAGES =
   /connection terminated|not queryable|connection error|query read timeout|timeout exceeded when trying to connect|client was closed/i;
 
-/** Checks whether the database, rather than the statement, is at fault, so that a later try may succeed. */
+/** Checks that the database is at fault rather than the statement, so that a retry may succeed. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!types.isNativeError(error)) return false;
   if ('errors' in error && Array.isArray(error.errors)) return error.errors.some(isDatabaseUnavailable);
@@ -48,24 +44,24 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return CLIENT_MESSAGES.test(error.message);
 }
 
-/** Checks whether all later statements on the connection fail: without a result in time, or on a standby. */
+/** Checks for an error after which the connection is unusable: a timeout, or a write on a standby. */
 export function endsConnection(error: unknown): error is Error {
   if (!types.isNativeError(error)) return false;
   return /query read timeout/i.test(error.message) || ('code' in error && error.code === READ_ONLY);
 }
 
-/** A boot that cannot continue: the message is a sentence for the operator. */
+/** The error of a boot that cannot continue, with a message for the operator. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }
 
-/** No such database, no such user, a wrong password: PostgreSQL; a wrong or missing password: Redis. */
+/** The codes of PostgreSQL for a wrong database, user or password, and of Redis for a wrong or missing password. */
 const REFUSED = /^(3D000|28P01|28000)$|^(WRONGPASS|NOAUTH)/;
 
-/** A boot on a busy machine loads modules between a connection and its first message. */
+/** The retries of a connection timeout: a boot on a busy machine may load modules before the first message. */
 const CONNECT_AGAIN = 5;
 
-/** Runs `connect`; when what the setting names is unavailable or refuses everybody, rejects with {@link Unreachable} that says so. */
+/** Runs `connect`. Rejects with {@link Unreachable} where the setting's server is unavailable or refuses access. */
 export async function reaching<T>(
   what: string,
   setting: string,
@@ -84,9 +80,8 @@ export async function reaching<T>(
 }
 
 /**
- * Lets connections of a pool die without the process. A pool listens for errors only while a client is idle, and
- * the caller of `connect()` listens only later: a server that closes at once would emit an unhandled error,
- * which ends the process. Users of such a client notice, because its queries reject.
+ * Handles the errors of connections, which would end the process. A pool has a listener only for idle clients, and the
+ * caller of `connect()` adds one later. Users of a broken client notice by its queries.
  */
 export function outliveConnections(pool: Pool): void {
   pool.on('error', ignore);

@@ -4,12 +4,12 @@ import { Database } from '../postgres/database.js';
 
 const { escapeLiteral } = pg;
 
-/** The position of each subscription, in `event_store.checkpoints`: next to the rows that follow from its events. */
+/** The position of each subscription, in `event_store.checkpoints`, in the database of its rows. */
 @Injectable()
 export class Checkpoints {
   constructor(private readonly database: Database) {}
 
-  /** Inserts names that are missing: they start before the first event. */
+  /** Inserts missing checkpoints, before the first event. */
   async ensure(names: readonly string[]): Promise<void> {
     await this.database.query(
       `insert into event_store.checkpoints (name, position, updated_at)
@@ -30,18 +30,15 @@ export class Checkpoints {
     return this.database.query('select name, position from event_store.checkpoints order by name');
   }
 
-  /**
-   * Does `work` and moves the checkpoint from `from` to `to`, both or neither. False, with nothing done, when another
-   * process holds the checkpoint or has moved it.
-   */
+  /** Runs `work` and moves the checkpoint in one transaction. Returns false where another process holds or moved it. */
   async advance(
     name: string,
     from: string | null,
     to: string,
     work: (tx: PoolClient) => Promise<void>,
   ): Promise<boolean> {
-    // One round trip. Not waiting for the disk is safe: what a crash of PostgreSQL loses, rows and checkpoint
-    // together, is rebuilt from the events, which are on disk.
+    // All in one round trip. A crash of PostgreSQL may lose rows and checkpoint together without a wait for the disk:
+    // the events, which are on disk, are applied again.
     const before = from === null ? 'null' : escapeLiteral(from);
     const begin = `begin; set local synchronous_commit = off;
       update event_store.checkpoints set position = ${escapeLiteral(to)}, updated_at = now()
@@ -57,12 +54,11 @@ export class Checkpoints {
     );
   }
 
-  /** Moves the checkpoint when nothing had to be done. False when another process holds it or has moved it. */
+  /** Moves the checkpoint without work, as {@link advance} does. */
   async move(name: string, from: string | null, to: string): Promise<boolean> {
     return this.advance(name, from, to, async () => undefined);
   }
 
-  /** Reads a checkpoint as `tx` sees it. */
   async of(name: string, tx: Pick<PoolClient, 'query'>, lock = ''): Promise<string | null> {
     const { rows } = await tx.query<{ position: string | null }>(
       `select position from event_store.checkpoints where name = $1 ${lock}`,
@@ -71,12 +67,11 @@ export class Checkpoints {
     return rows[0]?.position ?? null;
   }
 
-  /** Waits for the lock, and holds it until `tx` ends. */
+  /** Waits for the lock of the checkpoint, which `tx` holds until its end. */
   async hold(name: string, tx: PoolClient): Promise<string | null> {
     return this.of(name, tx, 'for update');
   }
 
-  /** Moves the checkpoint wherever it is now. */
   async set(name: string, position: string | null, tx: Pick<PoolClient, 'query'>): Promise<void> {
     await tx.query(
       `insert into event_store.checkpoints (name, position, updated_at) values ($1, $2, now())

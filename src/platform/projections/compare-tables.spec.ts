@@ -13,7 +13,7 @@ describe('two tables of one shape', () => {
       create table b.t (like a.t including all)`);
   });
 
-  /** The comparison after `sql` was done to the live one, which is as it was afterwards. */
+  /** Compares after `sql` changed the live table, and rolls it back. */
   async function after(sql: string): Promise<TableComparison> {
     await db.pool.query('truncate b.t; insert into b.t select * from a.t');
     return db.database.transaction(async (tx) => {
@@ -66,7 +66,7 @@ describe('two tables of one shape', () => {
     expect(first[0]!.length).toBeLessThan(200);
   });
 
-  it('differ in what JSON says, and not in the order of its members', async () => {
+  it('differ in the values of JSON, and not in the order of its members', async () => {
     const compared = (live: string, json?: readonly string[]): Promise<TableComparison> =>
       db.database.transaction(async (tx) => {
         await tx.query('truncate b.t; insert into b.t select * from a.t');

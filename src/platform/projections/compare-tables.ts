@@ -1,33 +1,28 @@
 import type { PoolClient } from 'pg';
 import { ListedFindings } from '../../kernel/listed-findings.js';
 
-/** Two tables of one shape, as `schema.name`: the live one, and the one rebuilt from the events. */
+/** A live table and its rebuilt one, as `schema.name`. */
 interface TablePair {
   readonly live: string;
   readonly rebuilt: string;
-  /** Columns of JSON as text in which the order of members does not count. */
+  /** The columns of JSON text in which the order of members may differ. */
   readonly json?: readonly string[];
 }
 
 export interface TableComparison {
-  /** Rows with a key that either of them has. */
   readonly rows: number;
-  /** The number of these rows that differ. */
   readonly different: number;
-  /** The first of them by key, in words: `payouts.payouts 1234…: status is received, the events say pending`. */
+  /** The first differences by key: `payouts.payouts 1234…: status is received, the events say pending`. */
   readonly first: readonly string[];
 }
 
-/** Rows listed in words. */
 const MAX_LISTED = 20;
 
-/** Rows that differ, in words. */
 export class DifferentRows extends ListedFindings<string> {
   constructor() {
     super(MAX_LISTED);
   }
 
-  /** Creates the comparison of a table with `rows` rows. */
   of(rows: number): TableComparison {
     return { rows, different: this.count, first: this.listed };
   }
@@ -39,7 +34,7 @@ interface Column {
   readonly comment: string | null;
 }
 
-/** Characters displayed of a value, around the first one that differs. */
+/** The displayed characters of a value, around the first difference. */
 const MAX_DISPLAYED = 60;
 
 /** Compares differing texts as JSON. Invalid JSON is different. */
@@ -51,7 +46,7 @@ const SAME_JSON = `
     return false;
   end $$`;
 
-/** Compares row by row and column by column, on the primary key of the live table, which both must have. Reads only. */
+/** Compares the columns of all rows, joined by the primary key of the live table. */
 export async function compareTables(
   tx: Pick<PoolClient, 'query'>,
   { live, rebuilt, json = [] }: TablePair,
@@ -110,7 +105,7 @@ function describeRow(
   return `${what}: ${fields.join('; ')}`;
 }
 
-/** `status is received, the events say pending`; of long values the part around the first difference. */
+/** Returns `status is received, the events say pending`, with the part of long values around the first difference. */
 export function describeColumn(
   name: string,
   live: string | null,
@@ -127,7 +122,7 @@ function firstDifference(a: string, b: string): number {
   return at;
 }
 
-/** Numbers that the comment of a column explains (`0 pending, 1 received`) become their word. */
+/** The displayed value. A number that the column's comment explains (`0 pending, 1 received`) becomes its word. */
 function displayed(value: string | null, from: number, comment: string | null): string {
   if (value === null) return 'null';
   const word = new RegExp(`(?:^|, )${value.replace(/\W/g, '\\$&')} (\\w+)(?=,|$)`).exec(comment ?? '')?.[1];

@@ -1,35 +1,26 @@
 import { setMaxListeners } from 'node:events';
 import { waitForRetry } from '../jobs/backoff.js';
 import { ChangeNotifier } from '../jobs/group-call.js';
-import {
-  comparePositions,
-  type EventStore,
-  type RecordedEvent,
-  type Subscription,
-} from '../event-store/port.js';
+import { followLog } from '../event-store/log-pages.js';
+import { comparePositions, type EventStore, type RecordedEvent } from '../event-store/port.js';
 
-/** Newest events retained for subscriptions that are nearly up to date. */
 const MAX_RETAINED = 512;
-const OUTAGE = { firstMs: 50, maxMs: 5000 };
+const OUTAGE = { firstMs: 50, maxMs: 2000 };
 
-/**
- * New events, read once for all subscriptions of this process. A subscription that is further behind reads the store
- * until it has caught up.
- */
+/** The new events, read once for all subscriptions of this process. One that is further behind reads the store. */
 export class EventFeed {
   private readonly arrived = new ChangeNotifier();
   private readonly closing = new AbortController();
-  /** All events after `from` up to `to`. */
+  /** The events after `from` up to `to`. */
   private retained: RecordedEvent[] = [];
   private from: string | null = null;
   private to: string | null = null;
-  /** True while a forged event follows `to`. It is not retained; readers find it in the store. */
+  /** True while a forged event follows `to`, which readers read from the store. */
   private isBlocked = false;
-  private source: Subscription | null = null;
   private running: Promise<void> | null = null;
 
   constructor(private readonly store: EventStore) {
-    // One for each subscription that waits.
+    // Each waiting subscription adds a listener.
     setMaxListeners(0, this.closing.signal);
   }
 
@@ -39,11 +30,10 @@ export class EventFeed {
 
   async stop(): Promise<void> {
     this.closing.abort();
-    await this.source?.close();
     await this.running;
   }
 
-  /** Up to `limit` events after `position`, in order; waits up to `timeoutMs` for the first. */
+  /** Returns up to `limit` events after `position`, and waits up to `timeoutMs` for the first. */
   async after(position: string | null, limit: number, timeoutMs: number): Promise<readonly RecordedEvent[]> {
     const version = this.arrived.version;
     const known = this.slice(position, limit);
@@ -64,24 +54,21 @@ export class EventFeed {
   }
 
   private async run(): Promise<void> {
-    for (let failures = 0; !this.closing.signal.aborted; failures += 1) {
+    const { signal } = this.closing;
+    for (let failures = 0; !signal.aborted; failures += 1) {
       try {
         if (this.to === null) this.from = this.to = await this.store.head();
-        // Stopped meanwhile: a new subscription would stay open.
-        if (this.closing.signal.aborted) return;
-        this.source = this.store.subscribe(this.to);
-        for await (const events of this.source) {
+        for await (const events of followLog(this.store, this.to, signal)) {
           const forged = events.findIndex(({ isForged }) => isForged);
           this.isBlocked = forged >= 0;
           this.keep(forged < 0 ? events : events.slice(0, forged));
           if (this.isBlocked) break;
           failures = 0;
         }
-        await this.source.close();
       } catch {
-        // Subscriptions meet the failure on their own reads; the feed only has to recover with the store.
+        // Subscriptions report failures of their own reads; the feed recovers with the store.
       }
-      await waitForRetry(OUTAGE, failures, this.closing.signal);
+      await waitForRetry(OUTAGE, failures, signal);
     }
   }
 

@@ -1,20 +1,20 @@
 import { fold, type Aggregate, type DomainEvent } from '../../kernel/aggregate.js';
 import type { SubscriptionDefinition } from './projection.js';
 
-/** A read model with one row for each stream, which is folded from the events in the row. */
+/** A read model with one row per stream, folded from the events that the row contains. */
 interface FoldedRows<State, Event extends DomainEvent> {
   readonly schema: string;
   readonly table: string;
   readonly aggregate: Aggregate<State, Event>;
-  /** The member of an event's data that is the id of its row. */
+  /** The name of the member of the events' data with the id of the row. */
   readonly id: string;
-  /** The columns but `id`, `revision` and `events`; null: no row. */
+  /** The columns except `id`, `revision` and `events`; null for no row. */
   readonly toRow: (state: State) => object | null;
 }
 
 /**
- * Applies events to such a read model, by two statements, however many events. The rows keep events and not the state: that
- * may have another shape in the next version, which folds the same events.
+ * Applies any number of events to such a read model with two statements. The rows contain events instead of the state,
+ * whose shape may change with the next version.
  */
 export function foldedRows<State, Event extends DomainEvent>({
   schema: own,

@@ -49,7 +49,7 @@ describe('a subscription that meets', () => {
     it.each<[string, () => Promise<string>, number[], number[]]>([
       ['has no MAC', async () => (await sql(INSERT))[0]!, [0, 1], [0, 1, 9]],
       ['has other data than it had', changed, [0, 1, 0], [0, 1, 0, 2, 9]],
-    ])('halts where it %s, and continues when it is deleted', async (_, tamper, before, after) => {
+    ])('halts where it %s, and continues after its deletion', async (_, tamper, before, after) => {
       await harness.write(2);
       const position = await tamper();
       const last = await harness.write(1, RELEVANT, 9);
@@ -83,7 +83,7 @@ describe('a subscription that meets', () => {
       await applied(0, 1, 2);
     });
 
-    it('is not rebuilt from one', async () => {
+    it('is not rebuilt from a forged event', async () => {
       const position = await changed();
       const { rebuild } = harness.process(harness.view({ tables: TABLES }));
       await expect(rebuild.rebuild(harness.name)).rejects.toThrow(`position ${position}`);
@@ -91,7 +91,7 @@ describe('a subscription that meets', () => {
   });
 
   describe('a type of a newer version', () => {
-    it('waits at it, reports it, and continues after it once it may pass', async () => {
+    it('waits at it, reports it, and continues once an operator lets the type pass', async () => {
       await harness.write(3);
       const before = await harness.write(2, OTHER);
       await harness.write(1, NEWER, 3);
@@ -129,7 +129,7 @@ describe('a subscription that meets', () => {
       expect(await harness.applied()).toEqual(upTo(6));
     });
 
-    it('is not rebuilt past it: rows without it would be wrong for good', async () => {
+    it('is not rebuilt past it, because rows without it would be wrong', async () => {
       await harness.write(1, NEWER);
       const { rebuild } = harness.process(harness.view({ tables: TABLES }));
       await expect(rebuild.rebuild(harness.name)).rejects.toThrow(`does not know ${NEWER}`);

@@ -3,7 +3,7 @@ import { currentOperation } from '../event-store/command-loop.js';
 import { recordRowChange } from '../postgres/row-changes.js';
 import { Database } from '../postgres/database.js';
 
-/** Operators' permissions for subscriptions to pass types of events that no version here knows, in `event_store.passing_types`. A process that knows a type applies it. */
+/** The unknown event types that operators let subscriptions pass, in `event_store.passing_types`. */
 @Injectable()
 export class PassingTypes {
   constructor(private readonly database: Database) {}
@@ -29,7 +29,7 @@ export class PassingTypes {
     });
   }
 
-  /** Counts for what is not passed yet; a process that went past one goes past the others until it is restarted. */
+  /** Lets subscriptions wait at the type again. A process that passed it once passes it until its restart. */
   async forbid(type: string): Promise<boolean> {
     return this.database.transaction(async (tx) => {
       const { rowCount } = await tx.query('delete from event_store.passing_types where type = $1', [type]);

@@ -7,7 +7,7 @@ import { SubscriptionRegistry } from './subscription-registry.js';
 import { SubscriptionRunner } from './subscription-runner.js';
 import { SubscriptionProgress } from './subscription-progress.js';
 
-/** Subscriptions to the event store: their runner, their progress, and the wait for own writes; for every module. */
+/** The subscriptions to the event store, their runner and their progress, for every module. */
 @Global()
 @Module({
   providers: [

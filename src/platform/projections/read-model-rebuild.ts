@@ -17,15 +17,15 @@ import { ShadowTables } from './shadow-tables.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
 import type { TableCheck } from './table-check.js';
 
-/** The delays between tries to lock tables that are in use. */
+/** The delays between attempts to lock tables in use. */
 const RETRY = { firstMs: 50, maxMs: 5000 };
-/** About an hour. */
+/** The attempts of about an hour. */
 const ATTEMPTS = 800;
-/** The number of failed tries after which the blocking sessions are printed. */
+/** The failed attempts after which the blocking sessions are printed. */
 const PRINT_EVERY = 12;
-/** Passes that apply what the runner has applied meanwhile, before the checkpoint is locked. */
+/** The passes that apply later events before the checkpoint is locked. */
 const CATCH_UPS = 3;
-/** The fold holds no lock that another session waits for; a rebuild that stalls while it swaps must not keep its locks. */
+/** The rebuild holds no lock that others wait for, except during the swap, where a stalled one loses its locks. */
 const BEGIN = `begin; ${WITHOUT_TIMEOUTS}; set local idle_in_transaction_session_timeout = '10min';
   set local maintenance_work_mem = '256MB'; set local max_parallel_workers_per_gather = 0`;
 const BEGIN_CHECK = `begin isolation level repeatable read; ${WITHOUT_TIMEOUTS};
@@ -39,10 +39,9 @@ export interface ComparedTable extends TableComparison {
 
 export interface Rebuilt {
   readonly name: string;
-  /** Events applied. */
   readonly events: number;
   readonly position: string | null;
-  /** The live tables before the rebuild against the events; null: nothing was compared. */
+  /** The comparison of the live tables before the rebuild, or null. */
   readonly compared: readonly ComparedTable[] | null;
 }
 
@@ -50,18 +49,14 @@ export interface Rebuilt {
 type ReadPages = (after: string | null, end?: string | null) => AsyncIterable<readonly RecordedEvent[]>;
 
 interface RebuildOptions {
-  /** False where the live tables are not compared with the events first. */
+  /** Compares the live tables with the events first; true when absent. */
   readonly compare?: boolean;
-  /** Changes nothing. */
   readonly compareOnly?: boolean;
   /** Receives what it waits for. */
   readonly print?: (line: string) => void;
 }
 
-/**
- * Rebuilds a read model from the events up to its checkpoint, in shadow tables that are dropped in the end, and compares
- * them with the live tables in one snapshot of the database.
- */
+/** Rebuilds a read model in shadow tables up to its checkpoint, and compares them with the live ones in a snapshot. */
 export class ReadModelCheck implements TableCheck {
   private constructor(
     /** The name of the checkpoint. */
@@ -71,10 +66,7 @@ export class ReadModelCheck implements TableCheck {
     readonly position: string | null,
   ) {}
 
-  /**
-   * Holds a connection until {@link drop}. `open` reads the checkpoint in the transaction that sees the tables, before
-   * anything else does.
-   */
+  /** Holds a connection until {@link drop}. `open` begins the snapshot and reads the checkpoint in it. */
   static async begin(
     database: Database,
     codec: EventCodec,
@@ -115,9 +107,8 @@ export class ReadModelCheck implements TableCheck {
 }
 
 /**
- * Rebuilds read models from the first event while the service runs: into shadow tables, which replace the live ones at
- * the end (ADR 99). Until then readers see the live tables, and the runner keeps them up to date. The comparison is the
- * one of an audit ({@link ReadModelCheck}).
+ * Rebuilds read models from the first event while the service runs: in shadow tables, which replace the live ones in
+ * the end (ADR 99). Until then readers and the runner use the live tables.
  */
 @Injectable()
 export class ReadModelRebuild {
@@ -130,7 +121,6 @@ export class ReadModelRebuild {
     private readonly passing: PassingTypes,
   ) {}
 
-  /** Names of what can be rebuilt. Sagas cannot: they would do their work again. */
   names(): readonly string[] {
     return this.registry
       .all()
@@ -138,7 +128,7 @@ export class ReadModelRebuild {
       .map(({ name }) => name);
   }
 
-  /** Throws when `name` is unknown, a saga, or being rebuilt already, and when its tables are locked for an hour. */
+  /** Throws for a name that is unknown, a saga or being rebuilt, and for tables that are locked for an hour. */
   async rebuild(
     name: string,
     { compare = true, compareOnly = false, print = () => undefined }: RebuildOptions = {},
@@ -156,7 +146,7 @@ export class ReadModelRebuild {
     return { name, events: rebuilt.events, position: rebuilt.position, compared: checked?.compared ?? null };
   }
 
-  /** Every page of the log. Throws at a type that is unknown and not in `passing`: rows without it would be wrong for good. */
+  /** Reads the log. Throws at a forged event, and at an unknown type that is not in `passing`. */
   private async *knownPages(
     { events }: ReadModel,
     passing: ReadonlySet<string>,
@@ -177,7 +167,7 @@ export class ReadModelRebuild {
   private async compare(definition: ReadModel, pages: ReadPages): Promise<Omit<Rebuilt, 'name'>> {
     const { name, tables } = definition;
     const check = await ReadModelCheck.begin(this.database, this.codec, definition, async (tx) => {
-      // The locks precede the snapshot: in tables that a rebuild swaps in after it, no rows would be visible.
+      // The locks precede the snapshot, which would find no rows in tables that a rebuild swaps in later.
       await tx.query(`lock table ${toNames(tables)} in access share mode`);
       await lockRebuild(tx, name);
       return this.checkpoints.of(name, tx);
@@ -240,7 +230,6 @@ export class ReadModelRebuild {
   }
 }
 
-/** Locks the rebuild of `name` until `tx` ends. */
 async function lockRebuild(tx: PoolClient, name: string): Promise<void> {
   const lock = 'select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as acquired';
   const { rows } = await tx.query<{ acquired: boolean }>(lock, [`rebuild ${name}`]);
@@ -248,7 +237,7 @@ async function lockRebuild(tx: PoolClient, name: string): Promise<void> {
     throw new DomainError('invalid_transition', `A rebuild of ${name} is running already`);
 }
 
-/** Sessions that hold one of the tables, in words. */
+/** Names the sessions that hold one of the tables. */
 async function findReaders(tables: ReadModelTables, tx: PoolClient): Promise<string> {
   const { rows } = await tx.query<{ who: string }>(
     `select distinct format('%s (process %s)', coalesce(nullif(application_name, ''), usename), pid) as who

@@ -77,7 +77,7 @@ describe('read models, seen from outside', () => {
       expect(await harness.applied()).toEqual([...before, 50, 99]);
     });
 
-    it('goes as far as there are events, also where the runner has not come yet', async () => {
+    it("continues to the last event, also after the runner's position", async () => {
       await harness.write(3);
       const { rebuild, runner, progress } = harness.process(harness.view({ tables }));
       const { position } = await rebuild.rebuild(harness.name);

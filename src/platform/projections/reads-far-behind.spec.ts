@@ -46,7 +46,7 @@ describe('reads in a process whose worker is elsewhere', () => {
     await expect(reading).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  it('read no event twice, and notice when there is nothing to wait for', async () => {
+  it('read no event twice, and do not wait without a relevant event', async () => {
     const position = await harness.write(1);
     await harness.write(1200, OTHER);
     const progress = progressOf(1000);

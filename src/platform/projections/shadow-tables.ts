@@ -4,9 +4,8 @@ import type { RecordedEvent } from '../event-store/port.js';
 import { compareTables, type TableComparison } from './compare-tables.js';
 import type { ReadModel } from './projection.js';
 
-/** Events that are applied at once: more of them are old before they are garbage. */
+/** The events of a batch. Larger batches reach the old generation of the garbage collector. */
 const BATCH = 3000;
-
 /** The longest wait of readers behind a rebuild that locks their tables. */
 const SWAP_LOCK_MS = 100;
 
@@ -16,15 +15,9 @@ interface IndexRow {
   readonly constrains: 'p' | 'u' | null;
 }
 
-/**
- * The tables of a read model built again from events, under the same names in a separate schema, all within one
- * transaction: no other session sees them, and a rollback removes them. They are compared with the live tables or
- * replace them.
- */
+/** The tables of a read model, rebuilt from events in another schema within one transaction, to compare or replace. */
 export class ShadowTables {
-  /** The number of events that were added. */
   events = 0;
-  /** The position of the last page. */
   position: string | null = null;
   private readonly names: ReadonlySet<string>;
   private pending: RecordedEvent[] = [];
@@ -39,7 +32,7 @@ export class ShadowTables {
     this.names = new Set(definition.events);
   }
 
-  /** Creates them empty. Those that never replace the live tables need no write-ahead log: `unlogged`. */
+  /** Creates the tables. `unlogged` is for those that never replace the live tables. */
   static async create(
     tx: PoolClient,
     codec: Pick<EventCodec, 'currentName' | 'decode'>,
@@ -58,7 +51,7 @@ export class ShadowTables {
     return shadow;
   }
 
-  /** Adds the next events of the log; the read model applies those that concern it, many at a time. */
+  /** Adds the next events of the log, which the read model applies in batches. */
   async add(page: readonly RecordedEvent[]): Promise<void> {
     const relevant = page.filter(({ type }) => this.names.has(this.codec.currentName(type)));
     this.events += relevant.length;
@@ -67,18 +60,17 @@ export class ShadowTables {
     if (this.pending.length >= BATCH) await this.applyNext();
   }
 
-  /** Resolves once everything that was added is applied. */
   async settle(): Promise<void> {
     await this.applyNext();
     await this.applied;
   }
 
-  /** Resolves once nothing is applied any more, also after a failure: then the transaction may end. */
+  /** Resolves after the present batch, also where it fails, so that the transaction may end. */
   async stop(): Promise<void> {
     await this.applied.catch(() => undefined);
   }
 
-  /** One batch is applied while the next is read. */
+  /** Starts to apply a batch, during which the next one is read. */
   private async applyNext(): Promise<void> {
     await this.applied;
     const events = this.pending.splice(0);
@@ -87,11 +79,11 @@ export class ShadowTables {
     const apply = async () =>
       definition.apply(await this.codec.decode(events, definition.staysSealed), tx, schema);
     this.applied = apply();
-    // The next call meets the failure; until then it must not count as unhandled.
+    // The next call throws the failure; until then it must not count as unhandled.
     this.applied.catch(() => undefined);
   }
 
-  /** Creates the indexes of the live tables, as the catalogue knows them, under the same names. */
+  /** Creates the indexes of the live tables from the catalogue. */
   private async index({ unique }: { readonly unique: boolean }): Promise<void> {
     const { tx, schema } = this;
     const { tables } = this.definition;
@@ -112,14 +104,13 @@ export class ShadowTables {
     }
   }
 
-  /** Applies the remaining events, then creates the indexes that no ON CONFLICT needs, which is cheaper after the rows. */
+  /** Applies the remaining events, then creates the indexes that no ON CONFLICT needs, which is cheaper last. */
   async complete(): Promise<void> {
     await this.settle();
     await this.index({ unique: false });
     for (const name of this.definition.tables.names) await this.tx.query(`analyze ${this.schema}.${name}`);
   }
 
-  /** Compares by `schema.name` of the live table. */
   async compare(): Promise<ReadonlyMap<string, TableComparison>> {
     await this.complete();
     const { schema, names, json = [] } = this.definition.tables;
@@ -132,8 +123,9 @@ export class ShadowTables {
   }
 
   /**
-   * Replaces the live tables and takes over their options and grants. Fails with `lock_not_available`, for the caller to
-   * roll back, while another session reads them: later readers queue behind a pending lock, so it is not pending for long.
+   * Replaces the live tables, with their options and grants. Fails with `lock_not_available`, after which the caller
+   * rolls back, while another session reads them. Later readers queue behind the lock, so that the wait for it is
+   * short.
    */
   async replaceLive(): Promise<void> {
     const { tx, schema } = this;

@@ -8,16 +8,14 @@ import { SubscriptionRegistry } from './subscription-registry.js';
 interface Lag {
   readonly name: string;
   readonly position: string | null;
-  /** Age of the oldest event that is not behind the checkpoint, in milliseconds; 0 when there is none. */
+  /** The age of the oldest event after the checkpoint, in milliseconds; 0 without one. */
   readonly ageMs: number;
-  /** Reads or work wait for it. */
   readonly isAwaited: boolean;
 }
 
-/** Lag of the registered subscriptions, in any process. A checkpoint may trail half a second behind irrelevant events. */
+/** The lag of the registered subscriptions, in any process. It includes up to half a second of irrelevant events. */
 @Injectable()
 export class SubscriptionLag {
-  /** The lag of all registered subscriptions. */
   readonly all = sharedMeasurement(() => this.measure());
 
   constructor(

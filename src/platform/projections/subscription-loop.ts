@@ -12,29 +12,27 @@ import type { PassingTypes } from './passing-types.js';
 import type { SubscriptionProgress } from './subscription-progress.js';
 
 const MAX_EVENTS = 5000;
-/** The longest that a checkpoint trails behind irrelevant events. */
+/** The longest delay of a checkpoint behind irrelevant events. */
 const LAZY_MS = 500;
 /** The interval at which an idle subscription reads its checkpoint again. */
 const CONFIRM_MS = 2000;
-/** Pause while another process holds the checkpoint. */
+/** The pause while another process holds the checkpoint. */
 const HELD_MS = 20;
-/** The interval at which a subscription that waits at an unknown event tries again. */
+/** The retry interval of a subscription that is halted. */
 const HALTED_MS = 1000;
 const RETRY = { firstMs: 50, maxMs: 30_000 };
-/** Failures of one batch before it is cut in half to find the event at fault. */
+/** The failures of a batch before it is halved, to find the event at fault. */
 const MAX_FAILURES = 3;
 
 export interface SubscriptionState {
   readonly name: string;
-  /** Everything up to here is applied. */
+  /** The position up to which events are applied. */
   readonly position: string | null;
-  /** The event that the subscription waits at: forged, or of a type that this version does not know; null while it continues. */
+  /** The event at which the subscription is halted: forged, or of a type that this version does not know. */
   readonly haltedAt: Pick<RecordedEvent, 'type' | 'stream' | 'revision' | 'position' | 'isForged'> | null;
-  /** Since when it waits there. */
   readonly haltedSince: Date | null;
 }
 
-/** Parts that all subscriptions of a process share. */
 interface SubscriptionParts {
   readonly feed: EventFeed;
   readonly checkpoints: Checkpoints;
@@ -43,34 +41,31 @@ interface SubscriptionParts {
   readonly passing: Pick<PassingTypes, 'includes'>;
 }
 
-/** The treatment of an event type: apply it, pass over it, or wait for a version that handles it. */
+/** The treatment of an event type: apply, skip, or wait for a version that knows it. */
 type Treatment = 'apply' | 'pass' | 'wait';
 
 /**
- * Reads, applies and moves the checkpoint of one subscription, in order, while the process runs. An event that cannot be
- * applied stops this subscription, and only this one, until it can: nothing is ever skipped. A type that this version does
- * not know halts it: a newer process continues from there, or an operator lets it pass (ADR 96).
+ * Reads and applies the events of one subscription in order, and moves its checkpoint, while the process runs. An event
+ * that cannot be applied stops this subscription alone: no event is skipped. An unknown type halts it until a newer
+ * process continues there, or an operator lets it pass (ADR 96).
  */
 export class SubscriptionLoop {
   private readonly logger = new Logger(SubscriptionLoop.name);
-  /** Unknown types that an operator let pass. */
   private readonly allowed = new Set<string>();
   private readonly names: ReadonlySet<string>;
-  /** The stored checkpoint, and the position that was really reached: irrelevant events move only the second. */
+  /** The stored checkpoint, and the position that the loop has reached, which irrelevant events move alone. */
   private stored: string | null = null;
   private seen: string | null = null;
   private storedAt = 0;
   private confirmedAt = 0;
-  /** The start of the last batch. */
   private startedAt = -Infinity;
   private limit = MAX_EVENTS;
   private failures = 0;
-  /** While a batch fails: its last position. Up to there batches are smaller. */
+  /** The last position of a failing batch, up to which batches are smaller. */
   private troubleUntil: string | null = null;
   private pending: readonly RecordedEvent[] = [];
-  private halted: RecordedEvent | null = null;
-  private haltedSince: Date | null = null;
-  /** The last batch was full: more events wait. */
+  private halted: { readonly event: RecordedEvent; readonly since: Date } | null = null;
+  /** True after a full batch: more events wait. */
   private isBehind = false;
 
   constructor(
@@ -81,15 +76,11 @@ export class SubscriptionLoop {
   }
 
   get state(): SubscriptionState {
-    return {
-      name: this.definition.name,
-      position: this.seen,
-      haltedAt: this.halted,
-      haltedSince: this.haltedSince,
-    };
+    const { event = null, since = null } = this.halted ?? {};
+    return { name: this.definition.name, position: this.seen, haltedAt: event, haltedSince: since };
   }
 
-  /** Runs until `signal` aborts; the pending batch is finished first. */
+  /** Runs until `signal` aborts, and completes the pending batch. */
   async run(signal: AbortSignal): Promise<void> {
     let known = false;
     while (!signal.aborted) {
@@ -138,7 +129,7 @@ export class SubscriptionLoop {
     }
   }
 
-  /** Waits for more events, unless whole batches are waiting already. */
+  /** Waits for more events, unless a full batch waits. */
   private async gather(signal: AbortSignal): Promise<void> {
     const { gatherMs = 0 } = this.definition;
     const waitMs = gatherMs - (performance.now() - this.startedAt);
@@ -163,22 +154,17 @@ export class SubscriptionLoop {
     return codec.knows(type) || this.allowed.has(type) ? 'pass' : 'wait';
   }
 
-  /**
-   * Waits at the first of `events`. One of an unknown type: until a process that knows it has applied it, or an operator
-   * lets it pass. A forged one: until it is no longer in the log.
-   */
+  /** Waits at an unknown type until it is applied elsewhere or may pass, at a forged event until it is deleted. */
   private async halt(events: readonly RecordedEvent[], signal: AbortSignal): Promise<void> {
     const [barrier] = events as readonly [RecordedEvent];
     this.pending = events;
-    if (this.halted?.position !== barrier.position) {
-      this.reportHalt(barrier);
-      this.haltedSince = new Date();
-    }
-    this.halted = barrier;
+    const known = this.halted?.event.position === barrier.position ? this.halted : null;
+    if (known === null) this.reportHalt(barrier);
+    this.halted = { event: barrier, since: known?.since ?? new Date() };
     await this.storeSeen();
     if (!barrier.isForged && (await this.parts.passing.includes(barrier.type))) {
       this.allowed.add(barrier.type);
-      this.halted = this.haltedSince = null;
+      this.halted = null;
       return;
     }
     await sleep(HALTED_MS, signal);
@@ -188,7 +174,7 @@ export class SubscriptionLoop {
   private passed(position: string): void {
     this.seen = position;
     this.pending = [];
-    this.halted = this.haltedSince = null;
+    this.halted = null;
     if (this.troubleUntil !== null && comparePositions(position, this.troubleUntil) >= 0) {
       this.troubleUntil = null;
       this.limit = MAX_EVENTS;
@@ -196,7 +182,7 @@ export class SubscriptionLoop {
     this.parts.progress.advanced(this.definition.name, position);
   }
 
-  /** Another process holds the checkpoint or has moved it, or a crash rewound it: continues from where it is. */
+  /** Continues from the stored checkpoint, which another process holds or has moved, or a crash rewound. */
   private async yieldCheckpoint(signal: AbortSignal): Promise<void> {
     const before = this.stored;
     await this.reread();
@@ -208,7 +194,7 @@ export class SubscriptionLoop {
     let position = (await this.parts.checkpoints.read([name])).get(name);
     if (position === undefined) {
       await this.parts.checkpoints.ensure([name]);
-      position = (await this.parts.checkpoints.read([name])).get(name) ?? null;
+      position = null;
     }
     const lost = comparePositions(position, this.stored) < 0;
     this.stored = position;
@@ -217,13 +203,13 @@ export class SubscriptionLoop {
     else if (position !== null && comparePositions(position, this.seen) > 0) this.passed(position);
   }
 
-  /** A crash of PostgreSQL lost the last batches, their rows and the checkpoint: they are applied again. */
+  /** Applies batches again that a crash of PostgreSQL lost, with their rows and the checkpoint. */
   private rewind(position: string | null): void {
     const { name } = this.definition;
     this.logger.warn({ msg: 'subscription rewound to checkpoint', subscription: name, position });
     this.seen = position;
     this.pending = [];
-    this.halted = this.haltedSince = null;
+    this.halted = null;
     this.parts.progress.rewound(name, position);
   }
 
@@ -237,7 +223,7 @@ export class SubscriptionLoop {
 
   private async recover(error: unknown, signal: AbortSignal): Promise<void> {
     this.failures += 1;
-    // One that timed out may do so again: it is cut in half like one that fails.
+    // A batch that timed out is halved like one that fails.
     const tooLong = (error as { code?: unknown } | null)?.code === TRANSACTION_TIMEOUT;
     const outage = (isDatabaseUnavailable(error) && !tooLong) || error instanceof EventStoreUnavailable;
     const size = this.pending.length;
@@ -246,47 +232,31 @@ export class SubscriptionLoop {
       this.limit = Math.ceil(size / 2);
     }
     this.report(error, outage);
-    // The search for the event at fault is not slowed down; once it is found, or in an outage, the pause grows.
+    // The delay grows in an outage and at the event at fault, not during the search for it.
     const attempt = size > 1 && !outage ? Math.min(this.failures, MAX_FAILURES) : this.failures;
     await sleep(backoffMs(RETRY, attempt), signal);
   }
 
-  private reportHalt({ type, stream, revision, id, position, isForged }: RecordedEvent): void {
-    this.logger.error({
-      msg: isForged
-        ? `subscription halted: ${FORGED_EVENT}`
-        : 'subscription halted: this version does not know the event type, upgrade it or let the type pass',
-      subscription: this.definition.name,
-      type,
-      stream,
-      revision,
-      event_id: id,
-      position,
-    });
+  private reportHalt(event: RecordedEvent): void {
+    const msg = event.isForged
+      ? `subscription halted: ${FORGED_EVENT}`
+      : 'subscription halted: this version does not know the event type, upgrade it or let the type pass';
+    this.logger.error({ msg, ...this.toFields(event) });
   }
 
   private report(error: unknown, outage: boolean): void {
-    const { name } = this.definition;
+    const fields = { failures: this.failures, err: error };
     const [event] = this.pending;
     if (!outage && event && this.pending.length === 1) {
-      const { type, stream, id, position } = event;
-      this.logger.error({
-        msg: 'subscription stuck: an event cannot be applied',
-        subscription: name,
-        type,
-        stream,
-        event_id: id,
-        position,
-        failures: this.failures,
-        err: error,
-      });
+      const msg = 'subscription stuck: an event cannot be applied';
+      this.logger.error({ msg, ...this.toFields(event), ...fields });
     } else {
-      this.logger.warn({
-        msg: 'subscription failed: retrying',
-        subscription: name,
-        failures: this.failures,
-        err: error,
-      });
+      const msg = 'subscription failed: retrying';
+      this.logger.warn({ msg, subscription: this.definition.name, ...fields });
     }
+  }
+
+  private toFields({ type, stream, revision, id, position }: RecordedEvent): object {
+    return { subscription: this.definition.name, type, stream, revision, event_id: id, position };
   }
 }

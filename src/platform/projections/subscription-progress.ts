@@ -13,9 +13,9 @@ import type { SubscriptionDefinition } from './projection.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
 
 const POLL_MS = 15;
-/** Subscriptions of this process report their progress; the poll is for one that is stuck. */
+/** The interval for subscriptions of this process, which report their progress unless they are stuck. */
 const POLL_OWN_MS = 150;
-/** Pages of the log that a call of {@link RelevantScan} reads. */
+/** The pages of the log that a call of {@link RelevantScan} reads. */
 const MAX_SCAN_PAGES = 4;
 
 interface Waiter {
@@ -25,8 +25,8 @@ interface Waiter {
 }
 
 /**
- * Lets a response wait until the read models include what it wrote (read your own writes). The runner of this process
- * reports its progress; for runners elsewhere the checkpoints are polled, only while a response waits.
+ * Read your own writes: a response waits until the read models include its events. The runner of this process reports
+ * its progress; the checkpoints of other processes are polled while a response waits.
  */
 @Injectable()
 export class SubscriptionProgress {
@@ -45,10 +45,7 @@ export class SubscriptionProgress {
     @Inject(storeConfig.KEY) private readonly config: StoreConfig,
   ) {}
 
-  /**
-   * True once the subscription `name` has passed `position` in any process; false after READ_YOUR_WRITES_MS.
-   * A null position (nothing was written) has been reached.
-   */
+  /** Resolves to true once the subscription has reached the position in any process, to false after a timeout. */
   async waitFor(
     name: string,
     position: string | null,
@@ -62,8 +59,8 @@ export class SubscriptionProgress {
   }
 
   /**
-   * True once the subscription `name` has applied all that any process wrote before the call; false after
-   * READ_YOUR_WRITES_MS, which includes the read of the log: lists for operators prefer late rows to none. Rejects when the event store is unavailable.
+   * Resolves to true once the subscription `name` has applied all events from before the call, and to false after
+   * READ_YOUR_WRITES_MS, which includes the read of the log. Rejects while the event store is unavailable.
    */
   async waitUntilCurrent(name: string): Promise<boolean> {
     const { readYourWritesMs } = this.config;
@@ -82,21 +79,18 @@ export class SubscriptionProgress {
     return this.waitFor(name, target, readYourWritesMs - (performance.now() - started));
   }
 
-  /**
-   * Resolves when the read model `name` includes all that was written before the call: a merchant who got a response reads
-   * what it wrote, from any process (contract.md 7.1, 7.2). Throws DomainError `unavailable` when it does not in time.
-   */
+  /** Requires that the read model includes all earlier events (contract.md 7.1, 7.2). Throws `unavailable`. */
   async requireCurrent(name: string): Promise<void> {
     if (!(await this.waitUntilCurrent(name)))
       throw new DomainError('unavailable', 'The data is not up to date at the moment');
   }
 
-  /** Called by the runner: it runs these subscriptions in this process. */
+  /** Sets the subscriptions that run in this process. */
   runsHere(names: readonly string[]): void {
     this.runningHere = new Set(names);
   }
 
-  /** Called by the runner: `name` has passed `position`. */
+  /** Reports that the subscription has reached the position. */
   advanced(name: string, position: string): void {
     if (comparePositions(position, this.positions.get(name) ?? null) <= 0) return;
     this.positions.set(name, position);
@@ -105,13 +99,13 @@ export class SubscriptionProgress {
     }
   }
 
-  /** `name` is at `position`, also where a crash of PostgreSQL rewound it. */
+  /** Sets the position of a subscription, also backwards after a crash of PostgreSQL. */
   rewound(name: string, position: string | null): void {
     if (position === null) this.positions.delete(name);
     else this.positions.set(name, position);
   }
 
-  /** The position at which the subscription is current. Calls share a scan, but none that started before them. */
+  /** Finds the position at which the subscription is current. Calls share a scan that starts after them. */
   private target(name: string): Promise<string | null> {
     if (this.runningHere.has(name)) return this.heads.call();
     let scans = this.scans.get(name);
@@ -162,18 +156,18 @@ export class SubscriptionProgress {
         if (position !== null) this.advanced(name, position);
       }
     } catch {
-      // The database is unavailable: waiters time out.
+      // While the database is unavailable, waiters time out.
     }
   }
 }
 
 /**
- * Finds the last event that is relevant for a subscription of another process, whose checkpoint trails behind other
- * events. Each event is read once, and a call reads a few pages at most, however far behind the subscription is.
+ * Finds the last relevant event of a subscription in another process, whose checkpoint lags behind irrelevant events.
+ * It reads each event once, and at most a few pages per call.
  */
 class RelevantScan {
   private readonly names: ReadonlySet<string>;
-  /** Events after `from` up to `to` were read; `last` is the last relevant one. */
+  /** The range of read events, after `from` up to `to`, and the last relevant one. */
   private from: string | null = null;
   private to: string | null = null;
   private last: string | null = null;
@@ -186,18 +180,18 @@ class RelevantScan {
     this.names = new Set(definition.events);
   }
 
-  /** The position that the subscription has to pass; null when it is current. One call at a time. */
+  /** Returns the position that the subscription has to reach, or null. One call at a time. */
   async after(checkpoint: string | null): Promise<string | null> {
     const head = await this.store.head();
     if (comparePositions(checkpoint, head) >= 0) return null;
-    // Beyond what was read, or rewound by a crash of PostgreSQL.
+    // The checkpoint is beyond the read range, or a crash of PostgreSQL rewound it.
     if (comparePositions(this.to, checkpoint) < 0 || comparePositions(checkpoint, this.from) < 0) {
       this.from = this.to = checkpoint;
       this.last = null;
     }
     let pages = 0;
     for await (const events of logPages(this.store, { after: this.to, end: head })) {
-      // Too far behind to continue: the checkpoint reaches the end at the latest.
+      // The subscription is too far behind for a scan.
       if (pages === MAX_SCAN_PAGES) return head;
       pages += 1;
       this.last =
@@ -208,7 +202,7 @@ class RelevantScan {
   }
 }
 
-/** Callers that arrive during a run share the next one. */
+/** A run that callers share. Callers that arrive during a run share the next one. */
 function shared<T>(run: () => Promise<T>): GroupCall<void, T> {
   return new GroupCall<void, T>(
     async (callers) => {

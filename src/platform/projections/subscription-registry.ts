@@ -1,7 +1,7 @@
 import { Injectable, type InjectionToken, type Provider } from '@nestjs/common';
 import type { SubscriptionDefinition } from './projection.js';
 
-/** The read models and sagas of the contexts that run here; the runner starts once all modules are initialized. */
+/** The registered read models and sagas. The runner starts after all modules are initialized. */
 @Injectable()
 export class SubscriptionRegistry {
   private readonly definitions = new Map<string, SubscriptionDefinition>();
@@ -19,7 +19,6 @@ export class SubscriptionRegistry {
     return [...this.definitions.values()];
   }
 
-  /** Throws for a name that is not registered. */
   get(name: string): SubscriptionDefinition {
     const definition = this.definitions.get(name);
     if (!definition) throw new Error(`there is no subscription ${name}`);
@@ -27,12 +26,12 @@ export class SubscriptionRegistry {
   }
 }
 
-/** The types that Nest injects for tokens: the instance of a class; a token that is no class has no type. */
+/** The types that Nest injects for tokens: the instance of a class, otherwise no type. */
 type Injected<Tokens extends readonly InjectionToken[]> = {
   [Place in keyof Tokens]: Tokens[Place] extends { readonly prototype: infer Instance } ? Instance : never;
 };
 
-/** A saga as a provider: `create` builds it from what Nest injects for the tokens, and it is registered. */
+/** The provider of a saga, which `create` builds from the injected parts, and which is registered. */
 export function provideSaga<const Tokens extends readonly InjectionToken[]>(
   inject: Tokens,
   create: (...parts: Injected<Tokens>) => SubscriptionDefinition,

@@ -28,7 +28,7 @@ describe('the subscription runner', () => {
     expect(woken.reduce((sum, n) => sum + n, 0)).toBe(50);
   });
 
-  /** Commits of the runner do not wait for the disk: a crash takes the last ones back, rows and checkpoint together. */
+  /** Simulates a crash that loses the last commits of the runner, which do not wait for the disk. */
   const loseAllButTheFirst = async (checkpoint: string | null): Promise<void> => {
     await harness.database.database.transaction(async (tx) => {
       await tx.query('delete from seen where name = $1 and n > 0', [harness.name]);
@@ -135,7 +135,7 @@ describe('the subscription runner', () => {
     expect(await harness.applied()).toEqual([]);
   });
 
-  it('finishes the batch in hand when it stops', async () => {
+  it('completes the pending batch when it stops', async () => {
     let begun = (): void => undefined;
     const started = new Promise<void>((resolve) => {
       begun = resolve;

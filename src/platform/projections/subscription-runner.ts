@@ -10,7 +10,7 @@ import { SubscriptionLoop, type SubscriptionState } from './subscription-loop.js
 import { SubscriptionRegistry } from './subscription-registry.js';
 import { SubscriptionProgress } from './subscription-progress.js';
 
-/** Runs every registered subscription in processes with the role `worker`. Two such processes share the work. */
+/** Runs the registered subscriptions in processes with the role `worker`, which share the work. */
 @Injectable()
 export class SubscriptionRunner implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly stopping = new AbortController();
@@ -28,7 +28,7 @@ export class SubscriptionRunner implements OnApplicationBootstrap, OnApplication
     private readonly passing: PassingTypes,
   ) {
     this.feed = new EventFeed(store);
-    // One for each subscription that waits.
+    // Each waiting subscription adds a listener.
     setMaxListeners(0, this.stopping.signal);
   }
 
@@ -47,7 +47,7 @@ export class SubscriptionRunner implements OnApplicationBootstrap, OnApplication
     this.running = Promise.all(this.loops.map((loop) => loop.run(this.stopping.signal)));
   }
 
-  /** Finishes the pending batches. */
+  /** Completes the pending batches. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.feed.stop();
@@ -55,11 +55,10 @@ export class SubscriptionRunner implements OnApplicationBootstrap, OnApplication
   }
 
   /** Stops after the last response, because responses wait for the projection of their own writes. */
-  async onApplicationShutdown(): Promise<void> {
-    await this.stop();
+  onApplicationShutdown(): Promise<void> {
+    return this.stop();
   }
 
-  /** The positions of this process's subscriptions; empty when it runs none. */
   states(): readonly SubscriptionState[] {
     return this.loops.map((loop) => loop.state);
   }

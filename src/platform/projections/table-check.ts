@@ -5,32 +5,30 @@ import { DifferentRows, type TableComparison } from './compare-tables.js';
 
 const IDS_PER_QUERY = 1000;
 
-/** Compares tables with the events up to their checkpoint. */
+/** A comparison of tables with the events up to their checkpoint. */
 export interface TableCheck {
   /** The name of the checkpoint. */
   readonly name: string;
-  /** The next events of the log, as they are stored. */
   add(page: readonly RecordedEvent[]): Promise<void>;
-  /** Compares after the last event, by `schema.name` of the table. */
+  /** Compares after the last event. The keys are `schema.name` of the tables. */
   compare(): Promise<ReadonlyMap<string, TableComparison>>;
 }
 
 interface Tables {
   readonly query: (sql: string, values: readonly unknown[]) => Promise<readonly object[]>;
   readonly codec: Pick<EventCodec, 'currentName'>;
-  /** The position of the checkpoint. */
   readonly position: string | null;
 }
 
-/** A table of work that follows from events: all that has begun and has not ended is on it, or it would stay open for ever. */
+/** A table of work that follows from events. It must list all open work, or that would remain open for ever. */
 export interface WorkList {
   /** The name of the checkpoint. */
   readonly name: string;
   /** `schema.name`. */
   readonly table: string;
-  /** Condition for a row of the table to be the one of the work `due.id`. */
+  /** The condition for the row of the work `due.id`. */
   readonly listed: string;
-  /** Name of the member of each event that is the id. */
+  /** The name of the events' member with the id. */
   readonly id: string;
   readonly begins: string;
   readonly ends: readonly string[];
@@ -53,7 +51,7 @@ export class WorkListCheck implements TableCheck {
       const current = tables.codec.currentName(type);
       if (current === list.begins && comparePositions(position, tables.position) <= 0)
         open.add(String(data[list.id]));
-      // The position is any, because the list may contain it already.
+      // The end counts at any position: the list may include it already.
       else if (list.ends.includes(current)) open.delete(String(data[list.id]));
     }
   }

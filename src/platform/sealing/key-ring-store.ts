@@ -1,37 +1,32 @@
 import type { PoolClient } from 'pg';
 import type { Database } from '../postgres/database.js';
 
-/** One key of the ring as one master key wraps it. */
+/** The id of the key that never changes: names in immutable events, such as those of claims, depend on it. */
+export const ROOT_ID = 'root';
+
 export interface KeyCopy {
   readonly keyId: string;
   readonly masterId: string;
   readonly wrapped: string;
   /** The time from which the key seals; null for the root, which seals nothing. */
   readonly sealsFrom: Date | null;
-  /** True where it seals by the clock of the database, which all processes share. */
+  /** True after `sealsFrom` by the clock of the database, which all processes share. */
   readonly sealsNow: boolean;
-  readonly createdAt: Date;
 }
 
-export interface NewCopy {
-  readonly keyId: string;
-  readonly masterId: string;
-  readonly wrapped: string;
-  readonly sealsFrom: Date | null;
-}
+export type NewCopy = Omit<KeyCopy, 'sealsNow'>;
 
-/** Any constant: the keys of one ring are created and copied by one process at a time. */
 const RING_LOCK = 7_331_120;
 
 const COPIES = `select key_id as "keyId", master_id as "masterId", wrapped_key as wrapped, seals_from as "sealsFrom",
-  coalesce(seals_from <= now(), false) as "sealsNow", created_at as "createdAt"
+  coalesce(seals_from <= now(), false) as "sealsNow"
   from platform.key_ring order by created_at, key_id`;
 
 export async function readCopies(database: Pick<Database, 'query'>): Promise<readonly KeyCopy[]> {
   return database.query<KeyCopy>(COPIES);
 }
 
-/** Passes the copies of the ring to `work` under a lock; `work` may add to them. */
+/** Passes the copies of the ring to `work`, which may change them, under a lock. */
 export async function changeRing<T>(
   database: Database,
   work: (tx: PoolClient, copies: readonly KeyCopy[]) => Promise<T>,
@@ -42,10 +37,7 @@ export async function changeRing<T>(
   });
 }
 
-/**
- * Whether a key of a ring has sealed something, or marked an event: then an empty ring has lost its rows, and a new one
- * would open nothing.
- */
+/** Checks that a key of a ring was used. Then an empty ring has lost its rows, and a new ring would open nothing. */
 export async function hasSealed(tx: PoolClient): Promise<boolean> {
   const { rows } = await tx.query<{ sealed: boolean }>(
     `select exists (select from platform.personal_keys where wrapped_key is not null)
@@ -55,7 +47,7 @@ export async function hasSealed(tx: PoolClient): Promise<boolean> {
   return rows[0]!.sealed;
 }
 
-/** A copy that is there already stays as it is. */
+/** Adds copies; existing ones remain. */
 export async function addCopies(tx: PoolClient, copies: readonly NewCopy[]): Promise<void> {
   for (const { keyId, masterId, wrapped, sealsFrom } of copies) {
     await tx.query(
@@ -66,18 +58,13 @@ export async function addCopies(tx: PoolClient, copies: readonly NewCopy[]): Pro
   }
 }
 
-/** The interval at which {@link noteProcess} writes. */
 export const NOTED_SECONDS = 30;
 
-/** A process that goes by this master key is alive. */
-export async function noteProcess(
-  database: Pick<Database, 'query'>,
-  rootId: string,
-  masterId: string,
-): Promise<void> {
+/** Records that a running process uses this master key. */
+export async function noteProcess(database: Pick<Database, 'query'>, masterId: string): Promise<void> {
   await database.query(
     `update platform.key_ring set seen_at = now() where key_id = $1 and master_id = $2
      and (seen_at is null or seen_at < now() - make_interval(secs => $3))`,
-    [rootId, masterId, NOTED_SECONDS],
+    [ROOT_ID, masterId, NOTED_SECONDS],
   );
 }

@@ -4,8 +4,9 @@ import { onTestDatabase } from '../../../test/support/postgres.js';
 import { newId } from '../../kernel/ids.js';
 import { BackgroundWork } from '../jobs/background-work.js';
 import { ConfigError } from '../config/settings.js';
-import { KeyRing, MasterKey, ROOT_ID } from './key-ring.js';
-import { addFreshKey, retireFormer, ringStatus } from './key-rotation.js';
+import { ROOT_ID } from './key-ring-store.js';
+import { KeyRing, MasterKey } from './key-ring.js';
+import { KeyRotation, ringStatus } from './key-rotation.js';
 import { PersonalKeys } from './personal-keys.js';
 import { Resealing } from './resealing.js';
 import { keyId, Sealer, SealError } from './sealer.js';
@@ -24,6 +25,7 @@ describe('the key ring', () => {
 
   const open = (current: MasterKey, former: MasterKey | null = null): Promise<KeyRing> =>
     KeyRing.open(test.database, { current, former });
+  const rotation = (): KeyRotation => new KeyRotation(test.database);
   const pass = (seconds: number): Promise<unknown> =>
     test.database.query(
       `update platform.key_ring set seals_from = seals_from - make_interval(secs => $1),
@@ -41,7 +43,7 @@ describe('the key ring', () => {
     await work.stop();
   };
 
-  it('refuses a wrong MASTER_KEY with a sentence, and takes the right one', async () => {
+  it('refuses a wrong MASTER_KEY with a message, and accepts the right one', async () => {
     const sealed = (await open(one)).sealer.seal('text', 'place');
     await expect(open(two)).rejects.toThrow(ConfigError);
     await expect(open(two)).rejects.toThrow(
@@ -60,7 +62,7 @@ describe('the key ring', () => {
     }
   });
 
-  it('is not created a second time where its rows are lost and personal keys are left', async () => {
+  it('is not created again where its rows are lost and personal keys remain', async () => {
     const { sealer } = await open(one);
     await new PersonalKeys(test.database, sealer).obtain(newId());
     await test.database.query('truncate platform.key_ring');
@@ -73,7 +75,7 @@ describe('the key ring', () => {
     const ring = await open(one);
     expect(ring.sealer.seal('text', 'place').split('.')[1]).not.toBe(keyId(one.bytes));
     expect(ring.root).not.toEqual(one.bytes);
-    // Nor opens with the key of names.
+    // The key of names does not open it either.
     expect(() => ring.sealer.open(new Sealer(ring.root).seal('text', 'place'), 'place')).toThrow(SealError);
   });
 
@@ -87,12 +89,12 @@ describe('the key ring', () => {
     await former.refresh();
     expect(former.isLost).toBe(false);
 
-    // A process with the former key is still about.
-    await expect(retireFormer(test.database, { current: two, former: one })).rejects.toThrow(
+    // A process with the former key still runs.
+    await expect(rotation().retireFormer({ current: two, former: one })).rejects.toThrow(
       'A process used a former key',
     );
     await pass(121);
-    expect(await retireFormer(test.database, { current: two, former: one })).toEqual([one.id]);
+    expect(await rotation().retireFormer({ current: two, former: one })).toEqual([one.id]);
     await expect(open(one)).rejects.toThrow(ConfigError);
     await former.refresh();
     expect(former.isLost).toBe(true);
@@ -101,14 +103,14 @@ describe('the key ring', () => {
     const ids = (): Promise<unknown> =>
       test.database.query('select key_id from platform.key_ring order by key_id');
     const before = await ids();
-    expect(await retireFormer(test.database, { current: two, former: null })).toEqual([]);
+    expect(await rotation().retireFormer({ current: two, former: null })).toEqual([]);
     expect(await ids()).toEqual(before);
   });
 
   it('seals with a fresh key a minute after it was added; every process knows it before', async () => {
     const [a, b] = [await open(one), await open(one)];
     const before = a.sealer.sealsWith;
-    const id = await addFreshKey(test.database, { current: one, former: null });
+    const id = await rotation().addFreshKey({ current: one, former: null });
     await a.refresh();
     expect(a.sealer.sealsWith).toBe(before);
     await b.refresh();
@@ -120,15 +122,15 @@ describe('the key ring', () => {
     expect(a.sealer.open(b.sealer.seal('old', 'p'), 'p')).toBe('old');
   });
 
-  it('an operation creates one key, however often it is executed, and what it changed names it', async () => {
+  it('an operation creates one key in any number of executions, and its recorded change names the key', async () => {
     await open(one);
     await open(two, one);
     await pass(121);
     const [creation, retirement] = [newId(), newId()];
-    const create = () => addFreshKey(test.database, { current: two, former: one }, creation);
+    const create = () => rotation().addFreshKey({ current: two, former: one }, creation);
     const id = await create();
     expect(await create()).toBe(id);
-    const retire = () => retireFormer(test.database, { current: two, former: one }, retirement);
+    const retire = () => rotation().retireFormer({ current: two, former: one }, retirement);
     expect([await retire(), await retire()]).toEqual([[one.id], [one.id]]);
     const keys = await test.database.query('select from platform.key_ring group by key_id');
     // The root, the first key, and one of each operation.
@@ -151,11 +153,11 @@ describe('the key ring', () => {
       two.id,
       ROOT_ID,
     ]);
-    await expect(retireFormer(test.database, { current: two, former: one })).rejects.toMatchObject({
+    await expect(rotation().retireFormer({ current: two, former: one })).rejects.toMatchObject({
       code: 'invalid_transition',
       message: 'MASTER_KEY lacks a copy of some keys',
     });
-    // The copies of the former one are there: the ring is completed from them.
+    // The ring is completed from the copies of the former key.
     const sealed = (await open(one)).sealer.seal('text', 'p');
     expect((await open(two, one)).sealer.open(sealed, 'p')).toBe('text');
   });
@@ -165,7 +167,7 @@ describe('the key ring', () => {
     await (await open(one)).refresh();
     await open(two, one);
     await pass(119);
-    const retire = () => retireFormer(test.database, { current: two, former: one });
+    const retire = () => rotation().retireFormer({ current: two, former: one });
     await expect(retire()).rejects.toMatchObject({ code: 'invalid_transition' });
     const { masters } = await ringStatus(test.database, { current: two, former: one }, {});
     expect(masters).toMatchObject([
@@ -200,10 +202,8 @@ describe('the key ring', () => {
   it('a fresh key is wrapped by every master key in use, or not created', async () => {
     await open(one);
     await open(two, one);
-    await expect(addFreshKey(test.database, { current: two, former: null })).rejects.toThrow(
-      'set that one too',
-    );
-    const id = await addFreshKey(test.database, { current: two, former: one });
+    await expect(rotation().addFreshKey({ current: two, former: null })).rejects.toThrow('set that one too');
+    const id = await rotation().addFreshKey({ current: two, former: one });
     await pass(61);
     expect((await open(one)).sealer.sealsWith).toBe(id);
     expect((await open(two)).sealer.sealsWith).toBe(id);
@@ -218,7 +218,7 @@ describe('the key ring', () => {
     const text = (await personal.obtain(subjects[0]!))!.seal('+1', 'p');
     await personal.forget(forgotten);
     await open(two, one);
-    await retireFormer(test.database, { current: two, former: one });
+    await rotation().retireFormer({ current: two, former: one });
     await pass(130);
     const ring = await open(two);
     await reseal(ring);

@@ -9,19 +9,17 @@ import {
   hasSealed,
   noteProcess,
   readCopies,
+  ROOT_ID,
   type KeyCopy,
   type NewCopy,
 } from './key-ring-store.js';
 import { deriveKey, keyId, Sealer } from './sealer.js';
 
-/** Id of the key that never changes: names in immutable events, such as those of claims, depend on it. */
-export const ROOT_ID = 'root';
-
 const SINCE_EVER = new Date(0);
 
-/** A MASTER_KEY: it wraps the keys of the ring and seals nothing else. */
+/** A MASTER_KEY, which wraps the keys of the ring and seals nothing else. */
 export class MasterKey {
-  /** Names it in the ring and reveals nothing. */
+  /** The id in the ring, which reveals nothing of the key. */
   readonly id: string;
   private readonly sealer: Sealer;
 
@@ -42,7 +40,7 @@ export class MasterKey {
 
 export interface MasterKeys {
   readonly current: MasterKey;
-  /** While MASTER_KEY is being replaced: the one before. */
+  /** The former MASTER_KEY, while it is being replaced. */
   readonly former: MasterKey | null;
 }
 
@@ -53,59 +51,56 @@ export function toMasterKeys({ masterKey, masterKeyFormer }: SealingConfig): Mas
 }
 
 /**
- * The keys that seal, in `platform.key_ring`, wrapped by the master key: replacing that wraps a handful of rows again
- * and touches nothing that was sealed. Each key has a copy for every master key in use, so that processes with the
- * former and with the new one work side by side.
+ * The keys that seal, in `platform.key_ring`, wrapped by the master key. A new master key wraps a few rows again;
+ * sealed texts remain. Each key has a copy for every master key in use, so that processes with either of two work
+ * concurrently.
  */
 export class KeyRing {
-  /** The ring no longer has a copy of every key for this process's master key: it cannot start again like this. */
+  /** True where the ring lacks copies for this process's master key, so that the process could not start again. */
   isLost = false;
 
   private constructor(
     private readonly database: Pick<Database, 'query'>,
     private readonly master: MasterKey,
-    /** The key of keyed hashes. */
     readonly root: Buffer,
-    /** Seals with the newest key, opens what any of them sealed; follows {@link refresh}. */
+    /** Seals with the newest key and opens with all of them. {@link refresh} updates it. */
     readonly sealer: Sealer,
   ) {}
 
   /**
-   * Makes the ring at the first boot, and adds what the present master key lacks when the former one has it. Throws
-   * {@link ConfigError} when MASTER_KEY is not the one this database was sealed with.
+   * Creates the ring at the first boot, and adds copies for the present master key that the former one has. Throws
+   * {@link ConfigError} for a MASTER_KEY that does not match the database.
    */
   static async open(database: Database, masters: MasterKeys): Promise<KeyRing> {
     let copies = await readCopies(database);
     if (lacking(copies, masters.current).length > 0 || copies.length === 0) {
-      copies = await changeRing(database, async (tx, present) => {
-        await complete(tx, present, masters);
-        return readCopies({ query: async (sql) => (await tx.query(sql)).rows as never });
-      });
+      await changeRing(database, (tx, present) => complete(tx, present, masters));
+      copies = await readCopies(database);
     }
     const { root, current, others } = unwrapped(copies, masters.current);
     return new KeyRing(database, masters.current, root, new Sealer(current, others));
   }
 
-  /** Takes up keys that were added since, and notes that a process with this master key is alive. */
+  /** Reads keys that were added since, and records that a process uses this master key. */
   async refresh(): Promise<void> {
     const copies = await readCopies(this.database);
-    // The keys in memory remain in use where a copy is missing, which is better than to fail at once.
+    // The keys in memory remain in use without a complete ring.
     this.isLost = lacking(copies, this.master).length > 0 || copies.length === 0;
     if (this.isLost) return;
     const { current, others } = unwrapped(copies, this.master);
     this.sealer.setKeys(current, others);
-    await noteProcess(this.database, ROOT_ID, this.master.id);
+    await noteProcess(this.database, this.master.id);
   }
 }
 
-/** The keys of MACs as they leave the database with an export: not the root, which hashes personal values. */
+/** The wrapped keys of MACs for an export, without the root, which hashes personal values. */
 export function wrappedKeys(copies: readonly KeyCopy[]) {
   return copies
     .filter(({ keyId: id }) => id !== ROOT_ID)
     .map(({ keyId: key_id, masterId: master_id, wrapped }) => ({ key_id, master_id, wrapped }));
 }
 
-/** A {@link Sealer} of {@link wrappedKeys}; null where none is wrapped by these master keys. Throws SealError for a changed key. */
+/** A {@link Sealer} of {@link wrappedKeys}, or null without a matching one. Throws SealError for a changed key. */
 export function sealerOfWrapped(
   keys: Readonly<ReturnType<typeof wrappedKeys>>,
   { current, former }: MasterKeys,
@@ -118,7 +113,7 @@ export function sealerOfWrapped(
   return opened.length === 0 ? null : new Sealer(opened[0]!, opened);
 }
 
-/** Ids of the keys of which there is no copy for this master key. */
+/** The ids of the keys without a copy for this master key. */
 export function lacking(copies: readonly KeyCopy[], master: MasterKey): readonly string[] {
   const own = new Set(copies.filter(({ masterId }) => masterId === master.id).map(({ keyId: id }) => id));
   return [...new Set(copies.map(({ keyId: id }) => id))].filter((id) => !own.has(id));
@@ -146,16 +141,12 @@ async function complete(tx: PoolClient, copies: readonly KeyCopy[], masters: Mas
   }
   const { current, former } = masters;
   const missing = lacking(copies, current);
-  if (former !== null) {
-    const theirs = copies.filter(({ keyId: id, masterId }) => masterId === former.id && missing.includes(id));
-    const added = theirs.map((copy) => current.wrap(copy.keyId, former.unwrap(copy), copy.sealsFrom));
-    await addCopies(tx, added);
-    if (added.length === missing.length) return;
-  } else if (missing.length === 0) return;
-  throw wrongKey(masters);
+  const theirs = copies.filter(({ keyId: id, masterId }) => masterId === former?.id && missing.includes(id));
+  const added = theirs.map((copy) => current.wrap(copy.keyId, former!.unwrap(copy), copy.sealsFrom));
+  await addCopies(tx, added);
+  if (added.length < missing.length) throw wrongKey(masters);
 }
 
-/** Creates the root and the first sealing key of a new database. */
 async function firstKeys(tx: PoolClient, { current }: MasterKeys): Promise<NewCopy[]> {
   if (await hasSealed(tx))
     throw new ConfigError(

@@ -1,35 +1,36 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import type { PoolClient } from 'pg';
 import { DomainError } from '../../kernel/domain-error.js';
 import { changedBefore, recordRowChange } from '../postgres/row-changes.js';
 import { Database } from '../postgres/database.js';
-import { lacking, ROOT_ID, type MasterKey, type MasterKeys } from './key-ring.js';
-import { addCopies, changeRing, NOTED_SECONDS, type KeyCopy } from './key-ring-store.js';
+import { lacking, type MasterKey, type MasterKeys } from './key-ring.js';
+import { addCopies, changeRing, NOTED_SECONDS, ROOT_ID, type KeyCopy } from './key-ring-store.js';
 import { keyId } from './sealer.js';
 
-/** The time for which a new key waits before it seals. All running processes have read it by then. */
+/** The delay before a new key seals, in which all running processes read it. */
 export const FRESH_AFTER_SECONDS = 60;
-/** A master key that no process went by for so long is out of use. */
+/** A master key that no process has used for this long counts as retired. */
 const QUIET_SECONDS = 4 * NOTED_SECONDS;
 
 interface MasterUse {
   readonly id: string;
   readonly setting: 'MASTER_KEY' | 'MASTER_KEY_FORMER' | null;
-  /** The number of the ring's keys of which it has a copy. */
+  /** The number of the ring's keys that have a copy for it. */
   readonly keys: number;
-  /** Seconds since a process went by it; null when none did. */
+  /** The seconds since a process used it, or null. */
   readonly seen_seconds_ago: number | null;
 }
 
 interface RingKey {
   readonly id: string;
-  /** The time from which the key seals; null where it only opens. The last one that has begun seals. */
+  /** The time from which the key seals. The newest key whose time has come seals; the others only open. */
   readonly seals_from: Date | null;
   /** The numbers of sealed texts by name: `personal_keys`, and those of the contexts. */
   readonly sealed: Readonly<Record<string, number>>;
 }
 
-/** Queries by name for the texts, as `sealed`, that only new secrets replace. */
+/** Queries by name for sealed texts, as `sealed`, that rotation does not seal again. */
 export type SealedTexts = Readonly<Record<string, string>>;
 
 export interface RingStatus {
@@ -77,67 +78,66 @@ async function ringKeys(database: Database, texts: SealedTexts): Promise<RingKey
   }));
 }
 
-/** Adds a key that seals from FRESH_AFTER_SECONDS on, once for each operation. Throws `invalid_transition` when a master key of the ring is not at hand. */
-export async function addFreshKey(
-  database: Database,
-  { current, former }: MasterKeys,
+/** The changes of the key ring, each once for an operation. */
+@Injectable()
+export class KeyRotation {
+  constructor(private readonly database: Database) {}
+
+  /** Adds a key that seals after FRESH_AFTER_SECONDS. Throws `invalid_transition` without every master key in use. */
+  async addFreshKey({ current, former }: MasterKeys, operationId?: string): Promise<string> {
+    return changeRing(this.database, async (tx, copies) => {
+      const [created] = await changedBefore(tx, operationId, 'sealing_key');
+      if (created !== undefined) return created;
+      const masters = findMasters(copies);
+      const wrapping = [current, former].filter((each) => each !== null && masters.includes(each.id));
+      if (wrapping.length < masters.length) {
+        throw new DomainError(
+          'invalid_transition',
+          'The ring has copies for a master key that is neither MASTER_KEY nor MASTER_KEY_FORMER: set that one too, or begin with npm run admin -- system retire-former',
+        );
+      }
+      return freshKey(tx, wrapping as MasterKey[], operationId);
+    });
+  }
+
+  /**
+   * Deletes the copies for all other master keys, which open nothing afterwards, and adds a fresh key. Returns the ids
+   * of these master keys. Throws `invalid_transition` while a process uses one of them.
+   */
+  async retireFormer({ current }: MasterKeys, operationId?: string): Promise<readonly string[]> {
+    return changeRing(this.database, async (tx, copies) => {
+      const others = findMasters(copies).filter((id) => id !== current.id);
+      if (others.length === 0) return changedBefore(tx, operationId, 'master_key');
+      if (lacking(copies, current).length > 0) {
+        throw new DomainError('invalid_transition', 'MASTER_KEY lacks a copy of some keys');
+      }
+      const seen = await tx.query(
+        `select from platform.key_ring where master_id = any($1) and seen_at > now() - make_interval(secs => $2)`,
+        [others, QUIET_SECONDS],
+      );
+      if (seen.rowCount !== 0) {
+        throw new DomainError(
+          'invalid_transition',
+          `A process used a former key within the last ${QUIET_SECONDS} seconds: start every process with the new MASTER_KEY, then wait for so long`,
+        );
+      }
+      await tx.query('delete from platform.key_ring where master_id = any($1)', [others]);
+      for (const id of others) await recordRowChange(tx, operationId, 'master_key', id);
+      await freshKey(tx, [current], operationId);
+      return others;
+    });
+  }
+}
+
+function findMasters(copies: readonly KeyCopy[]): readonly string[] {
+  return [...new Set(copies.map(({ masterId }) => masterId))];
+}
+
+async function freshKey(
+  tx: PoolClient,
+  masters: readonly MasterKey[],
   operationId?: string,
 ): Promise<string> {
-  return changeRing(database, async (tx, copies) => {
-    const [created] = await changedBefore(tx, operationId, 'sealing_key');
-    if (created !== undefined) return created;
-    const atHand = [current, ...(former === null ? [] : [former])];
-    const masters = [...new Set(copies.map(({ masterId }) => masterId))];
-    const wrapping = masters.flatMap((id) => atHand.find((each) => each.id === id) ?? []);
-    if (wrapping.length < masters.length) {
-      throw new DomainError(
-        'invalid_transition',
-        'The ring has copies for a master key that is neither MASTER_KEY nor MASTER_KEY_FORMER: set that one too, or begin with npm run admin -- system retire-former',
-      );
-    }
-    return freshKey(tx, wrapping, operationId);
-  });
-}
-
-/**
- * Deletes the copies of every other master key: with those alone the service no longer starts, and nothing opens.
- * A fresh key seals from then on. Returns the ids of the others, a repeat of its operation too. Throws `invalid_transition` while a process goes by another master key.
- */
-export async function retireFormer(
-  database: Database,
-  { current }: MasterKeys,
-  operationId?: string,
-): Promise<readonly string[]> {
-  return changeRing(database, async (tx, copies) => {
-    const others = findOthers(copies, current);
-    if (others.length === 0) return changedBefore(tx, operationId, 'master_key');
-    if (lacking(copies, current).length > 0) {
-      throw new DomainError('invalid_transition', 'MASTER_KEY lacks a copy of some keys');
-    }
-    const seen = await tx.query(
-      `select from platform.key_ring where master_id = any($1) and seen_at > now() - make_interval(secs => $2)`,
-      [others, QUIET_SECONDS],
-    );
-    if (seen.rowCount !== 0) {
-      throw new DomainError(
-        'invalid_transition',
-        `A process used a former key within the last ${QUIET_SECONDS} seconds: start every process with the new MASTER_KEY, then wait for so long`,
-      );
-    }
-    await tx.query('delete from platform.key_ring where master_id = any($1)', [others]);
-    for (const id of others) await recordRowChange(tx, operationId, 'master_key', id);
-    await freshKey(tx, [current], operationId);
-    return others;
-  });
-}
-
-function findOthers(copies: readonly KeyCopy[], { id }: MasterKey): readonly string[] {
-  return [...new Set(copies.map(({ masterId }) => masterId))].filter((each) => each !== id);
-}
-
-type Tx = Parameters<Parameters<typeof changeRing>[1]>[0];
-
-async function freshKey(tx: Tx, masters: readonly MasterKey[], operationId?: string): Promise<string> {
   const { rows } = await tx.query<{ at: Date }>('select now() + make_interval(secs => $1) as at', [
     FRESH_AFTER_SECONDS,
   ]);
@@ -149,18 +149,4 @@ async function freshKey(tx: Tx, masters: readonly MasterKey[], operationId?: str
   );
   await recordRowChange(tx, operationId, 'sealing_key', id);
   return id;
-}
-
-/** The ring of this process's database, for what may not know the database. */
-@Injectable()
-export class KeyRotation {
-  constructor(private readonly database: Database) {}
-
-  addFreshKey(keys: MasterKeys, operationId: string): Promise<string> {
-    return addFreshKey(this.database, keys, operationId);
-  }
-
-  retireFormer(keys: MasterKeys, operationId: string): Promise<readonly string[]> {
-    return retireFormer(this.database, keys, operationId);
-  }
 }

@@ -9,7 +9,7 @@ describe('personal keys', () => {
   const master = new Sealer(randomBytes(32));
   const test = onTestDatabase();
 
-  /** As another process would have them: with a separate cache. */
+  /** The keys of another process, with a separate cache. */
   const ofAProcess = (): PersonalKeys => new PersonalKeys(test.database, master);
 
   it('are created on first use and shared by all processes, also by concurrent calls', async () => {
@@ -40,7 +40,7 @@ describe('personal keys', () => {
     await expect(ofAProcess().obtain(theirs)).rejects.toThrow('belongs elsewhere');
   });
 
-  it('are gone for good once the person is forgotten, known before or not', async () => {
+  it('are erased for good, for known and unknown persons', async () => {
     const keys = ofAProcess();
     for (const subject of [newId(), newId()]) {
       await keys.forget(subject);

@@ -5,11 +5,10 @@ import { upTo } from '../cache-size.js';
 import { Database } from '../postgres/database.js';
 import { Sealer } from './sealer.js';
 
-/** Seals and opens what is about one person. */
 export type PersonalKey = Pick<Sealer, 'seal' | 'open' | 'openBytes'>;
 
 const CACHED_KEYS = 10_000;
-/** The time for which another process may still open the data of an erased person. */
+/** The time in which other processes may still open the data of an erased person. */
 const CACHED_MS = 60_000;
 
 interface KeyRow {
@@ -17,10 +16,7 @@ interface KeyRow {
   readonly wrapped_key: string | null;
 }
 
-/**
- * One data key per person, wrapped by the master key, in `platform.personal_keys`. Without the key nothing that was
- * sealed with it can be read again, so dropping it forgets the person while the history stays as it is.
- */
+/** One data key per person, wrapped by the key ring, in `platform.personal_keys`. An erasure drops the key. */
 @Injectable()
 export class PersonalKeys {
   private readonly cache = new LRUCache<string, Sealer>({ ...upTo(CACHED_KEYS), ttl: CACHED_MS });
@@ -30,7 +26,7 @@ export class PersonalKeys {
     private readonly master: Sealer,
   ) {}
 
-  /** The key of a person, created on first use; null when the person was forgotten. */
+  /** Returns the key of a person, created on first use, or null for an erased person. */
   async obtain(subject: string): Promise<PersonalKey | null> {
     const cached = this.cache.get(subject);
     if (cached) return cached;
@@ -41,12 +37,11 @@ export class PersonalKeys {
       `insert into platform.personal_keys (subject, wrapped_key) values ($1, $2) on conflict do nothing`,
       [subject, wrapped],
     );
-    // Another process may have been faster: the stored row counts.
+    // Another process may have inserted a key first.
     const [row] = await this.rows([subject]);
     return row ? this.unwrap(row) : null;
   }
 
-  /** Keys of those who have one; forgotten and unknown persons are absent. */
   async find(subjects: readonly string[]): Promise<ReadonlyMap<string, PersonalKey>> {
     const found = new Map<string, PersonalKey>();
     const missing = new Set<string>();
@@ -63,7 +58,7 @@ export class PersonalKeys {
     return found;
   }
 
-  /** Drops the keys for good: personal fields of these subjects open to null from now on. */
+  /** Drops the keys for good: the personal fields of these subjects open as null. */
   async forget(...subjects: readonly string[]): Promise<void> {
     await this.database.query(
       `insert into platform.personal_keys (subject, wrapped_key, forgotten_at)

@@ -50,7 +50,7 @@ describe('personal keys under a new key of the ring', () => {
     expect((await wrappedOf(subject))!.split('.')[1]).toBe(sealer.sealsWith);
   });
 
-  it('stay forgotten for a person who is forgotten between the read and the write', async () => {
+  it('remain erased for a person who is erased between the read and the write', async () => {
     const [subject, other] = [newId(), newId()];
     const keys = new PersonalKeys(db.database, new Sealer(former));
     await keys.obtain(subject);
@@ -63,7 +63,7 @@ describe('personal keys under a new key of the ring', () => {
         [subject],
       );
       resealed = reseal();
-      // It has read the key that is still committed, and waits for the row.
+      // The transaction has read the committed key, and waits for the row.
       await eventually(waiting);
     });
     await resealed;
@@ -72,7 +72,7 @@ describe('personal keys under a new key of the ring', () => {
     expect((await new PersonalKeys(db.database, sealer).find([subject])).size).toBe(0);
   });
 
-  it('stay as they are when no key of the ring opens them', async () => {
+  it('remain unchanged where no key of the ring opens them', async () => {
     const subject = newId();
     await new PersonalKeys(db.database, new Sealer(randomBytes(32))).obtain(subject);
     const before = await wrappedOf(subject);

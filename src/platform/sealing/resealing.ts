@@ -4,12 +4,10 @@ import { Database } from '../postgres/database.js';
 import { KeyRing } from './key-ring.js';
 import { associatedDataOfPersonalKey } from './personal-keys.js';
 
-/** The interval at which a process checks for a fresh key. */
 const POLL_MS = 5000;
 const CHUNK = 500;
-/** Any constant: one process at a time. */
 const RESEALING_LOCK = 7_331_121;
-/** So long after a key began to seal, every process seals with it. */
+/** The time after which every process seals with a new key. */
 const SETTLED_SECONDS = 60;
 
 interface Row {
@@ -17,11 +15,11 @@ interface Row {
   readonly wrapped_key: string;
 }
 
-/** Wraps personal keys again once a fresh key seals, so that nothing about a person depends on the keys before it. */
+/** Wraps personal keys again once a fresh key seals, so that they do not depend on earlier keys. */
 @Injectable()
 export class Resealing {
   private readonly logger = new Logger(Resealing.name);
-  /** The key that all personal keys are known to be wrapped by. */
+  /** The id of the key that wraps all personal keys. */
   private doneFor: string | null = null;
 
   constructor(
@@ -42,7 +40,7 @@ export class Resealing {
     if (key.done || (await this.wrapAll(id, signal))) this.doneFor = id;
   }
 
-  /** False when another process is at it, or this one stops. */
+  /** Returns false where another process does it, or this one stops. */
   private async wrapAll(id: string, signal: AbortSignal): Promise<boolean> {
     for (let after = ''; ;) {
       if (signal.aborted) return false;
@@ -55,7 +53,7 @@ export class Resealing {
     return true;
   }
 
-  /** The last subject of a chunk; empty after the last chunk, null when another process is at it. */
+  /** Returns the last subject of a chunk, empty after the last one, or null where another process does it. */
   private async wrapSome(id: string, after: string): Promise<string | null> {
     return this.database.transaction(async (tx) => {
       const locked = await tx.query<{ mine: boolean }>('select pg_try_advisory_xact_lock($1) as mine', [
@@ -68,7 +66,7 @@ export class Resealing {
         [after, id, CHUNK],
       );
       const wrapped = rows.map((row) => this.rewrap(row));
-      // A person who was forgotten in between stays forgotten.
+      // A person who was erased meanwhile remains erased.
       await tx.query(
         `update platform.personal_keys k set wrapped_key = n.fresh
          from unnest($1::text[], $2::text[], $3::text[]) n(subject, old, fresh)
@@ -78,7 +76,8 @@ export class Resealing {
       return rows.at(-1)?.subject ?? '';
     });
   }
-  /** Rewraps a key. A text that no key of the ring opens remains unchanged. */
+
+  /** Wraps a key again. A text that no key of the ring opens remains unchanged. */
   private rewrap({ subject, wrapped_key: old }: Row): string {
     const { sealer } = this.ring;
     const data = associatedDataOfPersonalKey(subject);

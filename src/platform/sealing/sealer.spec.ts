@@ -18,7 +18,7 @@ describe('a sealer', () => {
     expect(sealer.openBytes(sealer.seal(bytes, 'place'), 'place')).toEqual(bytes);
   });
 
-  it('seals the same text differently each time, and shows nothing of it', () => {
+  it('seals the same text differently each time, without a trace of it', () => {
     const [one, two] = [sealer.seal('secret', 'place'), sealer.seal('secret', 'place')];
     expect(one).not.toBe(two);
     expect(one).toMatch(/^s1\.[0-9a-f]{8}\.[\w-]+$/);
@@ -40,7 +40,7 @@ describe('a sealer', () => {
     expect(() => new Sealer(key, [randomBytes(33)])).toThrow(RangeError);
   });
 
-  it('says why it does not open a text', () => {
+  it('names the reason why it does not open a text', () => {
     const sealed = sealer.seal('', 'place');
     expect(sealer.open(sealed, 'place')).toBe('');
     const [version, id, packed] = sealed.split('.') as [string, string, string];
@@ -59,7 +59,7 @@ describe('a sealer', () => {
     expect(() => sealer.open(sealed, 'other')).toThrow('the sealed text was changed or belongs elsewhere');
   });
 
-  it('seals with the key that it uses from now on, and opens what the ones before sealed', () => {
+  it('seals with its new key, and opens texts of the former ones', () => {
     const changing = new Sealer(key);
     const next = randomBytes(32);
     const before = changing.seal('text', 'place');

@@ -11,24 +11,22 @@ import { LRUCache } from 'lru-cache';
 import { upTo } from '../cache-size.js';
 
 const VERSION = 's1';
-/** The prefix of sealed text. */
 export const SEALED_TEXT = `${VERSION}.`;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** The text was changed, belongs to another place, or was sealed with a key that is not at hand. */
+/** The text was changed, has other associated data, or was sealed with an unknown key. */
 export class SealError extends Error {
   override readonly name = 'SealError';
 }
 
 /**
- * Seals texts with AES-256-GCM and authenticates texts with HMAC-SHA256. Sealed text is `s1.<key id>.<base64url of iv, tag and ciphertext>`: the key id says
- * which key opens it, so that a key can be replaced while texts sealed with the one before are still about.
+ * Seals texts with AES-256-GCM and authenticates texts with HMAC-SHA256. A sealed text is `s1.<key id>.<base64url of
+ * iv, tag and ciphertext>`; the key id selects the key that opens it, so that keys can be replaced.
  */
 export class Sealer {
   private keys: ReadonlyMap<string, Buffer> = new Map();
   private macKeys: ReadonlyMap<string, Buffer> = new Map();
-  /** Id of the key that seals now. */
   sealsWith = '';
   private current: Buffer = Buffer.alloc(0);
 
@@ -59,10 +57,7 @@ export class Sealer {
     return `${VERSION}.${this.sealsWith}.${packed}`;
   }
 
-  /**
-   * `<key id>.<HMAC-SHA256 in base64url>`: only a process that has the ring can make it. A MAC is valid for one purpose,
-   * which contains no line feed. Deterministic until another key seals.
-   */
+  /** Returns `<key id>.<HMAC-SHA256 in base64url>`, valid for one purpose, which contains no line feed. */
   mac(purpose: string, text: string): string {
     return toMac(this.sealsWith, this.macKeys.get(this.sealsWith)!, purpose, text);
   }
@@ -105,31 +100,30 @@ function toMac(id: string, key: Buffer, purpose: string, text: string): string {
   return `${id}.${createHmac('sha256', key).update(`${purpose}\n${text}`).digest('base64url')}`;
 }
 
-/** A key for another purpose, from which `key` cannot be found. */
+/** Derives a key for another purpose, which does not reveal `key`. */
 export function deriveKey(key: Buffer, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', key, Buffer.alloc(0), `disburse/${purpose}`, 32));
 }
 
-/** Names a key and reveals nothing. */
+/** Returns the id of a key, which does not reveal it. */
 export function keyId(key: Buffer): string {
   return createHash('sha256').update('disburse/key-id').update(key).digest('hex').slice(0, 8);
 }
 
-/** Opened secrets that are remembered: two for each key of a directory's cache. */
+/** The size of the cache: two opened secrets for each key of a directory's cache. */
 const MAX_OPENED = 20_000;
 
-/** Secrets that are kept sealed, each for its own place, and opened without a decryption on every request. */
+/** Seals secrets, and caches opened ones to avoid a decryption on every request. */
 export class SealedSecrets {
   private readonly opened = new LRUCache<string, string>(upTo(MAX_OPENED));
 
   constructor(private readonly sealer: Sealer) {}
 
-  /** The text opens with the same `associatedData` alone. */
   seal(associatedData: string, secret: string): string {
     return this.sealer.seal(secret, associatedData);
   }
 
-  /** Throws SealError when the text was sealed for another place, also where it was opened at its own before. */
+  /** Throws SealError for other associated data, also where the cache has the text. */
   open(associatedData: string, sealed: string): string {
     const name = `${associatedData} ${sealed}`;
     const known = this.opened.get(name);

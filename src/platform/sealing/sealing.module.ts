@@ -10,9 +10,7 @@ import { PersonalKeys } from './personal-keys.js';
 import { Resealing } from './resealing.js';
 import { deriveKey, Sealer } from './sealer.js';
 
-/**
- * The interval at which a process reads new keys, well below the wait of a key before it seals (FRESH_AFTER_SECONDS).
- */
+/** The interval at which a process reads new keys, well below FRESH_AFTER_SECONDS. */
 const REFRESH_MS = 5000;
 
 /** {@link Sealer} (the key ring's), {@link KeyedHash} and {@link PersonalKeys}, for every module. */
@@ -26,7 +24,7 @@ const REFRESH_MS = 5000;
         try {
           return await KeyRing.open(database, toMasterKeys(config));
         } catch (error) {
-          // Nest closes nothing when it does not come up, and a program would wait for the idle connections.
+          // Nest closes nothing after a failed boot, and a program would wait for the idle connections.
           await database.close();
           throw error;
         }

@@ -1,15 +1,14 @@
 import { withTimeout } from '../timeout.js';
 import { sharedMeasurement } from './metrics.js';
 
-/** One thing the service cannot work without. */
 interface HealthCheck {
   /** The name in the report: `database`, `event_store`, `queue`, `chain`, `clock`, `views`. */
   readonly name: string;
-  /** Resolves when it works, with what an operator should know all the same; rejects when it does not. */
+  /** Resolves for a working dependency, with an optional detail for operators; otherwise rejects. */
   check(): Promise<string | void>;
 }
 
-/** The reason for a failed check, in words that are public. */
+/** The public reason of a failed check. */
 export class NotReady extends Error {
   override readonly name: string = 'NotReady';
 }
@@ -21,10 +20,9 @@ interface HealthReport {
   >;
 }
 
-/** The timeout of a check. */
 const CHECK_TIMEOUT_MS = 2000;
 
-/** Every part of the service registers its dependencies here; GET /health/ready checks all of them. */
+/** The registered dependencies of all parts of the service, which GET /health/ready checks. */
 export class HealthRegistry {
   private readonly checks: HealthCheck[] = [];
   private draining = false;
@@ -36,7 +34,7 @@ export class HealthRegistry {
     this.checks.push(check);
   }
 
-  /** Reports not ready from now on, so that load balancers send requests elsewhere. */
+  /** Reports not ready from now on, for load balancers. */
   drain(): void {
     this.draining = true;
   }
@@ -50,17 +48,15 @@ export class HealthRegistry {
   }
 
   private async run(check: HealthCheck): Promise<readonly [string, HealthReport['checks'][string]]> {
-    const unavailable = (detail: string) => ({ status: 'unavailable', detail }) as const;
-    const outcome = Promise.resolve()
-      .then(() => check.check())
-      .then(
-        (detail) =>
-          detail === undefined ? ({ status: 'ok' } as const) : ({ status: 'ok', detail } as const),
-        // A driver's message may contain addresses and names. It goes to the log, not to the public report.
-        (error: unknown) => unavailable(error instanceof NotReady ? error.message : 'not reachable'),
-      );
-    const late = `no response within ${CHECK_TIMEOUT_MS} ms`;
-    const result = await withTimeout(CHECK_TIMEOUT_MS, outcome, () => unavailable(late));
-    return [check.name, result];
+    try {
+      const detail = await withTimeout(CHECK_TIMEOUT_MS, Promise.resolve(check.check()), () => {
+        throw new NotReady(`no response within ${CHECK_TIMEOUT_MS} ms`);
+      });
+      return [check.name, detail === undefined ? { status: 'ok' } : { status: 'ok', detail }];
+    } catch (error) {
+      // A driver's message may contain addresses and names: the public report omits it.
+      const detail = error instanceof NotReady ? error.message : 'not reachable';
+      return [check.name, { status: 'unavailable', detail }];
+    }
   }
 }

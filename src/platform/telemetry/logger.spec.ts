@@ -37,7 +37,7 @@ describe("Nest's log lines", () => {
     expect(line['error']).toMatchObject({ type: 'Error', message: 'no route to [redacted]' });
   });
 
-  it('hold no secrets and no personal data, at any depth', async () => {
+  it('contain no secrets and no personal data, at any depth', async () => {
     log.error({
       msg: 'could not send to +1 415 555 0100 or ada@example.com',
       nested: {
@@ -85,7 +85,7 @@ describe('wide lines', () => {
     expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(written);
   });
 
-  it('are in the log of a process that ends without a word', async () => {
+  it('are in the log of a process that ends at once', async () => {
     const program = `
       import { Log } from ${JSON.stringify(new URL('logger.ts', import.meta.url).href)};
       Log.open({ logLevel: 'info', logFile: ${JSON.stringify(join(folder, 'other.log'))} }).wideLog('last words', {});

@@ -5,21 +5,20 @@ import pino from 'pino';
 import type { TelemetryConfig } from '../config/config.js';
 import { redact, redactText } from './redaction.js';
 
-/** The fields of a line, by name. */
 type LogFields = Readonly<Record<string, unknown>>;
 
 type Level = 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 
-/** Bytes gathered before the log is written, and how long they may wait. */
+/** The size and the age at which buffered lines are written. */
 const BUFFER_BYTES = 65_536;
 const FLUSH_MS = 250;
-/** Wide lines go to the buffer in pieces of so many characters: for each piece it measures all that it holds. */
+/** The characters of wide lines that go to the buffer at once: with each write it measures its content. */
 const PIECE = 8192;
 
 /**
- * The structured log, which Nest's `Logger` writes to: JSON lines through a buffer that is written in the background,
- * when it is full, at intervals and on exit. `kill -9` may lose the last quarter of a second of it. Secrets and personal
- * data are redacted by name and by form, but for wide lines.
+ * The log of JSON lines behind Nest's `Logger`, with a buffer that is written when full, at intervals and on exit.
+ * `kill -9` may lose the last quarter of a second. Secrets and personal data are redacted by name and by form, except
+ * in wide lines.
  */
 export class Log implements LoggerService {
   readonly log = this.at('info');
@@ -31,7 +30,6 @@ export class Log implements LoggerService {
 
   private readonly free: pino.Logger;
   private readonly timer: NodeJS.Timeout;
-  /** Wide lines that are not in the buffer yet. */
   private lines = '';
   private readonly flushAtExit = (): void => {
     this.passOn();
@@ -43,7 +41,7 @@ export class Log implements LoggerService {
     level: string,
   ) {
     const options = { level, base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime };
-    // Errors become plain objects while they are redacted; pino's own serializer would see an object without a type.
+    // Redaction converts errors to plain objects, which pino's serializer would not recognize.
     const serializers = { err: (redacted: unknown) => redacted };
     const formatters = { level: (label: string) => ({ level: label }), log: redact };
     this.free = pino({ ...options, formatters, serializers }, destination);
@@ -59,10 +57,7 @@ export class Log implements LoggerService {
     );
   }
 
-  /**
-   * A line whose fields were chosen with care: no secrets, no personal data. It is not redacted, and written as text,
-   * because every request and every delivery writes one: through pino it would cost four times as much.
-   */
+  /** Writes a line without secrets and personal data. Without redaction and pino it costs a quarter. */
   wideLog(message: string, fields: LogFields, level: 'info' | 'warn' | 'error' = 'info'): void {
     if (!this.free.isLevelEnabled(level)) return;
     const head = `"level":"${level}","time":"${new Date().toISOString()}","pid":${process.pid}`;
@@ -71,10 +66,7 @@ export class Log implements LoggerService {
     if (this.lines.length > PIECE) this.passOn();
   }
 
-  /**
-   * Returns a logging method as Nest calls it: a text, an error, or an object with `msg` and fields; then context and
-   * stack.
-   */
+  /** Returns a logging method of Nest. The message is a text, an error or an object with `msg`. */
   private at(level: Level) {
     return (message: unknown, ...rest: unknown[]): void => this.line(level, message, rest);
   }
@@ -102,7 +94,6 @@ export class Log implements LoggerService {
     this.destination.flush();
   }
 
-  /** Writes what is buffered, and stops. */
   close(): void {
     clearInterval(this.timer);
     process.off('exit', this.flushAtExit);
@@ -116,7 +107,7 @@ export class Log implements LoggerService {
   }
 }
 
-/** Opened at once, so that a process that ends at once still writes what it logged. */
+/** Opens the file synchronously, so that a process that ends early still writes its log. */
 function openFile(path: string): number {
   mkdirSync(dirname(path), { recursive: true });
   return openSync(path, 'a');

@@ -6,7 +6,7 @@ import { HealthRegistry } from './health.js';
 import { measureOnScrape, measuring, scrape, sharedMeasurement } from './metrics.js';
 
 describe('a measurement that many callers share', () => {
-  it('runs once for all who call meanwhile and shortly after, and again later', async () => {
+  it('runs once for all calls during it and shortly after, and again later', async () => {
     let [runs, finish] = [0, (): void => undefined];
     const measure = sharedMeasurement(async () => {
       runs += 1;

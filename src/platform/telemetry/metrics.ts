@@ -2,11 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { withTimeout } from '../timeout.js';
 
-/** The registry that GET /metrics serves: the metrics below, and those of each context in its metrics.ts. */
 export const registry = new Registry();
 
 export const registers = [registry];
-/** Buckets of a duration. */
 export const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 export const httpRequests = new Counter({
@@ -96,10 +94,7 @@ export const measuring = new AsyncLocalStorage<true>();
 
 const KEPT_MS = 500;
 
-/**
- * One run at a time, whose result everybody gets who calls meanwhile or within half a second after it: callers are
- * strangers, and each run costs queries. A failure is not kept.
- */
+/** Shares one run with all calls during it and for half a second, because callers are unauthenticated. */
 export function sharedMeasurement<T>(run: () => Promise<T>): () => Promise<T> {
   let last: Promise<T> | null = null;
   let endedAt = Infinity;
@@ -117,16 +112,16 @@ export function sharedMeasurement<T>(run: () => Promise<T>): () => Promise<T> {
 }
 
 const measurements = new Set<() => Promise<void>>();
-/** A database that does not respond must not take the process down for its scraper: scrapers wait 10 s. */
+/** The timeout of a measurement, below the 10 s of scrapers: an unavailable database must not fail the scrape. */
 const MEASURE_TIMEOUT_MS = 3000;
 
-/** Measures into a gauge at each GET /metrics. A failure, or one that takes too long, leaves the gauge as it was. Returns what ends it. */
+/** Runs `measure` at each GET /metrics. Its failure leaves gauges unchanged. Returns the function that ends it. */
 export function measureOnScrape(measure: () => Promise<void>): () => void {
   measurements.add(measure);
   return () => void measurements.delete(measure);
 }
 
-/** Everything, measured at most half a second ago, in Prometheus' text form. */
+/** Returns all metrics in Prometheus' text form. */
 export const scrape = sharedMeasurement(async () => {
   await Promise.allSettled(
     [...measurements].map((measure) => withTimeout(MEASURE_TIMEOUT_MS, measure(), () => undefined)),
@@ -136,7 +131,6 @@ export const scrape = sharedMeasurement(async () => {
 
 let defaults = false;
 
-/** Adds the metrics of Node.js itself; once per process. */
 export function collectNodeMetrics(): void {
   if (defaults) return;
   defaults = true;

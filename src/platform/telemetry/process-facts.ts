@@ -3,7 +3,7 @@ import { ApiProperty } from '../dto/field.js';
 import { COUNT, TIME } from '../dto/rules.js';
 import { withTimeout } from '../timeout.js';
 
-/** Periodic work of a process; times are ISO 8601, null before the first run. */
+/** The periodic work of a process. Times are ISO 8601, or null before the first run. */
 export class ScheduleState {
   @ApiProperty({ type: 'string' }) name!: string;
   @ApiProperty(COUNT) every_ms!: number;
@@ -14,12 +14,11 @@ export class ScheduleState {
 /** A subscription that waits at an event since `at` (ISO 8601). */
 export interface HaltedSubscription {
   readonly name: string;
-  /** The position of the event. */
   readonly position: string;
   readonly at: string;
 }
 
-/** A node of the chain, as the process sees it. The host alone: paths and credentials of node URLs are secrets. */
+/** The state of a chain node, with the host alone: paths and credentials of node URLs are secrets. */
 export class ChainNodeState {
   @ApiProperty({ type: 'string', description: 'Host and port of its URL.' }) url_host!: string;
 
@@ -30,7 +29,6 @@ export class ChainNodeState {
   @ApiProperty({ type: 'string', enum: ['ok', 'unavailable'] }) status!: string;
 }
 
-/** `missing`: none is configured. */
 export class ProviderState {
   @ApiProperty({ type: 'string', examples: ['sms:twilio'], description: 'Its port and its name.' })
   name!: string;
@@ -54,40 +52,29 @@ export interface ReportedFacts {
 type Kind = keyof ReportedFacts;
 type Read<K extends Kind> = () => ReportedFacts[K] | Promise<ReportedFacts[K]>;
 
-/** The timeout of a source; a slower one is left out. */
+/** The timeout of a source, after which its facts are omitted. */
 const READ_TIMEOUT_MS = 2000;
-/** The largest number of facts of one kind. */
 const MAX_REPORTED = 200;
 
-/** Parts of the process register what they know of themselves; the heartbeat of the process reports it. */
+/** The registered sources of facts about the process, which its heartbeat reports. */
 @Injectable()
 export class ProcessFacts {
-  private readonly sources: { [K in Kind]: Read<K>[] } = {
-    schedules: [],
-    halted: [],
-    nodes: [],
-    providers: [],
-  };
+  private readonly sources: (readonly [kind: Kind, read: Read<Kind>])[] = [];
 
   register<K extends Kind>(kind: K, read: Read<K>): void {
-    (this.sources[kind] as Read<K>[]).push(read);
+    this.sources.push([kind, read]);
   }
 
   async read(): Promise<ReportedFacts> {
-    const [schedules, halted, nodes, providers] = await Promise.all([
-      this.of('schedules'),
-      this.of('halted'),
-      this.of('nodes'),
-      this.of('providers'),
-    ]);
-    return { schedules, halted, nodes, providers };
-  }
-
-  private async of<K extends Kind>(kind: K): Promise<ReportedFacts[K]> {
-    const nothing = [] as unknown as ReportedFacts[K];
-    const reads = (this.sources[kind] as Read<K>[]).map((read) =>
-      withTimeout(READ_TIMEOUT_MS, Promise.resolve().then(read), () => nothing).catch(() => nothing),
-    );
-    return (await Promise.all(reads)).flat().slice(0, MAX_REPORTED) as unknown as ReportedFacts[K];
+    const facts: Record<Kind, object[]> = { schedules: [], halted: [], nodes: [], providers: [] };
+    const reading = this.sources.map(async ([kind, read]) => {
+      const found = Promise.resolve()
+        .then(read)
+        .catch(() => []);
+      return [kind, await withTimeout(READ_TIMEOUT_MS, found, () => [])] as const;
+    });
+    for (const [kind, found] of await Promise.all(reading))
+      facts[kind] = [...facts[kind], ...found].slice(0, MAX_REPORTED);
+    return facts as unknown as ReportedFacts;
   }
 }

@@ -1,13 +1,12 @@
 import { SECRET_PREFIX } from '../../kernel/text.js';
 
-/** Names of fields that are never logged in clear. */
 const SECRET_FIELD =
   /secret|password|private_?key|api_?key|signature|authorization|cookie|token|master_?key|phone|e-?mail|withdraw_?address|^(code|otp|one_time_code|full_name|first_name|last_name|date_of_birth|address_line\d?|document_number)$/i;
 
 export const REDACTED = '[redacted]';
 const MAX_DEPTH = 8;
 
-/** Personal data and secrets that may be inside a text: e-mail addresses, E.164 numbers, secrets of ours, URL passwords. */
+/** The redacted parts of texts: e-mail addresses, E.164 numbers, secrets of the service, passwords in URLs. */
 const IN_TEXT: readonly (readonly [RegExp, string])[] = [
   [/[\w.+-]+@[\w-]+(\.[\w-]+)+/g, REDACTED],
   [/\+[1-9](?:[ ().-]?\d){6,14}\b/g, REDACTED],
@@ -43,7 +42,7 @@ function redactValue(value: unknown, depth: number): unknown {
   return redact(value, depth);
 }
 
-/** The fields of a log line without secrets and personal data. */
+/** Redacts secrets and personal data in the fields of a log line. */
 export function redact(fields: object, depth = 0): Record<string, unknown> {
   const redacted: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {

@@ -4,7 +4,7 @@ import { HealthRegistry } from './health.js';
 import { Log } from './logger.js';
 import { ProcessFacts } from './process-facts.js';
 
-/** The log, the health and the facts of the process, for every module. */
+/** The log, the health checks and the facts of the process, for every module. */
 @Global()
 @Module({
   providers: [

@@ -1,18 +1,14 @@
 import { context, propagation, SpanStatusCode, trace, type Attributes, type Span } from '@opentelemetry/api';
 import type { TelemetryConfig } from '../config/config.js';
 
+/** True while a tracer provider is registered. Otherwise a span costs one comparison. */
 let enabled = false;
-
-/** Turned on once a tracer provider is registered; until then spans cost one comparison. */
-function enableTracing(on: boolean): void {
-  enabled = on;
-}
 
 export function isTracing(): boolean {
   return enabled;
 }
 
-/** Runs the work inside a span. Without an exporter it is a plain call. */
+/** Runs the work in a span, where a provider is registered. */
 export function traced<T>(
   name: string,
   attributes: Attributes,
@@ -31,7 +27,6 @@ export function traced<T>(
   });
 }
 
-/** The W3C traceparent of the current span; undefined without one. */
 export function traceparent(): string | undefined {
   if (!enabled) return undefined;
   const carrier: Record<string, string> = {};
@@ -39,10 +34,7 @@ export function traceparent(): string | undefined {
   return carrier['traceparent'];
 }
 
-/**
- * Starts sending spans to the collector when one is configured; the SDK is not even loaded otherwise. Resolves to the
- * function that sends what is left and stops.
- */
+/** Exports spans to the configured collector, if any. Resolves to the function that flushes and stops. */
 export async function startTracing(config: TelemetryConfig): Promise<() => Promise<void>> {
   if (config.otelExporterOtlpEndpoint === null) return async () => undefined;
   const [{ NodeTracerProvider, BatchSpanProcessor }, { OTLPTraceExporter }, { resourceFromAttributes }] =
@@ -58,11 +50,11 @@ export async function startTracing(config: TelemetryConfig): Promise<() => Promi
   });
   // Registers the context manager and the W3C propagators too.
   provider.register();
-  enableTracing(true);
+  enabled = true;
   return async () => {
-    enableTracing(false);
+    enabled = false;
     await provider.shutdown();
-    // This removes the registrations of register(), which a second start in this process could not replace.
+    // A second start in this process could not replace the registrations.
     for (const registered of [trace, context, propagation]) registered.disable();
   };
 }

@@ -251,7 +251,14 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
         },
       });
       const source = await storeSource(gated);
-      const rules = { contexts: ALL_CONTEXTS, token: null, ledger: null, progress: () => undefined };
+      const proof = { pinned: true, hasMasterKey: true };
+      const rules = {
+        contexts: ALL_CONTEXTS,
+        token: null,
+        ledger: null,
+        progress: () => undefined,
+        ...proof,
+      };
       const config = () => readConfig({ DATABASE_URL: db.url });
       const parts = { contexts: ALL_CONTEXTS, migrations: MIGRATIONS, sealer: null, config };
       // The events of this suite were written without a key for each person.

@@ -218,7 +218,7 @@ export async function startEdgeApp(
     providers: [
       { provide: Database, useValue: unclosed(database) },
       { provide: EVENT_STORE, useValue: events },
-      { provide: OPEN_EVENT_STORE, useValue: { responses: { pool: database.pool, writer: events } } },
+      { provide: OPEN_EVENT_STORE, useValue: { responses: events } },
       { provide: CLOCK, useValue: systemClock },
       { provide: MERCHANT_DIRECTORY, useValue: { find: async (key: string) => merchants.get(key) ?? null } },
       {

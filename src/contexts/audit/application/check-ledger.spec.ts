@@ -20,7 +20,7 @@ interface Compared {
   readonly leaves?: readonly Leaf[];
   readonly heads?: readonly SignedHead[];
   readonly ledger?: Partial<LedgerInputs>;
-  /** Events that are seen at a time. */
+  /** The events of a page. */
   readonly page?: number;
 }
 
@@ -57,7 +57,7 @@ describe('a log compared with the leaves of its ledger', () => {
     }
   });
 
-  it('is in order while the newest events are no leaves yet', async () => {
+  it('is in order while the newest events have no leaves yet', async () => {
     expect(await compared(events, events.slice(0, 6))).toMatchObject({
       events: 9,
       findings: [],
@@ -66,7 +66,7 @@ describe('a log compared with the leaves of its ledger', () => {
     expect(await compared([], [], { ledger: { state: null } })).toMatchObject({ events: 0, findings: [] });
   });
 
-  it('ignores leaves that came during the check', async () => {
+  it('ignores leaves that are added during the check', async () => {
     const { leaves } = ledgerOver([...events, ...log([1])]);
     const { state } = ledgerOver(events);
     expect((await compared(events, events, { leaves, state })).findings).toEqual([]);
@@ -112,7 +112,7 @@ describe('a log compared with the leaves of its ledger', () => {
     expect((await compared(log, spread)).findings).toEqual([{ kind: 'moved', from: '30', ...place(moved) }]);
   });
 
-  it('names an event that cannot be read any more', async () => {
+  it('names an event that cannot be read', async () => {
     const broken = events.map((event) =>
       event === third ? { ...event, data: { amount: Infinity } } : event,
     );
@@ -131,12 +131,12 @@ describe('a log compared with the leaves of its ledger', () => {
     ]);
   });
 
-  it('blames the leaves for what differs below a head that the log agrees with', async () => {
+  it('attributes differences below an agreeing head to the leaves', async () => {
     const { findings } = await compared(events, changed, { heads: [headOf(events.slice(0, 4), key)] });
     expect(findings).toEqual([{ kind: 'ledger', what: 'the leaf at position 3 is not that of the event' }]);
   });
 
-  it('names the head that contradicts it, and what the last one before that covers', async () => {
+  it('names the contradicting head, and the extent of the last agreeing one', async () => {
     const [two, four] = [headOf(events.slice(0, 2), key), headOf(events.slice(0, 4), key)];
     const { findings, proven, unsigned } = await compared(changed, events, { heads: [two, four] });
     expect(findings).toEqual([
@@ -151,7 +151,7 @@ describe('a log compared with the leaves of its ledger', () => {
     ]);
   });
 
-  it('names a head over more events than there are, of log and leaves', async () => {
+  it('names a head over more events than log and leaves have', async () => {
     const { findings } = await compared(events.slice(0, 5), events.slice(0, 5), {
       heads: [headOf(events, key)],
     });
@@ -189,7 +189,7 @@ describe('a log compared with the leaves of its ledger', () => {
     expect(other.findings).toContainEqual(expect.objectContaining({ kind: 'rewritten', size: 4 }));
   });
 
-  it('shows by a head that the auditor retained that log and ledger were cut back', async () => {
+  it('finds by a retained head that log and ledger were truncated', async () => {
     const cut = events.slice(0, 2);
     const retained = headOf(events, key, 'a hash of a head that was deleted');
     const heads = [headOf(cut, key), retained];
@@ -197,7 +197,7 @@ describe('a log compared with the leaves of its ledger', () => {
     expect(findings.map(({ kind }) => kind)).toEqual(['truncated', 'ledger']);
   });
 
-  it('names heads whose signature is wrong, and proves nothing by them', async () => {
+  it('names heads with a wrong signature, which prove nothing', async () => {
     const verify = (): string => 'its signature is wrong';
     const { findings, proven } = await compared(events, events, {
       heads: [headOf(events.slice(0, 4), key)],

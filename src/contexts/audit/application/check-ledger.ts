@@ -6,65 +6,55 @@ import { hashOfHead, type SignedHead } from '../domain/signed-head.js';
 import type { Leaf, LedgerState } from '../store/ledger.js';
 import type { HeadVerifier } from './ledger-keys.js';
 
-/**
- * The ledger with which a log is compared. It is read completely before the first event, so that the log has every
- * event it covers.
- */
+/** The ledger with which a log is compared. Its extent is read before the log, so that the log includes its events. */
 export interface LedgerInputs {
-  /** The state; null without leaves, as for an export, where only the heads prove which events existed. */
+  /** The state; null for an export, where the heads alone prove which events existed. */
   readonly state: LedgerState | null;
   /** Leaves from `index` on. */
   readonly leaves: (index: number, limit: number) => Promise<readonly Leaf[]>;
   /** The heads in order of their sizes. */
   readonly heads: AsyncIterable<SignedHead>;
   readonly trust: Pick<HeadVerifier, 'verify' | 'trusts' | 'findings'>;
-  /** Heads that the auditor retained, and that are not stored: the stored ones alone form a chain. */
+  /** The heads that the auditor retained. The stored heads alone form a chain. */
   readonly retained?: ReadonlySet<SignedHead>;
-  /** Checks that the service did not write the event; absent without the keys for it. */
+  /** Checks for an event that the service did not write; absent without the keys. */
   readonly isForged?: (event: LeafEvent) => boolean | Promise<boolean>;
-  /** The faults of rows that follower and signer authenticate. */
+  /** The faults of the rows of follower and signer. */
   readonly forgedRows?: readonly string[];
 }
 
 export interface LedgerReport {
-  /** Events of the log. */
   readonly events: number;
-  /** The number of events behind `proven`, which no agreeing head covers. */
   readonly unsigned: number;
   readonly heads: number;
-  /** The largest head that is well signed and that the log agrees with, as with all before it. */
+  /** The largest trusted head with a valid signature that agrees with the log, as all heads before it do. */
   readonly proven: SignedHead | null;
   readonly findings: readonly LedgerFinding[];
-  /** Findings that were not kept. */
   readonly more: number;
 }
 
 const PAGE = 2000;
 const MAX_FINDINGS = 100;
-/** Differences that are kept, with their events. */
-const MAX_DIFFERENCES = 50;
 const UNTRUSTED = 'its key is older than the one that you brought, which does not prove it';
-/** The hash of no event. */
 const NO_HASH = Buffer.alloc(HASH_BYTES);
 
-/** One place where log and leaves differ: an event, a leaf, or both at one position. */
+/** A position at which log and leaves differ: an event, a leaf, or both. */
 interface Difference {
-  /** Number of events of the log before it. */
   readonly index: number;
   readonly event: LeafEvent | null;
   readonly leaf: Leaf | null;
 }
 
 /**
- * Compares a stream of events with the leaves of the ledger, the root of every head and the signatures. Memory: a page of
- * each and two frontiers, however long the log is. Changes nothing.
+ * Compares the events of a log with the leaves of the ledger, and with the root and signature of every head. It takes
+ * the memory of a page of each and two frontiers, for a log of any length.
  */
 export class LedgerCheck {
   private readonly log = new MerkleTree();
   private readonly leaves = new MerkleTree();
   private readonly nextLeaves: Ahead<Leaf>;
   private readonly nextHeads: Ahead<SignedHead>;
-  private readonly differences = new ListedFindings<Difference>(MAX_DIFFERENCES);
+  private readonly differences = new ListedFindings<Difference>();
   private readonly findings = new ListedFindings<LedgerFinding>(MAX_FINDINGS);
   /** The position of the last leaf and of the last event. */
   private lastPosition: string | null = null;
@@ -73,9 +63,9 @@ export class LedgerCheck {
   private heads = 0;
   /** The hash of the last stored head. */
   private previous: string | null = null;
-  /** The last trusted head that agreed before the first that did not. */
+  /** The last trusted head that agrees, before the first that does not. */
   private lastGood: SignedHead | null = null;
-  /** The last one that agreed and is not trusted. */
+  /** The last head that agrees and is not trusted. */
   private lastUntrusted: SignedHead | null = null;
   private firstBad: SignedHead | null = null;
   /** The largest head with a valid signature. */
@@ -93,10 +83,9 @@ export class LedgerCheck {
     return check;
   }
 
-  /** The next events of the log, in order. */
-  async add(events: readonly LeafEvent[]): Promise<void> {
+  async add(events: readonly (LeafEvent | ExportedEvent)[]): Promise<void> {
     for (const event of events) {
-      const hash = toHash(event) ?? NO_HASH;
+      const hash = ('leaf' in event ? event.leaf : hashAt(event)) ?? NO_HASH;
       const isDifferent = this.ledger.state !== null && (await this.compare(event, hash));
       if (!isDifferent && (await this.ledger.isForged?.(event))) {
         const { position, stream, revision, id } = event;
@@ -108,7 +97,6 @@ export class LedgerCheck {
     }
   }
 
-  /** Ends the comparison after the last event. */
   async end(): Promise<LedgerReport> {
     const { log, leaves, nextLeaves } = this;
     const isCut = nextLeaves.item !== null;
@@ -119,7 +107,7 @@ export class LedgerCheck {
     for (const finding of toFindings(this.differences.listed, proven?.size ?? 0)) this.findings.add(finding);
     if (isCut) this.findings.add(this.truncated(leaves.size, null, this.lastPosition!));
     this.noteHeads();
-    for (const what of forgedRows) this.findings.add({ kind: 'ledger', what });
+    for (const what of forgedRows) this.note(what);
     if (state !== null) this.noteState(state);
     return {
       events: log.size,
@@ -131,7 +119,7 @@ export class LedgerCheck {
     };
   }
 
-  /** Checks whether the event differs from the ledger's. */
+  /** Checks whether the event differs from its leaf. */
   private async compare(event: LeafEvent, hash: Buffer): Promise<boolean> {
     const position = BigInt(event.position);
     let leaf = this.nextLeaves.item;
@@ -140,7 +128,7 @@ export class LedgerCheck {
       await this.pass(leaf);
     }
     if (leaf?.position !== event.position) {
-      // Behind the last leaf: it is not one yet.
+      // The follower has not reached an event after the last leaf.
       if (leaf === null && position > BigInt(this.ledger.state!.position)) return false;
       this.differs(event, null);
       return true;
@@ -157,19 +145,15 @@ export class LedgerCheck {
 
   private async pass(leaf: Leaf): Promise<void> {
     const { size } = this.leaves;
-    if (leaf.index !== size)
-      this.findings.add({ kind: 'ledger', what: `leaf ${size} is missing, ${leaf.index} follows` });
+    if (leaf.index !== size) this.note(`leaf ${size} is missing, ${leaf.index} follows`);
     this.lastPosition = leaf.position;
     const [, ...completed] = this.leaves.append(leaf.hash);
     if (!Buffer.concat(completed).equals(leaf.completed))
-      this.findings.add({
-        kind: 'ledger',
-        what: `the subtrees of leaf ${leaf.index} are not those over its leaves`,
-      });
+      this.note(`the subtrees of leaf ${leaf.index} are not those over its leaves`);
     await this.nextLeaves.advance();
   }
 
-  /** Compares every head over at most `size` events with the log, which has come to the first of them. */
+  /** Compares the next heads over at most `size` events with the log, which has reached the first of them. */
   private async compareHeads(size: number): Promise<void> {
     const { nextHeads, ledger, log } = this;
     for (let head = nextHeads.item; head !== null && head.size <= size; head = nextHeads.item) {
@@ -185,7 +169,7 @@ export class LedgerCheck {
     }
   }
 
-  /** Heads that are not say nothing of the log. */
+  /** Checks signature and chain. Any other head proves nothing about the log. */
   private isGenuine(head: SignedHead): boolean {
     const { trust, retained, state } = this.ledger;
     const isStored = state !== null && retained?.has(head) !== true;
@@ -198,7 +182,7 @@ export class LedgerCheck {
 
   private noteHeads(): void {
     const { firstBad, lastGood, lastUntrusted, largest, log } = this;
-    // Below a head of the known key, heads of the keys before it are no more than what it covers anyway.
+    // A head of the auditor's key covers the heads of earlier keys below it.
     if (lastUntrusted !== null && lastUntrusted.size > (lastGood?.size ?? 0))
       this.findings.add({ kind: 'head', size: lastUntrusted.size, why: UNTRUSTED });
     if (firstBad !== null) {
@@ -215,21 +199,23 @@ export class LedgerCheck {
     return { kind: 'truncated', events: this.log.size, size, signed_at, ends_at: this.lastEvent, ended_at };
   }
 
-  /** Leaves that differ from the log are noted one by one: those that the log agrees with have the roots of the heads. */
   private noteState({ tree, position }: LedgerState): void {
     const { leaves, lastPosition, largest } = this;
-    const note = (what: string): void => this.findings.add({ kind: 'ledger', what });
-    if (tree.size !== leaves.size) note(`there are ${leaves.size} leaves of ${tree.size}`);
+    if (tree.size !== leaves.size) this.note(`there are ${leaves.size} leaves of ${tree.size}`);
     else {
-      if (!tree.root.equals(leaves.root)) note('audit.ledger has another root than its leaves');
-      if (position !== lastPosition) note('audit.ledger names another last position');
+      if (!tree.root.equals(leaves.root)) this.note('audit.ledger has another root than its leaves');
+      if (position !== lastPosition) this.note('audit.ledger names another last position');
     }
     if (largest !== null && largest.size > leaves.size)
-      note(`there are fewer leaves than the head over ${largest.size} events had`);
+      this.note(`there are fewer leaves than the head over ${largest.size} events had`);
+  }
+
+  private note(what: string): void {
+    this.findings.add({ kind: 'ledger', what });
   }
 }
 
-/** An iteration whose next item is known. */
+/** An iteration with a view of its next item. */
 class Ahead<T> {
   /** The current item; null before the first {@link advance}, and after the last item. */
   item: T | null = null;
@@ -245,7 +231,7 @@ class Ahead<T> {
   }
 }
 
-/** Yields the leaves of the state, without those that came since. */
+/** Yields the leaves of the state, without later ones. */
 async function* leavesOf({ state, leaves }: LedgerInputs): AsyncGenerator<Leaf> {
   const size = state?.tree.size ?? 0;
   for (let index = 0; index < size;) {
@@ -255,12 +241,7 @@ async function* leavesOf({ state, leaves }: LedgerInputs): AsyncGenerator<Leaf> 
   }
 }
 
-/** Returns null for an event that cannot be read. */
-function toHash(event: LeafEvent | ExportedEvent): Buffer | null {
-  return 'leaf' in event ? event.leaf : hashAt(event);
-}
-
-/** The hash by the event's members, as it is or at `position`. Null when the event cannot be read. */
+/** The hash of the event, as it is or at `position`; null for an event that cannot be read. */
 function hashAt(event: LeafEvent, position?: string): Buffer | null {
   try {
     return hashOfEvent(event, position);
@@ -269,7 +250,7 @@ function hashAt(event: LeafEvent, position?: string): Buffer | null {
   }
 }
 
-/** `proven`: so many events of the log are those that were signed, so that a difference there is the ledger's. */
+/** A difference within the first `proven` events is a fault of the ledger: a head covers these events. */
 function toFindings(differences: readonly Difference[], proven: number): readonly LedgerFinding[] {
   const origins = new Map(differences.map((each) => [each, findOrigin(each, differences)]));
   const moved = new Set(origins.values());
@@ -287,7 +268,7 @@ function toFindings(differences: readonly Difference[], proven: number): readonl
   });
 }
 
-/** The leaf of an event that is the same but for its position. */
+/** Finds the leaf of the same event at another position. */
 function findOrigin({ event }: Difference, differences: readonly Difference[]): Leaf | null {
   if (event === null || hashAt(event) === null) return null;
   const isOrigin = (leaf: Leaf | null): boolean =>

@@ -33,7 +33,7 @@ async function atHand(
   const stored = {
     ledger: { state: async () => state, leaves: async (from: number, limit: number) => [from, limit] },
     heads: {
-      // One more came since.
+      // A later head.
       newest: async () => heads.at(-2) ?? heads.at(-1) ?? null,
       all: ({ upTo }: { upTo: number }) => tableOf(heads.filter((head) => head.size <= upTo)),
       at: async (size: number) => heads.find((head) => head.size === size) ?? null,
@@ -50,25 +50,25 @@ const sizes = async (heads: AsyncIterable<SignedHead>): Promise<readonly number[
 describe('the ledger that a log is compared with', () => {
   const heads = [1, 2, 3, 4, 5].map((size) => headOf(size));
 
-  it('has the heads that were there when the check began', async () => {
+  it('has the heads from before the check', async () => {
     const { heads: read, leaves } = await atHand({ heads });
     expect(await sizes(read)).toEqual([1, 2, 3, 4]);
     expect(await leaves(3, 4)).toEqual([3, 4]);
     expect(await sizes((await atHand({})).heads)).toEqual([]);
   });
 
-  it('has the heads that an auditor kept in their places, each once', async () => {
+  it('has the heads that an auditor retained in their places, each once', async () => {
     const kept = [headOf(9), headOf(3, 'cd'), heads[1]!, headOf(3, 'cd')];
     expect(await sizes((await atHand({ heads }, { heads: kept })).heads)).toEqual([1, 2, 3, 3, 4, 9]);
   });
 
-  it('knows events that the service did not write where the ring is at hand', async () => {
+  it('finds events that the service did not write, with the key ring', async () => {
     const place = { stream: 's', revision: 0, position: '1', recordedAt: new Date(0) };
     const event = { id: 'e', type: 't', data: { n: 1 }, metadata: {} };
     const own: LeafEvent = { ...withMac(event, 's', 0, sealer), ...place };
     const { isForged } = await atHand({}, { sealer, ...macCheck(sealer) });
     expect([await isForged!(own), await isForged!({ ...own, revision: 1 })]).toEqual([false, true]);
-    // A rotation while the log is read adds a key to the ring.
+    // A rotation during the check adds a key to the ring.
     const [before, later] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
     const ring = new Sealer(before);
     const rotated = { ...withMac(event, 's', 0, new Sealer(later)), ...place };
@@ -105,7 +105,7 @@ describe('the ledger that a log is compared with', () => {
 });
 
 describe('the ledger of an export', () => {
-  it('has its own head, those that an auditor kept, and the keys of its manifest, and no leaves', async () => {
+  it("has its own head, the auditor's heads and the keys of its manifest, and no leaves", async () => {
     const scope = { merchant: null, from: null, to: null };
     const manifest = {
       scope,

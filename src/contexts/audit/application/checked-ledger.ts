@@ -8,18 +8,17 @@ import { isAuthenticState, type Ledger, type LedgerState } from '../store/ledger
 import type { LedgerInputs } from './check-ledger.js';
 import { HeadVerifier } from './ledger-keys.js';
 
-/** The inputs of an auditor. */
 export interface AuditorInputs {
-  /** Heads that were retained outside the reach of the operators. */
+  /** The heads that the auditor retained, out of the operators' reach. */
   readonly heads: readonly SignedHead[];
-  /** The public key as it was first published. */
+  /** The first published public key. */
   readonly key: Pick<SigningKey, 'key_id' | 'public_key'> | null;
-  /** The sealer with the master key, where it is available. It proves which keys the service created. */
+  /** The sealer of the master key, which proves that the service created a key; null without one. */
   readonly sealer: Pick<Sealer, 'openBytes' | 'isAuthentic'> | null;
   readonly isForged?: LedgerInputs['isForged'];
 }
 
-/** Checks MACs of events. `refreshKeys` reads the key ring again, for events of keys that were added since. */
+/** Checks the MACs of events. `refreshKeys` reads the key ring again, for keys that were added since. */
 export function macCheck(
   macs: Pick<Macs, 'isAuthentic'>,
   refreshKeys: () => Promise<void> = async () => undefined,
@@ -27,13 +26,13 @@ export function macCheck(
   return { isForged: async (event) => (await forgedEvents([event], macs, refreshKeys)).length > 0 };
 }
 
-/** The ledger as it is now, for a check of the log `logId` that begins after this. */
+/** Reads the present ledger, for a check of the log `logId` that begins later. */
 export async function currentLedger(
   stored: { readonly ledger: Ledger; readonly heads: Heads; readonly keys: SigningKeys },
   logId: string,
   { heads: kept, key, sealer, ...forged }: AuditorInputs,
 ): Promise<LedgerInputs> {
-  // The order matters: keys may have signed more than this head, and the leaves are at least those that it covers.
+  // The order of these reads matters: leaves and keys cover at least this head.
   const newest = await stored.heads.newest();
   const state = await stored.ledger.state();
   return {
@@ -41,7 +40,6 @@ export async function currentLedger(
     leaves: (index, limit) => stored.ledger.leaves(index, limit),
     heads: withKept(stored.heads.all({ upTo: newest?.size ?? 0 }), kept),
     trust: new HeadVerifier(logId, await stored.keys.all(), key, sealer),
-    // Only those that are not stored as well are read from there.
     retained: new Set(kept),
     forgedRows: sealer === null ? [] : await findForgedRows(stored.heads, state, sealer),
     ...forged,
@@ -67,8 +65,8 @@ async function findForgedRows(
 }
 
 /**
- * What an export of the whole log is compared with: its signed head and those that the auditor brings, by the keys that its
- * manifest lists, of which one is the auditor's. Otherwise why nothing is compared; null: no head, and no auditor's key.
+ * The ledger for an export of the whole log: its head and the auditor's, verified by the keys of the manifest.
+ * Otherwise the reason why nothing is compared, or null where the auditor brings neither head nor key.
  */
 export function exportedLedger(
   manifest: Manifest | null,
@@ -86,7 +84,7 @@ export function exportedLedger(
 
 const SIGNATURE = 'the signature of the head';
 
-/** The check of MACs by the keys of the manifest; or why there is none. */
+/** The check of MACs by the keys of the manifest, or the reason why there is none. */
 export function exportedMacs(
   { key_ring }: Manifest,
   keys: Parameters<typeof toMasterKeys>[0],
@@ -100,7 +98,7 @@ export function exportedMacs(
   }
 }
 
-/** Both, in the order of their sizes; what was kept of those that are stored counts once. */
+/** Merges stored and retained heads in the order of their sizes, without duplicates. */
 async function* withKept(
   stored: AsyncIterable<SignedHead> | readonly SignedHead[],
   kept: readonly SignedHead[],

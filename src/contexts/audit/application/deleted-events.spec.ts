@@ -68,7 +68,7 @@ describe('a log whose newest events were deleted next to the running service', (
     },
   );
 
-  it('is in order again once an operator begins another ledger', async () => {
+  it('is in order again after an operator begins another ledger', async () => {
     const check = started();
     await deleted(2);
     expect(await check()).toMatchObject({ status: 'unavailable' });

@@ -1,10 +1,15 @@
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
-import { comparePositions, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
+import {
+  comparePositions,
+  type EventMetadata,
+  type EventStore,
+  type RecordedEvent,
+} from '../../../platform/event-store/port.js';
 import { ROW_CHANGES, type RowChange } from '../../../platform/postgres/row-changes.js';
 import type { CheckedTables } from '../../../platform/context.js';
 import { deliveryId, EVENT_TYPES, readDeliveries, type DeliveryRecord } from '../../webhooks/contract.js';
-import { hashOfEvent } from '../domain/event-leaf.js';
+import { eventLeaf, hashOfEvent, type EventLeaf } from '../domain/event-leaf.js';
 import { inclusionRanges, provesInclusion } from '../domain/merkle-tree.js';
 import { type SignedHead, toTree } from '../domain/signed-head.js';
 import type { Heads, SigningKeys } from '../store/heads.js';
@@ -19,22 +24,19 @@ interface Sources {
   readonly keys: SigningKeys;
 }
 
-/** An event as it is stored, and its leaf under the newest signed head. */
-interface EventStep extends Pick<
-  RecordedEvent,
-  'position' | 'stream' | 'revision' | 'id' | 'type' | 'data' | 'metadata'
-> {
-  readonly recorded_at: Date;
-  readonly leaf: { readonly hash: string; readonly index: number | null; readonly proof: Proof };
-}
 type Proof = 'proven' | 'NOT proven' | 'not signed yet';
 
-/** The walk over one stream: its events, the operations behind them, what they changed, and the deliveries. */
+/** A stored event and its leaf under the newest signed head. */
+interface EventStep extends EventLeaf {
+  readonly metadata: EventMetadata;
+  readonly leaf: { readonly hash: string; readonly index: number | null; readonly proof: Proof };
+}
+
+/** The walk over one stream: its events, their operations with the changes, and the deliveries. */
 export interface Walk {
   readonly stream: string;
-  /** The events in the order of the log. */
   readonly events: readonly EventStep[];
-  /** The positions from the last event back to its first cause. */
+  /** The positions from the last event to its first cause. */
   readonly causes: readonly string[];
   readonly deliveries: readonly (DeliveryRecord & { readonly url: string | null })[];
   /** The rows outside the log that an operation changed. */
@@ -50,7 +52,7 @@ interface Change {
   readonly event_id: string;
 }
 
-/** The id as names of streams have it. Throws `bad_request`. */
+/** Returns the id in lower case. Throws `bad_request`. */
 export function requireId(what: string, id: string): string {
   if (!isUuid(id)) throw new DomainError('bad_request', `${id} is not a valid ${what} id: expected a UUID`);
   return id.toLowerCase();
@@ -83,7 +85,7 @@ export async function explain(sources: Sources, kind: string, id: string): Promi
     deliveries: await findDeliveries(sources, subject, own),
     changed_rows: await sources.query<RowChange>(ROW_CHANGES, [subject]),
     missing: changes.filter(({ event_id }) => !changed.some((event) => event.id === event_id)),
-    ...(await prove(sources, events)),
+    ...(await proveEvents(sources, events)),
   };
 }
 
@@ -114,7 +116,7 @@ function findCauses(last: RecordedEvent, events: readonly RecordedEvent[]): read
   return [...causes];
 }
 
-/** The stream of the event whose id, with the endpoint and the type, gives that of the delivery. */
+/** Finds the stream of the event from whose id, with endpoint and type, the delivery's id derives. */
 async function findStream(sources: Sources, id: string): Promise<string> {
   const [delivery] = await readDeliveries(sources.query, [id]);
   const missing = `No delivery ${id} is kept: it never existed, or its retention is over.`;
@@ -155,24 +157,22 @@ async function findDeliveries(
   return found.map((delivery) => ({ ...delivery, url: urls.get(delivery.endpoint_id) ?? null }));
 }
 
-async function prove(
+async function proveEvents(
   { log, ledger, heads, keys }: Sources,
   events: readonly RecordedEvent[],
 ): Promise<Pick<Walk, 'events' | 'head'>> {
   const head = await heads.newest();
   const problem = head && new HeadVerifier(await log.identity(), await keys.all(), null, null).verify(head);
   const indexes = await ledger.indexes(events.map(({ position }) => position));
-  const steps = events.map(async (event, place): Promise<EventStep> => {
-    const { position, recordedAt: recorded_at, stream, revision, id, type, data, metadata } = event;
-    const [hash, index] = [hashOfEvent(event), indexes[place] ?? null];
-    const leaf = (proof: Proof): EventStep => ({
-      ...{ position, recorded_at, stream, revision, id, type, data, metadata },
-      leaf: { hash: hash.toString('hex'), index, proof },
-    });
-    if (head === null || index === null || index >= head.size) return leaf('not signed yet');
+  const prove = async (hash: Buffer, index: number | null): Promise<Proof> => {
+    if (head === null || index === null || index >= head.size) return 'not signed yet';
     const path = await ledger.path(inclusionRanges(index, head.size));
-    const isProven = problem === null && provesInclusion({ hash, index }, toTree(head), path);
-    return leaf(isProven ? 'proven' : 'NOT proven');
+    return problem === null && provesInclusion({ hash, index }, toTree(head), path) ? 'proven' : 'NOT proven';
+  };
+  const steps = events.map(async (event, place): Promise<EventStep> => {
+    const [hash, index] = [hashOfEvent(event), indexes[place] ?? null];
+    const leaf = { hash: hash.toString('hex'), index, proof: await prove(hash, index) };
+    return { ...eventLeaf(event), metadata: event.metadata, leaf };
   });
   return { events: await Promise.all(steps), head: head && { ...head, problem } };
 }

@@ -5,7 +5,7 @@ import { newId } from '../../../kernel/ids.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { exportedLines, Selection } from './export.js';
 
-it('an export of a merchant that continues has the later events of streams that began before the break', async () => {
+it('a continued export of a merchant has the later events of streams that began before the interruption', async () => {
   const store = new InMemoryEventStore();
   const write = async (
     stream: string,
@@ -20,7 +20,7 @@ it('an export of a merchant that continues has the later events of streams that 
   await write('payout-1', { merchant_id: 'm' }, 'no_stream');
   await write('payout-2', { merchant_id: 'n' }, 'no_stream');
   const after = await write('payout-3', { merchant_id: 'm' }, 'no_stream');
-  // These do not name their merchant: which streams are whose is known from before the break.
+  // These events do not name their merchant: earlier events of the streams do.
   const later = [await write('payout-1', {}, 0), await write('payout-3', {}, 0)];
   await write('payout-2', {}, 0);
   const scope = { merchant: 'm', from: null, to: null, part_events: 1000 };
@@ -42,13 +42,13 @@ function selected(...events: readonly RecordedEvent[]): readonly boolean[] {
 }
 
 describe('the export of a merchant', () => {
-  it('has the claims of its streams, also those that name no merchant', () => {
+  it('has the claims of its streams, also claims that name no merchant', () => {
     const claim = event('transfer-1_0xabc_0', { owner: 'payout-p' });
     const later = event('transfer-1_0xabc_0', { note: 'names no merchant' });
     expect(selected(event('payout-p', { merchant_id: 'm' }), claim, later)).toEqual([true, true, true]);
   });
 
-  it('has no claim of a stream of another merchant, or of one that did not begin', () => {
+  it("has no claim of another merchant's stream, or of a stream without events", () => {
     const claim = (owner: unknown) => event('transfer-1_0xabc_0', { owner });
     expect(selected(event('payout-q', { merchant_id: 'n' }), claim('payout-q'), claim('payout-p'))).toEqual([
       false,
@@ -57,7 +57,7 @@ describe('the export of a merchant', () => {
     ]);
   });
 
-  it('has events that name the merchant in their data, or else in their metadata, and no others', () => {
+  it('has only events that name the merchant in their data, or otherwise in their metadata', () => {
     expect(
       selected(
         event('a-1', { merchant_id: 'm' }, { merchant_id: 'n' }),

@@ -14,16 +14,16 @@ import {
 import { MerkleTree } from '../domain/merkle-tree.js';
 import type { ExportFolder, PartWriter, Unfinished } from '../store/export-folder.js';
 
-/** Receives how many events were read, and up to where. */
+/** Receives the number of events read and the last position. */
 type Progress = (read: number, position: string) => void;
 
 export interface Exported {
   readonly manifest: Manifest;
-  /** Events that earlier runs had written; null: there was nothing left to do. */
+  /** The number of events of earlier runs; null for an export that was complete. */
   readonly resumed: number | null;
 }
 
-/** Every selected event up to `end`, as it is stored, in pages. */
+/** The selected stored events up to `end`, in pages. */
 export async function* exportedLines(
   store: EventStore,
   scope: ExportScope,
@@ -31,7 +31,7 @@ export async function* exportedLines(
 ): AsyncGenerator<readonly ExportLine[], void, undefined> {
   const selection = new Selection(scope);
   let read = 0;
-  // The streams of a merchant are found only by reading the log from its beginning.
+  // The streams of a merchant are known only after a read from the beginning.
   for await (const page of logPages(store, { after: scope.merchant === null ? after : null, end })) {
     const over = page.findIndex((event) => selection.isOver(event));
     const within = over < 0 ? page : page.slice(0, over + 1);
@@ -53,7 +53,7 @@ function toLine(event: RecordedEvent): ExportLine {
   }
 }
 
-/** Writes the export to the folder, or continues where an earlier run of the same export ended. */
+/** Writes the export to the folder, or continues an earlier run of the same export. */
 export async function exportTo(
   folder: ExportFolder,
   store: EventStore,
@@ -128,9 +128,8 @@ function requireSame(found: Unfinished | Manifest, scope: ExportScope, logId: st
   throw new DomainError('invalid_transition', `${path} holds an export ${what}: name another folder.`);
 }
 
-/** Decides event by event, in the order of the log, what belongs to an export. */
+/** The filter of an export, over the events in the order of the log. */
 export class Selection {
-  /** Streams that are known to be of the merchant. */
   private readonly streams = new Set<string>();
 
   private readonly merchant: string | null;
@@ -145,17 +144,17 @@ export class Selection {
 
   includes(event: RecordedEvent): boolean {
     const { merchant, from, to } = this;
-    // Events outside of the range are read too, because the first event of a stream identifies it.
+    // Events before the range are checked too: the first event of a stream names its merchant.
     if (merchant !== null && !this.isOf(merchant, event)) return false;
     return (from === null || isFrom(from, event)) && (to === null || isUpTo(to, event));
   }
 
-  /** Nothing after this event can belong to it. Times of a log need not grow. */
+  /** Checks that no later event is selected. Times in a log may decrease. */
   isOver({ position }: RecordedEvent): boolean {
     return this.to?.kind === 'position' && comparePositions(position, this.to.position) >= 0;
   }
 
-  /** Checks the merchant by the event itself, by its stream, or by the stream of which it is a claim. */
+  /** Checks the merchant of the event, its stream, or the owner of the claim. */
   private isOf(merchant: string, { stream, data, metadata }: RecordedEvent): boolean {
     const said = data['merchant_id'] ?? metadata.merchant_id;
     const owner = data['owner'];
@@ -172,7 +171,7 @@ function isFrom(from: Exclude<LogPoint, null>, { position, recordedAt }: Recorde
   return from.kind === 'position' ? comparePositions(position, from.position) > 0 : recordedAt >= from.time;
 }
 
-/** Up to a position, itself included, or before a time. */
+/** Checks that the event is at most at the position, or before the time. */
 export function isUpTo(to: Exclude<LogPoint, null>, { position, recordedAt }: RecordedEvent): boolean {
   return to.kind === 'position' ? comparePositions(position, to.position) <= 0 : recordedAt < to.time;
 }

@@ -97,7 +97,7 @@ describe('the signed head of an export', () => {
     JSON.parse(readFileSync(join(path, 'manifest.json'), 'utf8')) as Manifest;
   const rewrite = (manifest: unknown): void =>
     writeFileSync(join(copy, 'manifest.json'), JSON.stringify(manifest));
-  /** Rewrites the manifest, as `tamper` changes it. */
+  /** Rewrites the manifest with the changes of `tamper`. */
   const changed = (tamper: (manifest: Writable, head: SignedHead) => void): void => {
     const manifest: Writable = { ...manifestAt(whole) };
     tamper(manifest, manifest.signed_head!);
@@ -107,7 +107,7 @@ describe('the signed head of an export', () => {
     const run = await invoke('audit', {}, '--json', 'verify', '--from', copy, '--offline', ...args);
     return { ...(JSON.parse(run.printed) as Report), ...run };
   };
-  /** A key that the service did not make, and the head with its signature. */
+  /** A key that the service did not create, and the head with its signature. */
   const forged = (head: SignedHead): { key: SigningKey; head: SignedHead } => {
     const { publicKey, privateKey } = newKeyPair();
     const [key_id, public_key] = [toKeyId(publicKey), publicKey.toString('base64')];
@@ -125,7 +125,7 @@ describe('the signed head of an export', () => {
     expect(signing_keys).toHaveLength(2);
   });
 
-  it('is in order, and reports whether its keys are pinned', async () => {
+  it('is verified, and the report has whether its keys are pinned', async () => {
     const inOrder = {
       faults: [],
       ledger: { findings: [], proven: { size: 22 }, unsigned: 0 },
@@ -139,7 +139,7 @@ describe('the signed head of an export', () => {
     expect((await printed('--key', pem)).printed).not.toContain('not pinned');
   });
 
-  it('alone is reason enough for exit code 2, and nothing says that all is in order', async () => {
+  it('gives exit code 2 where it alone is wrong, and the report does not call the log in order', async () => {
     changed((manifest, head) => (manifest.signed_head = { ...head, position: '7' }));
     const { printed, exitCode } = await invoke('audit', {}, 'verify', '--from', copy, '--offline');
     expect(printed).toContain('NOT in order: 1 findings of the ledger, 0 broken rules, 0 differences');
@@ -147,7 +147,7 @@ describe('the signed head of an export', () => {
     expect(exitCode).toBe(2);
   });
 
-  it('is refused where it claims more events than there are', async () => {
+  it('is refused where it covers more events than the export has', async () => {
     changed((manifest, head) => (manifest.signed_head = { ...head, size: 99 }));
     const { ledger, faults } = await offline();
     expect(ledger!.findings).toEqual([{ kind: 'head', size: 99, why: 'its signature is wrong' }]);
@@ -236,13 +236,13 @@ describe('the signed head of an export', () => {
       () => changed((manifest) => (manifest.parts = manifest.parts.slice(0, -1))),
       /is no part that manifest.json names/,
     ],
-  ])('is behind %s, which is named', async (_name, tamper, fault) => {
+  ])('is not in order after %s, which the report names', async (_name, tamper, fault) => {
     tamper();
     const { exitCode, faults } = await offline();
     expect([exitCode, faults.join('\n')]).toEqual([2, expect.stringMatching(fault)]);
   });
 
-  it('is not needed by an export of a part of the log; an export is', async () => {
+  it('is not required for an export of a part of the log', async () => {
     rmSync(copy, { recursive: true });
     await expect(offline()).rejects.toThrow('is not there');
     await invoke('audit', env(), 'export', '--out', copy, '--from', '10');
@@ -254,7 +254,7 @@ describe('the signed head of an export', () => {
     );
   });
 
-  it('is refused with a sentence where a manifest is none', async () => {
+  it('is refused with a message where the manifest is invalid', async () => {
     rewrite({ ...manifestAt(whole), format: 7 });
     await expect(offline()).rejects.toThrow('manifest.json is not of the format disburse-export.v2');
   });
@@ -281,7 +281,7 @@ describe('the signed head of an export', () => {
     expect(faults).toContain('events-000001.ndjson, line 1: does not have its leaf hash: it was changed');
   });
 
-  it('counts once, and so does each head that was kept of those in the table', async () => {
+  it('counts once, like each retained head that is in the table', async () => {
     const kept = join(folder, 'heads.jsonl');
     writeFileSync(kept, (await invoke('audit', env(), 'heads')).printed);
     const twice = ['--head', kept, '--head', kept];
@@ -293,7 +293,7 @@ describe('the signed head of an export', () => {
   });
 
   describe('and the ledger of the database', () => {
-    it('exit with 2 and a sentence where the log was cut below what the service has read', async () => {
+    it('exit with 2 and a message where the log ends before a checkpoint', async () => {
       await db.database.query(
         `insert into event_store.checkpoints (name, position, updated_at) values ('cut', 1000000, now())`,
       );
@@ -303,7 +303,7 @@ describe('the signed head of an export', () => {
       expect(exitCode).toBe(2);
     });
 
-    it('name one cause where an event was changed, and what follows from it behind', async () => {
+    it('name one cause for a changed event, followed by its consequences', async () => {
       const change = (from: string, to: string): Promise<unknown> =>
         db.database.query(
           `update event_store.events set data = replace(data, 'thing-${from}"', 'thing-${to}"')

@@ -18,7 +18,7 @@ import { LedgerKeys, HeadVerifier } from './ledger-keys.js';
 import { auditConfig, type AuditConfig } from '../settings.js';
 import { type FileHandle, open } from 'node:fs/promises';
 
-/** Signs a head over what the ledger holds, at an interval, when there is something new. Several processes may. */
+/** Signs a head over the ledger at an interval, where it has new leaves. Any number of processes may run it. */
 @Injectable()
 export class HeadSigner {
   @Background()
@@ -42,10 +42,7 @@ export class HeadSigner {
     });
   }
 
-  /**
-   * Signs a head and adds it to the file. Returns null when the newest one covers the ledger. Throws {@link
-   * LedgerTampered} where it does not extend the last one.
-   */
+  /** Signs a head and adds it to the file. Returns null without new leaves. Throws {@link LedgerTampered}. */
   async sign(): Promise<SignedHead | null> {
     return this.anchor.guard('signer', async () => {
       await this.lastKnown();
@@ -58,7 +55,7 @@ export class HeadSigner {
   }
 
   private async next(last: SignedExtent): Promise<SignedHead | null> {
-    // One row, so that size, position and root belong together even while leaves are added.
+    // Size, position and root are of one row, so that they agree while leaves are added.
     const state = await this.ledger.state();
     if (state === null && last.size === 0 && this.anchor.last === null) return null;
     if (state === null) throw new LedgerTampered('audit.ledger was emptied');
@@ -79,7 +76,7 @@ export class HeadSigner {
     });
   }
 
-  /** The head that was signed last; null before the first. Neither it nor one that this process knows may be missing. */
+  /** Reads the last signed head; null before the first. Requires it, and the last head that this process knows. */
   private async formerHead(last: SignedExtent): Promise<SignedHead | null> {
     const known = this.anchor.last;
     if (known !== null && known.size > last.size)
@@ -110,7 +107,7 @@ export class HeadSigner {
       throw new LedgerTampered(`the ledger does not extend the head over ${former.size} events`);
   }
 
-  /** The head that was signed last, as far as this process knows: from memory, AUDIT_HEADS_FILE, or else the database. */
+  /** The last signed head that this process knows: from memory, AUDIT_HEADS_FILE or the database. */
   async lastKnown(): Promise<SignedExtent | null> {
     if (this.anchor.last !== null) return this.anchor.last;
     const head = (await this.file?.newest()) ?? null;
@@ -120,16 +117,14 @@ export class HeadSigner {
   }
 }
 
-/** Lines that are written at once. */
 const MAX_LINES = 500;
-/** Longer than any line. */
+/** The bytes at the end of the file that contain the last line. */
 const TAIL_BYTES = 4096;
 
-/** Heads as lines of JSON, for a log shipper. A half-written line is cut off. */
+/** A file with heads as lines of JSON, for a log shipper. An incomplete last line is cut off. */
 export class HeadsFile {
   constructor(private readonly path: string) {}
 
-  /** The head of the last whole line; null without one. */
   async newest(): Promise<SignedHead | null> {
     const file = await open(this.path, 'a+', 0o644);
     try {
@@ -140,8 +135,8 @@ export class HeadsFile {
   }
 
   /**
-   * Adds every head that the file lacks, up to `newest`, which the service signed. Throws {@link LedgerTampered} at one
-   * that no key of `keys` signed or that does not follow the head before it.
+   * Adds the heads that the file lacks, up to `newest`. Throws {@link LedgerTampered} for a head without a valid
+   * signature of `keys`, or one that does not follow the head before it.
    */
   async append(
     heads: Pick<Heads, 'all'>,
@@ -151,7 +146,7 @@ export class HeadsFile {
     const file = await open(this.path, 'a+', 0o644);
     try {
       const inFile = await lastOf(file);
-      // The head of another log stays in the file, and this one follows it.
+      // A head of another log remains in the file before these.
       let last = inFile?.log_id === newest.log_id ? inFile : null;
       if (last !== null && last.size >= newest.size) return;
       const trust = new HeadVerifier(newest.log_id, await keys(), null, null);

@@ -8,7 +8,7 @@ import { HeadsFile } from './head-signer.js';
 
 const key = signer(null);
 
-/** Signed heads over so many events each, every one naming the one before. */
+/** A chain of signed heads over these numbers of events. */
 function chain(sizes: readonly number[], log_id = 'l'): readonly SignedHead[] {
   const heads: SignedHead[] = [];
   for (const size of sizes) {
@@ -43,7 +43,7 @@ describe('the file of heads', () => {
     SignedHead,
   ];
 
-  it('is given every head that it lacks, and each once', async () => {
+  it('gets every head that it lacks, each once', async () => {
     await append([three, five, nine]);
     await append([three, five, nine]);
     expect(sizes()).toEqual([3, 5, 9]);
@@ -55,7 +55,7 @@ describe('the file of heads', () => {
     expect(sizes()).toEqual([3, 5, 9, 12]);
   });
 
-  it('has no head beyond the one that the service signed last', async () => {
+  it('has no head after the last one that the service signed', async () => {
     await append([three, five, nine], five);
     expect(sizes()).toEqual([3, 5]);
   });
@@ -79,7 +79,7 @@ describe('the file of heads', () => {
     expect(sizes()).not.toContain(9);
   });
 
-  it('loses a line that is half written, and has that head again', async () => {
+  it('loses an incomplete line, and gets that head again', async () => {
     await append([three, five]);
     appendFileSync(path, '{"log_id":"l","si');
     expect(await file.newest()).toEqual(five);
@@ -89,7 +89,7 @@ describe('the file of heads', () => {
     expect(sizes()).toEqual([3, 5, 9]);
   });
 
-  it('keeps the heads of another log, which those of this one follow', async () => {
+  it('retains the heads of another log before those of this one', async () => {
     await append(chain([100], 'before'));
     await append([three]);
     expect(sizes()).toEqual([100, 3]);

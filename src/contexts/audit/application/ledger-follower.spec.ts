@@ -35,7 +35,7 @@ describe('the ledger that follows a log', () => {
 
   const log = (): Promise<readonly RecordedEvent[]> => harness.writer.readAll(null, 100_000);
   const covers = async (count: number): Promise<boolean> => (await ledger.state())?.tree.size === count;
-  /** What a check says of it, without heads. */
+  /** The findings of a check without heads. */
   const findings = async (): Promise<readonly object[]> => {
     const state = await ledger.state();
     const leaves = (index: number, limit: number) => ledger.leaves(index, limit);
@@ -49,7 +49,7 @@ describe('the ledger that follows a log', () => {
       .process(ledgerFollower(harness.writer, harness.sealer, anchor(), async () => null))
       .runner.start();
 
-  it('has every event once, in order, also of unknown types, with two processes that come and go', async () => {
+  it('has every event once, in order, also of unknown types, while two processes start and stop', async () => {
     await harness.write(30);
     follow();
     follow();
@@ -75,7 +75,7 @@ describe('the ledger that follows a log', () => {
     expect(await findings()).toEqual([]);
   });
 
-  it('finds the leaf of an event, and what proves it, by a few rows', async () => {
+  it('finds the leaf of an event and its proof by a few rows', async () => {
     const events = await log();
     const positions = events.map(({ position }) => position);
     expect(await ledger.indexes([...positions, '0', '999999999'])).toEqual([...positions.keys(), null, null]);
@@ -87,7 +87,7 @@ describe('the ledger that follows a log', () => {
     }
   });
 
-  it('finds an event that somebody inserted before the first position, and no decision rests on its stream', async () => {
+  it('finds an event that was inserted before the first position, and commands reject its stream', async () => {
     for (const position of ['-1', '-9223372036854775808']) {
       const { pool } = harness.database;
       await pool.query(
@@ -103,7 +103,7 @@ describe('the ledger that follows a log', () => {
     }
   });
 
-  it('continues from what is stored: after a transaction that was not committed, and after another process', async () => {
+  it('continues from the stored state after a rollback, and after another process', async () => {
     const logId = await harness.writer.identity();
     const extend = (from: number, fails = false): Promise<unknown> =>
       harness.database.database
@@ -123,7 +123,7 @@ describe('the ledger that follows a log', () => {
     await harness.write(2);
     await extend(length + 3);
     await harness.write(4);
-    // Delivered twice, and by two processes at once.
+    // Two processes apply the same events concurrently, each of them twice.
     await Promise.all([extend(length), extend(length)]);
     expect(await covers(length + 9)).toBe(true);
     expect(await findings()).toEqual([]);
@@ -150,7 +150,7 @@ describe('the ledger that follows a log', () => {
     error.mockRestore();
   });
 
-  it('is not ready and adds no leaf when the head signed last cannot be trusted', async () => {
+  it('is not ready and adds no leaf while the last signed head is not authentic', async () => {
     const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     const health = new HealthRegistry();
     const sentence = 'the row of the head signed last was not written by the service';

@@ -14,10 +14,10 @@ import { LEDGER_SUBJECT, LedgerKeys } from './ledger-keys.js';
 
 export const LEDGER = subscriptionName('audit.ledger');
 
-/** No request waits for a leaf. Events of this time are still in the EventFeed, so that none is read twice. */
+/** The delay between batches. No request waits for a leaf, and the EventFeed still has the events of this time. */
 const GATHER_MS = 40;
 
-/** Adds every event of the log to the ledger as a leaf, after the append, in the order of the log. */
+/** Adds every event of the log to the ledger as a leaf, in the order of the log. */
 export function ledgerFollower(
   store: Pick<EventStore, 'identity'>,
   macs: Macs,
@@ -39,10 +39,7 @@ export function ledgerFollower(
   };
 }
 
-/**
- * This process's memory of the ledger apart from its tables: the last signed head, and the refusals of follower and
- * signer.
- */
+/** The last signed head in the memory of this process, and the faults that stop follower and signer. */
 @Injectable()
 export class LedgerAnchor {
   private readonly logger = new Logger(LedgerAnchor.name);
@@ -65,11 +62,11 @@ export class LedgerAnchor {
     });
   }
 
-  /** Does the work of the follower or the signer. A {@link LedgerTampered} makes the process not ready until the work succeeds. */
+  /** Runs the follower or the signer. After a {@link LedgerTampered} the process is not ready until a run succeeds. */
   async guard<T>(who: 'follower' | 'signer', work: () => Promise<T>): Promise<T> {
     try {
       const result = await work();
-      // The follower's transaction is still open: this is the last leaf before it.
+      // The follower's transaction is still open: the check is of the last leaf before it.
       await this.requireRecorded();
       this.problems.delete(who);
       return result;
@@ -83,8 +80,8 @@ export class LedgerAnchor {
   }
 
   /**
-   * Requires the event of the last leaf in the log. After the newest events were deleted, the log grows again and only this
-   * leaf still shows it: no leaf or head is added until the event is back or the ledger begins again.
+   * Requires the event of the last leaf in the log. It is the only trace of deleted newest events once the log grows
+   * again: no leaf or head is added until the event is back or the ledger begins again.
    */
   private async requireRecorded(): Promise<void> {
     const last = await this.ledger.last();
@@ -95,14 +92,11 @@ export class LedgerAnchor {
   }
 }
 
-/** A new ledger, after one that was lost or changed; a program requests it. */
+/** Begins a new ledger after one that was lost or changed. A program requests it. */
 @Operation({ ...LEDGER_SUBJECT, name: 'ledger.begin' })
 export class BeginLedger extends OperatorCommand {}
 
-/**
- * Begins the ledger of a log that has no events yet. For any other log a ledger that is missing was removed: it begins
- * again only when an operator runs `audit begin`.
- */
+/** Begins the ledger of an empty log. Any other missing ledger was removed: only `audit begin` starts it again. */
 @CommandHandler(BeginLedger)
 export class LedgerStart implements OnModuleInit, OperationHandler<BeginLedger> {
   constructor(
@@ -116,7 +110,7 @@ export class LedgerStart implements OnModuleInit, OperationHandler<BeginLedger> 
     if ((await this.store.head()) === null) await this.begin({ emptied: false });
   }
 
-  /** Starts at the first event without heads. No new head follows the published ones. */
+  /** Begins at the first event, without heads: no new head follows the published ones. */
   execute(): Promise<void> {
     return this.begin({ emptied: true });
   }

@@ -75,7 +75,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
       .runner.start();
     return { signer, health: own };
   }
-  /** The process of a test, with a file of heads that has none. */
+  /** The process of a test, with an empty file of heads. */
   function restart(): void {
     file = join(runFolder(), `${randomUUID()}.jsonl`);
     ({ signer, health } = start());
@@ -84,14 +84,14 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
   async function sql(text: string): Promise<void> {
     await harness.database.pool.query(text);
   }
-  /** Cuts the tables back to the first head. */
+  /** Truncates the tables to the first head. */
   async function restore(tables: readonly string[]): Promise<void> {
     await sql(`truncate ${tables.join(', ')} cascade`);
     for (const table of tables) await sql(`insert into ${table} table ${copyOf(table)}`);
   }
   const hasLeaves = (size: number): Promise<true> =>
     eventually(async () => (await ledger().state())?.tree.size === size);
-  /** The next head, once the ledger has so many leaves. */
+  /** Signs the next head, once the ledger has this number of leaves. */
   async function signed(size: number): Promise<SignedHead | null> {
     await hasLeaves(size);
     return signer.sign();
@@ -118,7 +118,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     return new PayoutProofs(harness.writer, ...stores, harness.sealer, auditConfig({}));
   };
 
-  it('keeps a head that SQL inserted above the newest out of the file and from merchants, and continues when it is deleted', async () => {
+  it('hides a head that SQL inserted after the newest from the file and from merchants, and continues after its deletion', async () => {
     await sign();
     await insertHead(999_999_999);
     await expect(sign()).rejects.toThrow();
@@ -137,7 +137,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     expect(await signer.sign()).toBeNull();
   });
 
-  it('keeps a head that SQL inserted between two others out of the file and from merchants', async () => {
+  it('hides a head that SQL inserted between two others from the file and from merchants', async () => {
     rmSync(file, { force: true });
     await insertHead(7);
     await refuses('the head over 7 events in audit.heads: its signature is wrong');
@@ -151,14 +151,14 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     expect(inFile()).toEqual([5, 9]);
   });
 
-  it('shows no head to merchants while the service cannot know which was signed last', async () => {
+  it('returns no head to merchants while the row of the last head is not authentic', async () => {
     await sql("update audit.last_head set size = 5, hash = 'x'");
     await expect(proofs().newestHead()).rejects.toMatchObject({ code: 'unavailable' });
     await sql(`update audit.last_head set size = 5, hash = '${hashOfHead(first)}'`);
     await expect(proofs().newestHead()).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  it('signs no frontier that somebody wrote, and signs again when it is back', async () => {
+  it('signs no forged frontier, and signs again after its repair', async () => {
     const { rows } = await harness.database.pool.query<{ peaks: Buffer; size: string }>('table audit.ledger');
     const tree = new MerkleTree(Number(rows[0]!.size), rows[0]!.peaks);
     tree.append(Buffer.alloc(32, 1));
@@ -169,7 +169,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     expect(await problem()).toBeUndefined();
   });
 
-  it('does not extend a frontier that somebody wrote', async () => {
+  it('does not extend a forged frontier', async () => {
     await sql(`update audit.ledger set position = position - 1`);
     await harness.write(1);
     const sentence = 'the row of audit.ledger was not written by the service';
@@ -248,13 +248,13 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     const heads = await storedHeads();
     expect(heads.map(({ size }) => size)).toEqual([5, 9, 10, 11, 12, 13, 14, 15]);
     expect(heads.slice(1).map(({ previous }) => previous)).toEqual(heads.slice(0, -1).map(hashOfHead));
-    // Each process adds what the other signed to its file.
+    // Each process adds the other's heads to its file.
     for (const each of [signer, other]) expect(await each.sign()).toBeNull();
     expect([inFile(), headSizesIn(otherFile)]).toEqual(Array(2).fill(heads.map(({ size }) => size)));
     expect(await problem()).toBeUndefined();
   });
 
-  it('begins again when an operator says so', async () => {
+  it("begins again at an operator's command", async () => {
     await sql('truncate audit.leaves, audit.ledger, audit.heads, audit.last_head');
     await refuses('was emptied');
     await harness.end();

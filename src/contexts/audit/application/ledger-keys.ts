@@ -30,14 +30,12 @@ import { type SigningKeyRow, SigningKeys } from '../store/heads.js';
 import { sha256 } from '../../../kernel/sha256.js';
 import type { LedgerFinding } from '../domain/findings.js';
 
-/** The facts of operations on the ledger over the log. */
 export const LEDGER_SUBJECT = { scope: 'system:write', subject: 'ledger', streams: () => [] } as const;
 
-/** A program requests it. */
 @Operation({ ...LEDGER_SUBJECT, name: 'ledger.rotate_key' })
 export class RotateLedgerKey extends OperatorCommand<EmptyParameters, SigningKey> {}
 
-/** The keys that sign heads: the first is created when the ledger begins, later ones by `audit key rotate`. */
+/** The keys that sign heads. The first is created with the ledger, later keys by `audit key rotate`. */
 @CommandHandler(RotateLedgerKey)
 export class LedgerKeys implements OperationHandler<RotateLedgerKey> {
   constructor(
@@ -46,14 +44,13 @@ export class LedgerKeys implements OperationHandler<RotateLedgerKey> {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** Signs with the newest key. */
   async sign(head: Omit<Head, 'key_id'>): Promise<SignedHead> {
     const key = await this.current();
     const named = { ...head, key_id: key.key_id };
     return { ...named, signature: signText(headText(named), this.openPrivateKey(key)) };
   }
 
-  /** A new key, signed by the one before, which signs nothing after that. Throws `invalid_transition` before the first head. */
+  /** Creates a key that the present key signs as its last act. Throws `invalid_transition` before the first key. */
   async execute(): Promise<SigningKey> {
     const keys = await this.keys.change((present) => {
       const former = present.at(-1);
@@ -64,12 +61,12 @@ export class LedgerKeys implements OperationHandler<RotateLedgerKey> {
     return readKey(keys.at(-1));
   }
 
-  /** Creates the first key, where there is none. */
+  /** Creates the first key unless there is one. */
   async begin(): Promise<void> {
     await this.keys.change((present) => (present.length > 0 ? null : this.make(null)));
   }
 
-  /** Lists the keys that the service created, from the first on. */
+  /** Lists the keys that the service created, oldest first. */
   async listOwn(): Promise<readonly SigningKey[]> {
     return (await this.keys.all()).filter((key) => isOwnKey(key, this.sealer));
   }
@@ -103,7 +100,7 @@ export class LedgerKeys implements OperationHandler<RotateLedgerKey> {
   }
 }
 
-/** Checks that a process with the master key wrote this row. Only such processes can seal. */
+/** Checks that a process with the master key wrote this row: others cannot seal. */
 export function isOwnKey(key: SigningKeyRow, sealer: Pick<Sealer, 'openBytes'>): boolean {
   try {
     const bytes = sealer.openBytes(key.sealedPublicKey, placeOfPublic(key));
@@ -133,7 +130,7 @@ export function toKeyId(publicKey: Buffer): string {
   return sha256(publicKey).toString('hex').slice(0, 16);
 }
 
-/** Signs and returns hex. `privateKey` is PKCS #8. */
+/** Returns the signature in hex. `privateKey` is PKCS #8. */
 export function signText(text: string, privateKey: Buffer): string {
   const key = createPrivateKey({ key: privateKey, format: 'der', type: 'pkcs8' });
   return sign(null, Buffer.from(text), key).toString('hex');
@@ -143,7 +140,7 @@ export function toPem({ public_key }: Pick<SigningKey, 'public_key'>): string {
   return readPublicKey(public_key).export({ type: 'spki', format: 'pem' }).toString();
 }
 
-/** Throws where the PEM text holds no Ed25519 key. */
+/** Reads an Ed25519 public key. Throws for any other text. */
 export function keyOfPem(pem: string): Pick<SigningKey, 'key_id' | 'public_key'> {
   const key = createPublicKey(pem);
   if (key.asymmetricKeyType !== 'ed25519') throw new TypeError('not an Ed25519 key');
@@ -155,7 +152,6 @@ export function isSignedHead(head: SignedHead, { public_key }: Pick<SigningKey, 
   return verifies(headText(head), head.signature, public_key);
 }
 
-/** Checks that `former` signed `key`. */
 function isSignedKey(key: SigningKey, former: SigningKey): boolean {
   return (
     key.former_key_id === former.key_id &&
@@ -176,17 +172,14 @@ function readPublicKey(base64: string): KeyObject {
   return createPublicKey({ key: Buffer.from(base64, 'base64'), format: 'der', type: 'spki' });
 }
 
-/** Verifies heads by keys that follow one another, from one that the auditor trusts. */
+/** Verifies heads by a chain of keys, from the key that the auditor trusts. */
 export class HeadVerifier {
   readonly findings: LedgerFinding[] = [];
   private readonly keys = new Map<string, SigningKey>();
-  /** The key that the auditor knows, and those that follow from it; null: the auditor knows none. */
+  /** The ids of the auditor's key and of the later keys that follow from it; null without an auditor's key. */
   private readonly trusted: Set<string> | null;
 
-  /**
-   * `known`: the public key that the auditor got some other way. `sealer`: that of the master key, where it is at hand:
-   * it proves which keys the service created.
-   */
+  /** `known` is the auditor's key. `sealer` is the master key's, which proves that the service created a key. */
   constructor(
     private readonly logId: string,
     keys: readonly (SigningKey | SigningKeyRow)[],
@@ -215,10 +208,7 @@ export class HeadVerifier {
     return isSignedHead(head, key) ? null : 'its signature is wrong';
   }
 
-  /**
-   * Whether its key is the one that the auditor knows, or follows from it. Nothing follows for the keys before: the
-   * creator of a key can sign any other with it.
-   */
+  /** Checks that the head's key is the auditor's or a later one. An earlier key proves nothing: it can sign any key. */
   trusts({ key_id }: Pick<SignedHead, 'key_id'>): boolean {
     return this.trusted === null || this.trusted.has(key_id);
   }

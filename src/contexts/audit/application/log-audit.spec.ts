@@ -22,7 +22,7 @@ function auditOf(type: string): LogAudit {
   return audit;
 }
 
-it('what follows an event of a newer version in its stream breaks no rule of this one', () => {
+it('the events after one of a newer version in its stream break no rule of this version', () => {
   const audit = auditOf('payout.reported.v9');
   expect(audit.violations.listed).toEqual([]);
   expect([...audit.unknown.values()]).toEqual([{ type: 'payout.reported.v9', count: 1, position: '1' }]);

@@ -13,7 +13,7 @@ import { Ledger } from '../store/ledger.js';
 import { isOwnKey, isSignedHead, toPem } from './ledger-keys.js';
 import { auditConfig, type AuditConfig } from '../settings.js';
 
-/** The ledger as merchants see it (contract.md 10.9 to 10.11). */
+/** The proofs of the ledger for merchants (contract.md 10.9 to 10.11). */
 @Injectable()
 export class PayoutProofs {
   constructor(
@@ -25,7 +25,7 @@ export class PayoutProofs {
     @Inject(auditConfig.KEY) private readonly config: AuditConfig,
   ) {}
 
-  /** The one that the service signed last. Throws `unavailable` before the first. */
+  /** Returns the last head that the service signed. Throws `unavailable` before the first. */
   async newestHead() {
     const last = await this.heads.lastSigned(this.sealer);
     if (last?.size === 0) throw this.notYet('No head is signed yet');
@@ -34,7 +34,6 @@ export class PayoutProofs {
     return this.withKey(head);
   }
 
-  /** Returns the newest head, or null. */
   @ReportsAudit('head')
   async reportedHead(): Promise<object | null> {
     return this.newestHead().catch((error: unknown) => {
@@ -43,7 +42,7 @@ export class PayoutProofs {
     });
   }
 
-  /** `to`: the size of a head; null for the newest one. Throws `not_found`, `bad_request` and `unavailable`. */
+  /** `to` is the size of a head, or null for the newest. Throws `not_found`, `bad_request` and `unavailable`. */
   async consistency(from: number, to: number | null) {
     const newest = await this.newestHead();
     const head = to === null ? newest : to > newest.size ? null : await this.heads.at(to);
@@ -65,7 +64,7 @@ export class PayoutProofs {
     return (await this.read(payoutId)).merchantId;
   }
 
-  /** A writer that was slow finds a fence before its first event (claims.ts). */
+  /** Reads the payout. A fence may precede its first event (claims.ts). */
   private async read(payoutId: string) {
     const events = await this.store.readStream(`${PAYOUT_CATEGORY}-${payoutId}`);
     const merchantId = events.find((event) => !isFence(event))?.data['merchant_id'];
@@ -73,7 +72,7 @@ export class PayoutProofs {
     return { events, merchantId };
   }
 
-  /** Throws `not_found`, and `unavailable` while the newest event of the payout is under no head. */
+  /** Throws `not_found`, and `unavailable` while no head covers the newest event of the payout. */
   async of(merchantId: string, payoutId: string) {
     const { events, merchantId: owner } = await this.read(payoutId);
     if (owner !== merchantId) throw DomainError.notFound('Payout');
@@ -98,7 +97,6 @@ export class PayoutProofs {
   }
 }
 
-/** Returns the hash in the form of published proofs. */
 export function toHex(hash: Buffer): string {
   return hash.toString('hex');
 }

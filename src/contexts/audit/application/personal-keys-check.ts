@@ -10,19 +10,18 @@ import { DifferentRows, type TableComparison } from '../../../platform/projectio
 import type { TableSnapshot } from '../store/audited-tables.js';
 
 export const PERSONAL_KEYS = 'platform.personal_keys';
-/** An erasure drops the key after its event, and has several tries. */
+/** The time for an erasure to drop the key after its event, with retries. */
 const ERASING_MS = DAY_MS;
 
 /**
- * A person whose data the log holds (a user, or the person of an order) has a key until they are erased, and none
- * afterwards: a key that is missing without an erasure is an erasure in secret. With the master key also that each key
- * opens, as the one of its person.
+ * Checks that each person with data in the log (a user, or the person of an order) has a key until the erasure, and
+ * none afterwards. With the master key it also checks that each key opens as the key of its person.
  */
 export class PersonalKeysCheck implements TableCheck {
   readonly name = PERSONAL_KEYS;
   private readonly erases: NonNullable<Context['erases']>;
   private readonly sealed: ReadonlyMap<string, NonNullable<EventTypeDefinition['sealed']>>;
-  /** Persons of events up to `position`: their keys are older than these. */
+  /** The persons of the events up to `position`, whose keys must exist by then. */
   private readonly persons = new Set<string>();
   private readonly erased = new Map<string, Date>();
 
@@ -46,7 +45,6 @@ export class PersonalKeysCheck implements TableCheck {
       if (erased !== undefined) this.erased.set(String(data[erased]), recordedAt);
       const sealed = this.sealed.get(type);
       if (sealed === undefined || comparePositions(position, this.rules.position) > 0) continue;
-      // An event without any such field seals nothing and needs no key.
       if (sealed.fields.some((field) => typeof data[field] === 'string'))
         this.persons.add(String(data[sealed.subject]));
     }

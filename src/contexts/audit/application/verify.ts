@@ -5,22 +5,24 @@ import type { TableComparison } from '../../../platform/projections/compare-tabl
 import type { TableCheck } from '../../../platform/projections/table-check.js';
 import { PAYOUT_VIEWS, readBalances } from '../../payouts/contract.js';
 import type { ExportedEvent } from '../domain/event-leaf.js';
-import { Differences, Violations } from '../domain/findings.js';
+import { Violations } from '../domain/findings.js';
 import { type Extent, WHOLE, Histories, Streams } from '../domain/streams.js';
 import type { TableSnapshot } from '../store/audited-tables.js';
 import type { ExportedLog } from '../store/exported-log.js';
 import { type LedgerInputs, LedgerCheck } from './check-ledger.js';
 import type { LogRule } from '../../../kernel/history-rules.js';
+import { ListedFindings } from '../../../kernel/listed-findings.js';
 import { EventCodec } from '../../../platform/event-store/event-codec.js';
 import { BalanceReplay, EvidenceCheck } from '../domain/balance-replay.js';
 
-/** A log as an audit reads it, from its first event to the last one that it had when the audit began. */
+/** The log of an audit, up to the last event at its start. */
 interface LogSource {
-  /** The log's id, or null where it is unknown. */
   readonly logId: string | null;
-  /** Position of the last event; null: there is none. */
+  /** The position of the last event, or null without events. */
   readonly end: string | null;
   readonly extent: Extent;
+  /** The faults of an export, complete after the last page. */
+  readonly faults?: ListedFindings<string>;
   pages(): AsyncGenerator<readonly RecordedEvent[], void, undefined>;
 }
 
@@ -29,22 +31,23 @@ export async function storeSource(store: EventStore): Promise<LogSource> {
   return { logId, end, extent: WHOLE, pages: () => logPages(store, { end }) };
 }
 
-/** An export in place of an event store. A file of lines without a manifest may be any part of a log. */
+/** The source of an export. A file of lines without a manifest may be any part of a log. */
 export function exportSource(exported: ExportedLog): LogSource {
   const { manifest } = exported;
   return {
     logId: manifest?.log_id ?? null,
+    faults: exported.faults,
     end: manifest === null ? ANYWHERE : manifest.log_end,
     extent: {
       wholeStreams: manifest !== null && manifest.scope.from === null,
       allClaims: manifest !== null && manifest.scope.merchant === null,
     },
-    // Lines that are no events of the store were refused before.
+    // The export rejects lines that are no events.
     pages: () => exported.pages() as AsyncGenerator<readonly (ExportedEvent & RecordedEvent)[]>,
   };
 }
 
-/** A position after every other one. */
+/** A position after all others. */
 const ANYWHERE = '9'.repeat(40);
 
 /** The live read models, in one snapshot of the database. */
@@ -54,26 +57,28 @@ export interface LiveTables {
   readonly checks: readonly TableCheck[];
 }
 
-/** Rules of an audit. */
 export interface VerifyOptions {
   readonly contexts: readonly Context[];
   /** The address of USDC, where it is configured. */
   readonly token: string | null;
-  /** The ledger of a whole log; or why there is none to compare it with. */
+  /** The ledger of a whole log, or the reason why nothing is compared with one. */
   readonly ledger: LedgerInputs | string | null;
   readonly progress: (read: number, position: string) => void;
   /** The parts that the caller could not prepare, each with its reason. */
   readonly unchecked?: readonly string[];
+  /** True where the auditor's key or the master key proves the keys of the ledger. */
+  readonly pinned: boolean;
+  readonly hasMasterKey: boolean;
 }
 
 /**
- * Replays the log once: verifies histories by their rules, balances by money books, evidence by payouts, and every read
- * model by a rebuild up to its checkpoint. `tables`: the read models, or the reason why none is compared.
+ * Replays the log once. Verifies histories by their rules, balances by the money books, evidence by payouts, and each
+ * read model by a rebuild up to its checkpoint. `tables` are the read models, or the reason why none is compared.
  */
 export async function verify(
   source: LogSource,
   tables: LiveTables | string | null,
-  { contexts, token, ledger: against, progress, unchecked = [] }: VerifyOptions,
+  { contexts, token, ledger: against, progress, unchecked = [], pinned, hasMasterKey }: VerifyOptions,
 ) {
   const ledger = against === null || typeof against === 'string' ? null : await LedgerCheck.begin(against);
   const live = typeof tables === 'string' ? null : tables;
@@ -83,7 +88,7 @@ export async function verify(
   const audit = new LogAudit({ contexts, booksEnd, extent, token, allowed });
   const failures: string[] = [];
   let checks = live?.checks ?? [];
-  // A read model that cannot be rebuilt is left out and reported.
+  // A read model that cannot be rebuilt is reported and skipped.
   const attempt = async <T>(check: TableCheck, act: () => Promise<T>): Promise<T | null> => {
     try {
       return await act();
@@ -107,7 +112,7 @@ export async function verify(
     last = page.at(-1)!.position;
     progress(audit.streams.events, last);
   }
-  const differences = new Differences();
+  const differences = new ListedFindings<string>();
   const compared: (Omit<TableComparison, 'first'> & { readonly table: string })[] = [];
   if (live !== null) await compareBalances(live.tables, audit.books, differences);
   for (const check of checks)
@@ -117,29 +122,33 @@ export async function verify(
     }
   const unknown = [...audit.unknown.values()];
   const waitsFor = unknown.filter(({ type }) => !allowed.has(type));
-  // Rows of a newer version's events are none of the rebuild: what differs may be right.
-  const unexplained = waitsFor.length > 0 ? new Differences() : differences;
+  // The rebuild lacks the rows of a newer version's events: a difference may be correct.
+  const unexplained = waitsFor.length > 0 ? new ListedFindings<string>() : differences;
   const { violations, streams, histories, evidence } = audit;
+  const ledgerReport = (await ledger?.end()) ?? null;
+  const isEmpty = ledgerReport?.events === 0;
   return {
     log_id: source.logId,
     read_to: last,
     read: streams.events,
-    /** The books were kept up to this position: that of their read models, or the end of the log. */
+    /** The last position in the books: the checkpoint of their read models, or the end of the log. */
     position: booksEnd,
     events,
     streams: streams.count,
-    /** Events that were verified by the decisions of their aggregates. */
+    /** The number of events that the decisions of their aggregates verified. */
     evaluated: histories.evaluated,
     books: extent.wholeStreams ? audit.books.report() : null,
     evidence: { checked: evidence.checked },
-    /** Broken rules of the stream: the first of them, and how many. */
     violations: violations.listed,
     violation_count: violations.count,
-    ledger: (await ledger?.end()) ?? null,
-    /** The compared tables; null when no read models were compared. */
+    ledger: ledgerReport,
+    /** The compared tables, or null. */
     read_models: live && { tables: compared },
     differences: unexplained.listed,
     difference_count: unexplained.count,
+    faults: source.faults?.listed ?? [],
+    fault_count: source.faults?.count ?? 0,
+    keys_pinned: pinned,
     let_pass: unknown.filter(({ type }) => allowed.has(type)),
     not_checked: [
       ...unchecked,
@@ -149,33 +158,39 @@ export async function verify(
       ...(extent.wholeStreams ? [] : [ACROSS_STREAMS]),
       ...(typeof against === 'string' ? [against] : []),
       ...(typeof tables === 'string' ? [`the read models of the database: ${tables}`] : []),
+      ...(isEmpty || ledgerReport?.proven ? [] : [UNCOVERED]),
+      ...(isEmpty || pinned ? [] : [UNPINNED]),
+      ...(live === null || hasMasterKey ? [] : [UNOPENED]),
     ],
   };
 }
 
-/** The report of an audit. The log is in order without violations, differences and findings of the ledger. */
 export type AuditReport = Awaited<ReturnType<typeof verify>>;
 
 const ACROSS_STREAMS =
   'rules across streams (balances, transfers, evidence, claims): they need the whole log';
+const UNPINNED =
+  'the keys of the ledger are not pinned: nothing proves whose they are. Give --key with the first key that was published or, where a database is read, the MASTER_KEY';
+const UNOPENED =
+  'whether each personal key is the one of its person, and whether the service created each delivery: that takes the MASTER_KEY';
+const UNCOVERED = 'no signed head covers any event: nothing proves that the log is the recorded one';
 
-export function isWrong({ violation_count, difference_count, ledger }: AuditReport): boolean {
-  return violation_count + difference_count + (ledger?.findings.length ?? 0) > 0;
+export function isWrong({ violation_count, difference_count, fault_count, ledger }: AuditReport): boolean {
+  return violation_count + difference_count + fault_count + (ledger?.findings.length ?? 0) > 0;
 }
 
-/** A newer version wrote them, and its audit can verify them. */
 function unknownTo({ type, count, position }: UnknownType): string {
   return `${type}: unknown to this version (${count} events from ${position} on)`;
 }
 
-function rowsOfNewer({ count, listed }: Differences): string {
+function rowsOfNewer({ count, listed }: ListedFindings<string>): string {
   return `read models: ${count} differences, which events of these types may explain (the first: ${listed[0]})`;
 }
 
 async function compareBalances(
   tables: TableSnapshot,
   { balances }: LogAudit['books'],
-  differences: Differences,
+  differences: ListedFindings<string>,
 ): Promise<void> {
   const seen = new Set<string>();
   await readBalances(tables.query, (row) => {
@@ -191,10 +206,9 @@ async function compareBalances(
   for (const id of balances.keys()) if (!seen.has(id)) differences.add(`user ${id} has no balance`);
 }
 
-/** Thrown by code that reads an event with missing or wrong members. */
+/** The errors of code that reads an event with missing or wrong members. */
 const UNREADABLE = [TypeError, SyntaxError, RangeError];
 
-/** Events of a type that this version does not know. */
 interface UnknownType {
   readonly type: string;
   count: number;
@@ -207,20 +221,18 @@ interface Rules {
   /** The checkpoint of the read models that the books are compared with; the end of the log without them. */
   readonly booksEnd: string | null;
   readonly extent: Extent;
-  /** Unknown types that an operator let pass: subscriptions ignore them, and so does the audit. */
+  /** Unknown types that an operator let pass: subscriptions and the audit ignore them. */
   readonly allowed: ReadonlySet<string>;
-  /** The address of USDC, where it is configured. */
   readonly token: string | null;
 }
 
-/** Everything that a log proves from its events alone, in one pass over it. */
+/** The checks of a log by its events alone, in one pass. */
 export class LogAudit {
   readonly violations = new Violations();
   readonly streams: Streams;
   readonly histories: Histories;
   readonly evidence: EvidenceCheck;
   readonly books: BalanceReplay;
-  /** Anywhere in the log: subscriptions wait at these, or may pass them. */
   readonly unknown = new Map<string, UnknownType>();
   private readonly unknownStreams = new Set<number>();
   private readonly codec = new EventCodec();
@@ -246,7 +258,7 @@ export class LogAudit {
     this.checked(event, () => (stream = this.streams.add(event)));
     if (stream < 0) return;
     if (!this.codec.knows(type)) this.noteUnknown(event, stream);
-    // The events after an unknown one can only be evaluated by a newer version.
+    // Only a newer version can evaluate the events after an unknown one.
     if (this.unknownStreams.has(stream)) return;
     if (this.streams.isWhole(stream))
       this.checked(event, () => this.histories.add(this.codec.upcast(event), stream));

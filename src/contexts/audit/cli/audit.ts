@@ -20,7 +20,7 @@ import { readKey } from '../domain/signed-head.js';
 import { ExportFolder, printLines, withPath } from '../store/export-folder.js';
 import { Heads, SigningKeys } from '../store/heads.js';
 
-/** `npm run audit -- balance`: the figures of one user in the money books, at a point of the log. Changes nothing. */
+/** `npm run audit -- balance`: prints one user's sums from the money books, at a point of the log. */
 function balanceProgram(program: Command, cli: CliContext): void {
   program
     .command('balance')
@@ -57,7 +57,7 @@ function balanceProgram(program: Command, cli: CliContext): void {
     });
 }
 
-/** `npm run audit -- explain KIND ID`: the events of one stream, their causes, leaves and deliveries. Changes nothing. */
+/** `npm run audit -- explain KIND ID`: prints the events of one stream, their causes, leaves and deliveries. */
 function explainProgram(program: Command, cli: CliContext): void {
   program
     .command('explain <kind> <id>')
@@ -74,7 +74,6 @@ function explainProgram(program: Command, cli: CliContext): void {
     });
 }
 
-/** One table for each part of the walk. */
 function printWalk({ stream, events, causes, deliveries, changed_rows, missing, head }: Walk): string {
   const positions = new Map(events.map(({ id, position }) => [id, position]));
   const cause = (id = ''): string => positions.get(id) ?? id;
@@ -83,7 +82,7 @@ function printWalk({ stream, events, causes, deliveries, changed_rows, missing, 
     ...printTable(
       events.map(({ position, recorded_at, stream: of, type, data, metadata, leaf }) => ({
         position,
-        'recorded (UTC)': time(recorded_at),
+        'recorded (UTC)': time(new Date(recorded_at)),
         stream: of,
         event: type,
         actor: metadata.actor ?? '',
@@ -116,7 +115,6 @@ function printWalk({ stream, events, causes, deliveries, changed_rows, missing, 
   ].join('\n');
 }
 
-/** `npm run audit`: replays the events instead of trusting the read models. */
 export function auditProgram(program: Command, cli: CliContext): void {
   program.description('Proves the books.');
   balanceProgram(program, cli);
@@ -137,8 +135,8 @@ interface Options {
   readonly partEvents?: string;
 }
 
-/** `npm run audit -- export`: the log as lines that anyone can verify. Changes nothing. */
-export function exportProgram(program: Command, cli: CliContext): void {
+/** `npm run audit -- export`: writes the log as lines that anyone can verify. */
+function exportProgram(program: Command, cli: CliContext): void {
   program
     .command('export')
     .description(
@@ -164,7 +162,7 @@ export function exportProgram(program: Command, cli: CliContext): void {
           );
         }
         const path = resolve(out);
-        // This order matters: the keys are at least those that signed the head and the events.
+        // The order of these reads matters: the keys include those of the head and the events.
         const signed = async (size: number): Promise<Signed> => ({
           signed_head: await new Heads(database).newest(size),
           signing_keys: (await new SigningKeys(database).all()).map(readKey),

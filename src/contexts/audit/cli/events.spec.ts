@@ -11,7 +11,9 @@ import type { SignedHead } from '../domain/signed-head.js';
 import { copyLog } from './events.js';
 import { printTable } from './output.js';
 
-/** Between two databases; to EventStoreDB and back, with a whole service, is test/e2e/audit/copied-log.extended.e2e.ts. */
+/**
+ * Copies between two databases; test/e2e/audit/copied-log.extended.e2e.ts copies to EventStoreDB and back.
+ */
 describe('a copy of a log', () => {
   let databases: readonly [TestDatabase, TestDatabase];
   let source: PostgresCopyEnd;
@@ -91,7 +93,7 @@ describe('a copy of a log', () => {
     expect(await leavesOf(target)).toEqual(await leavesOf(source));
   });
 
-  it('has the identity of the log, which the former one loses, and takes appends', async () => {
+  it('gets the identity of the log and accepts appends, and the source gets another identity', async () => {
     await write(5);
     const logId = await source.store.identity();
     expect(await copy()).toMatchObject({ log_id: logId });
@@ -101,7 +103,7 @@ describe('a copy of a log', () => {
     expect(await leavesOf(target)).toHaveLength(12);
   });
 
-  it('moves back, with what came since', async () => {
+  it('moves back, with the later events', async () => {
     await write(5);
     await copy();
     await write(3, target);
@@ -111,7 +113,7 @@ describe('a copy of a log', () => {
     expect(await leavesOf(target)).toHaveLength(18);
   });
 
-  it('refuses a target with another log, or with more', async () => {
+  it('refuses a target with another log, or with more events', async () => {
     await write(1);
     await write(1, target);
     await expect(copy()).rejects.toThrow('events of another log');

@@ -18,7 +18,7 @@ const END = 'postgres (the database of DATABASE_URL) or an esdb:// address';
 const ALIVE = `select count(*)::int as count from platform.processes
   where seen_at > clock_timestamp() - interval '1 minute'`;
 
-/** `npm run events -- copy`: moves the log to another event store, while no process of the service runs (ADR 189). */
+/** `npm run events -- copy`: moves the log of a stopped service to another event store (ADR 189). */
 export function eventsProgram(program: Command, cli: CliContext): void {
   program
     .description('Moves the events to another event store.')
@@ -67,18 +67,17 @@ async function requireStopped(database: Database): Promise<void> {
     );
 }
 
-/** The result of a copy: `copied` counts the events of this run. The other members describe both logs, which are equal. */
+/** The result of a copy. `copied` counts the events of this run; the other members describe both equal logs. */
 export interface Copied {
   readonly log_id: string;
   readonly copied: number;
   readonly events: number;
-  /** The root over all leaves, read from either store: that of a head of this size. */
   readonly merkle_root: string;
 }
 
 /**
- * Copies the events that `target` lacks, reads both logs again, and requires the same leaves and the root of the newest
- * head. Then `target` has the identity of the log, and no process follows `source` any more.
+ * Copies the events that `target` lacks, reads both logs again, and requires equal leaves and the root of the newest
+ * head. Then it gives `target` the identity of the log, and `source` another one.
  */
 export async function copyLog(
   source: CopyEnd,
@@ -94,7 +93,7 @@ export async function copyLog(
     throw new ConfigError(
       'The event store that is copied to has events of another log. A copy needs an empty one.',
     );
-  // A run that was killed may have left its last events without a mark.
+  // The last events of a killed run may lack a mark.
   if (after !== null) await target.add(after, []);
   let copied = 0;
   for await (const page of logPages(source.store, { after, end })) {
@@ -106,7 +105,7 @@ export async function copyLog(
   const tree = await compareLogs(source.store, target.store, head, progress);
   if ((await source.store.head()) !== end)
     throw new ConfigError('The service still appends to the log that is copied. Stop its processes.');
-  // A run that is killed in between leaves two equal logs, of which this database follows either.
+  // A kill in between leaves two equal logs, of which this database follows either.
   await target.identify(log_id);
   if ((await target.store.identity()) !== log_id)
     throw new ConfigError('A process has begun on the copy. Stop it, and repeat the command.');

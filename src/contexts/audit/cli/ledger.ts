@@ -21,7 +21,7 @@ import { EXIT_WRONG, printResult } from './output.js';
 
 const BEGUN = 'The ledger begins again. Restart every worker now, with another AUDIT_HEADS_FILE.';
 
-/** `npm run audit -- heads`, `proof`, `key`, `begin`: the ledger over the log. */
+/** `npm run audit -- heads`, `proof`, `key`, `begin`: the programs of the ledger. */
 export function ledgerProgram(program: Command, cli: CliContext): void {
   program
     .command('heads')
@@ -74,7 +74,6 @@ export function ledgerProgram(program: Command, cli: CliContext): void {
     },
   );
 
-  // The only way to a new ledger of a log that has events.
   writes(
     program
       .command('begin')
@@ -89,17 +88,16 @@ export function ledgerProgram(program: Command, cli: CliContext): void {
   );
 }
 
-/** That of the master key, where it is at hand. Throws ConfigError where it is not the one of this database. */
+/** Opens the key ring; null without a master key. Throws ConfigError for one that does not match the database. */
 export async function openKeyRing(config: SealingConfig, database: Database): Promise<KeyRing | null> {
   return config.masterKey === null ? null : KeyRing.open(database, toMasterKeys(config));
 }
 
-/** The ledger as it is kept in `database`. */
 export function storedLedger(database: Database): Parameters<typeof currentLedger>[0] {
   return { ledger: new Ledger(database), heads: new Heads(database), keys: new SigningKeys(database) };
 }
 
-/** `fault`: why it proves nothing; null: it does. */
+/** Proves that one head extends another; `fault` is null, or the reason why the proof fails. */
 async function prove(
   { ledger, heads, keys }: ReturnType<typeof storedLedger>,
   store: Pick<EventStore, 'identity'>,
@@ -141,7 +139,7 @@ function described(key: SigningKey): string {
   return `${key.key_id}, created at ${key.made_at}\n${toPem(key).trimEnd()}`;
 }
 
-/** Heads of a file, one in a line of JSON. Throws ConfigError where it holds none. */
+/** Reads the heads of a file, one per line. Throws ConfigError where it has none. */
 export async function readHeads(path: string): Promise<readonly SignedHead[]> {
   const lines = (await readLedgerFile(path)).split('\n').filter((line) => line.trim() !== '');
   if (lines.length === 0) throw new ConfigError(`${path} holds no head`);
@@ -157,7 +155,7 @@ export async function readHeads(path: string): Promise<readonly SignedHead[]> {
   });
 }
 
-/** The key of a file (PEM), as auditors keep it. Throws ConfigError where it holds none. */
+/** Reads the public key of a PEM file. Throws ConfigError where it has none. */
 export async function readPublicKey(path: string): Promise<Pick<SigningKey, 'key_id' | 'public_key'>> {
   const pem = await readLedgerFile(path);
   try {

@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import { knownEvents, type Context } from '../../../platform/context.js';
+import { knownEvents } from '../../../platform/context.js';
 import { EventCodec } from '../../../platform/event-store/event-codec.js';
 import { comparePositions } from '../../../platform/event-store/port.js';
 import type { Database } from '../../../platform/postgres/database.js';
@@ -12,7 +12,7 @@ import { CatalogueCheck, TableSnapshot } from '../store/audited-tables.js';
 import { PersonalKeysCheck } from '../application/personal-keys-check.js';
 import type { LiveTables } from '../application/verify.js';
 
-/** Passes to `act` every live read model, in one snapshot, and a check that rebuilds it. */
+/** Passes the live tables in one snapshot to `act`, with their checks. */
 export async function liveTables<T>(
   database: Database,
   {
@@ -27,7 +27,8 @@ export async function liveTables<T>(
   const names = models.flatMap(({ tables: { schema, names: each } }) =>
     each.map((name) => `${schema}.${name}`),
   );
-  const codec = sealedCodec(contexts);
+  // No read model contains personal data (ADR 127): the codec needs no keys, also after an erasure.
+  const codec = new EventCodec().register(knownEvents(contexts));
   return TableSnapshot.read(database, names, async (tables) => {
     const checks: ReadModelCheck[] = [];
     let furthest: string | null = null;
@@ -58,9 +59,4 @@ export async function liveTables<T>(
       for (const check of checks) await check.drop();
     }
   });
-}
-
-/** No read model holds personal data (ADR 127): it is the same without keys, and after a user was erased. */
-function sealedCodec(contexts: readonly Context[]): EventCodec {
-  return new EventCodec().register(knownEvents(contexts));
 }

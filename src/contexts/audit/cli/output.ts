@@ -3,9 +3,9 @@ import type { Command } from 'commander';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
 import { inOneLine } from '../../../platform/cli/printable.js';
 
-/** Exit code when something is wrong. */
+/** The exit code for findings. */
 export const EXIT_WRONG = 2;
-/** Exit code when nothing is wrong, and not everything could be checked. */
+/** The exit code without findings, where not everything could be checked. */
 export const EXIT_INCOMPLETE = 1;
 
 /** Prints an object with `--json`, and text for people without it. */
@@ -24,7 +24,7 @@ export function time(at: Date): string {
   return at.toISOString().replace('T', ' ').slice(0, 23);
 }
 
-/** Rows as columns as wide as their widest cell. A cell cannot imitate a line. */
+/** Pads the cells of rows to columns. A cell cannot contain a line break. */
 export function columns(rows: readonly (readonly string[])[]): readonly string[] {
   const cells = rows.map((row) => row.map(inOneLine));
   const width = (place: number): number => Math.max(...cells.map((row) => row[place]!.length));
@@ -37,10 +37,7 @@ export function columns(rows: readonly (readonly string[])[]): readonly string[]
   );
 }
 
-/**
- * Rows under the names of their members, after an empty line; nothing without rows. In a terminal of less width each row is
- * a list of its members instead.
- */
+/** Prints rows as a table after an empty line, or in a narrower terminal each row as a list of its members. */
 export function printTable(
   rows: readonly Readonly<Record<string, string>>[],
   width = process.stdout.columns ?? Infinity,
@@ -59,7 +56,6 @@ export function counted(count: number, what: string): string {
 const FIRST_MS = 2000;
 const EVERY_MS = 5000;
 
-/** Reports progress on standard error, after two seconds and then every five. */
 export function createProgress(print = (text: string): unknown => process.stderr.write(`${text}\n`)) {
   const began = performance.now();
   let dueAt = began + FIRST_MS;
@@ -72,8 +68,8 @@ export function createProgress(print = (text: string): unknown => process.stderr
 }
 
 /**
- * Of a program that reads a whole log: V8 collects once what lives has grown by so many percent. Left to itself it lets
- * garbage become several times that, for speed. No bound on the heap: a larger log takes more, and does not end the program.
+ * Lets V8 collect garbage once the heap has grown by this percentage, for a program that reads a whole log. The default
+ * lets garbage grow to several times the live heap; a fixed bound would end the program on a large log.
  */
 export function collectEarly(percent: number): void {
   setFlagsFromString(`--heap-growing-percent=${percent}`);

@@ -30,16 +30,10 @@ import { collectEarly, counted, EXIT_INCOMPLETE, EXIT_WRONG, printResult, create
 import { liveTables } from './live-tables.js';
 import { readHeads, readPublicKey, openKeyRing, storedLedger } from './ledger.js';
 
-const UNPINNED =
-  'the keys of the ledger are not pinned: nothing proves whose they are. Give --key with the first key that was published or, where a database is read, the MASTER_KEY';
-const UNOPENED =
-  'whether each personal key is the one of its person, and whether the service created each delivery: that takes the MASTER_KEY';
-const UNCOVERED = 'no signed head covers any event: nothing proves that the log is the recorded one';
-
-/** The connections for rebuilt read models, and for the readers of log and tables. */
+/** The connections of rebuilt read models and of the readers of log and tables. */
 const CONNECTIONS = 16;
 
-/** `npm run audit -- verify`: replays every event and verifies everything against it. Changes nothing. */
+/** `npm run audit -- verify`: replays every event and compares ledger and read models with the replay. */
 export function verifyProgram(program: Command, cli: CliContext): void {
   program
     .command('verify')
@@ -73,14 +67,12 @@ export function verifyProgram(program: Command, cli: CliContext): void {
             ? await verifyOffline(cli, exported, inputs, rules)
             : await verifyConnected(cli, exported, inputs, rules);
         printResult(program, cli, said, describe);
-        const isFaulty = isWrong(said) || said.fault_count > 0;
         const isIncomplete = said.not_checked.length > 0;
-        const outcome = isFaulty ? 'wrong' : isIncomplete ? 'incomplete' : 'in_order';
+        const outcome = isWrong(said) ? 'wrong' : isIncomplete ? 'incomplete' : 'in_order';
         if (isOfService) await record(cli, outcome, said.read_to);
-        if (isFaulty) cli.exit(EXIT_WRONG);
-        else if (isIncomplete) cli.exit(EXIT_INCOMPLETE);
+        if (outcome !== 'in_order') cli.exit(outcome === 'wrong' ? EXIT_WRONG : EXIT_INCOMPLETE);
       } catch (error) {
-        // A log that ends before what the service has read of it is a finding, not a mistake of the caller.
+        // A log that ends before a checkpoint is a finding, not a mistake of the caller.
         if (!(error instanceof EventsMissing)) throw error;
         const { message } = error;
         if (isOfService) await record(cli, 'wrong', null);
@@ -97,33 +89,12 @@ interface Options {
   readonly key?: string;
 }
 
-/** The inputs of an auditor except for the master key. */
 type Given = Pick<AuditorInputs, 'heads' | 'key'>;
 
-/** Records the outcome for operators (`GET /admin/v1/system`). The connection of an auditor may be read-only. */
+/** Records the outcome for `GET /admin/v1/system`, unless the connection is read-only. */
 async function record(cli: CliContext, outcome: LastVerify['outcome'], readTo: string | null): Promise<void> {
   const verified = { at: new Date().toISOString(), outcome, read_to: readTo };
   await connected(cli, (database) => new LastVerifies(database).record(verified), 1).catch(() => undefined);
-}
-
-type Said = ReturnType<typeof complete>;
-
-/** The report with what the export and the keys add to it. `pinned`: the auditor's key or the master key says whose the keys are. */
-function complete(report: AuditReport, exported: ExportedLog | null, pinned: boolean, hasMasterKey: boolean) {
-  const { ledger, read_models: readModels } = report;
-  const isEmpty = ledger?.events === 0;
-  return {
-    ...report,
-    faults: exported?.faults.listed ?? [],
-    fault_count: exported?.faults.count ?? 0,
-    keys_pinned: pinned,
-    not_checked: [
-      ...report.not_checked,
-      ...(isEmpty || ledger?.proven ? [] : [UNCOVERED]),
-      ...(isEmpty || pinned ? [] : [UNPINNED]),
-      ...(readModels === null || hasMasterKey ? [] : [UNOPENED]),
-    ],
-  };
 }
 
 async function verifyOffline(
@@ -131,7 +102,7 @@ async function verifyOffline(
   exported: ExportedLog,
   inputs: Given,
   rest: Pick<VerifyOptions, 'contexts' | 'progress'>,
-): Promise<Said> {
+): Promise<AuditReport> {
   const { manifest } = exported;
   const keys = cli.masterKeys();
   const isChecked = keys.masterKey !== null && manifest !== null && isWhole(manifest.scope);
@@ -139,8 +110,8 @@ async function verifyOffline(
   const [check, unchecked] =
     typeof macs === 'string' ? [{}, [`whether the service wrote each event: ${macs}`]] : [macs, []];
   const ledger = exportedLedger(manifest, { ...inputs, ...check });
-  const report = await verify(exportSource(exported), null, { ...rest, token: null, ledger, unchecked });
-  return complete(report, exported, inputs.key !== null, false);
+  const proof = { pinned: inputs.key !== null, hasMasterKey: false };
+  return verify(exportSource(exported), null, { ...rest, ...proof, token: null, ledger, unchecked });
 }
 
 async function verifyConnected(
@@ -148,7 +119,7 @@ async function verifyConnected(
   exported: ExportedLog | null,
   { heads, key }: Given,
   rest: Pick<VerifyOptions, 'contexts' | 'progress'>,
-): Promise<Said> {
+): Promise<AuditReport> {
   const config = cli.config();
   return connected(
     cli,
@@ -162,30 +133,28 @@ async function verifyConnected(
       const isOther = manifest !== null && manifest.log_id !== logId;
       const exportedHead = why === null ? (manifest?.signed_head ?? null) : null;
       const tables = storedLedger(database);
-      // The ledger is read before the log, so that every event of it is then in the log.
+      // The ledger is read before the log, so that the log has all its events.
       const stored = await currentLedger(tables, logId, {
         heads: exportedHead === null ? heads : [exportedHead, ...heads],
         key,
         sealer,
         ...check,
       });
-      // Anybody can write keys into a manifest: those of the database are the ones that the master key pins.
+      // A manifest can contain any keys: the master key pins those of the database.
       const known =
         manifest === null || isOther ? manifest : { ...manifest, signing_keys: await tables.keys.all() };
       const read = exported === null ? null : exportSource(exported);
       const isWholeLog = read === null || (why === null && read.end === (await store.head()));
       const ledger = isWholeLog ? stored : exportedLedger(known, { heads, key, sealer, ...check });
-      const rules = { ...rest, token: config.usdcAddress, ledger };
-      const report =
-        read !== null && why !== null
-          ? await verify(read, why, rules)
-          : await liveTables(database, { ...cli, sealer }, async (live) => {
-              // The end of the log is read after the snapshot of the tables: it includes their checkpoints.
-              const log = read ?? (await storeSource(store));
-              const isBehind = comparePositions(log.end, live.furthest) < 0;
-              return verify(log, isBehind ? 'the export ends before their checkpoints' : live, rules);
-            });
-      return complete(report, exported, key !== null || (ring !== null && !isOther), ring !== null);
+      const proof = { pinned: key !== null || (ring !== null && !isOther), hasMasterKey: ring !== null };
+      const rules = { ...rest, ...proof, token: config.usdcAddress, ledger };
+      if (read !== null && why !== null) return verify(read, why, rules);
+      return liveTables(database, { ...cli, sealer }, async (live) => {
+        // The end of the log is read after the snapshot, so that it is not before the checkpoints.
+        const log = read ?? (await storeSource(store));
+        const isBehind = comparePositions(log.end, live.furthest) < 0;
+        return verify(log, isBehind ? 'the export ends before their checkpoints' : live, rules);
+      });
     },
     CONNECTIONS,
   );
@@ -196,7 +165,7 @@ function unfit({ manifest }: ExportedLog, logId: string | null): string | null {
   return manifest.log_id === logId ? null : `the export is of another log (${manifest.log_id})`;
 }
 
-function describe(report: Said): string {
+function describe(report: AuditReport): string {
   const { books, evidence, read_models: readModels } = report;
   const lines = [
     `${counted(report.read, 'event')} replayed, up to position ${report.read_to ?? 'none'}`,
@@ -204,7 +173,7 @@ function describe(report: Said): string {
   ];
   if (books !== null) {
     const { payouts } = books;
-    // Next to load the read models are behind the end of the log, and the books stop where they are.
+    // The read models lag behind the log under load, and the books end at their checkpoint.
     const upTo = report.position === report.read_to ? '' : `, up to position ${report.position}`;
     lines.push(
       `payouts   ${payouts.pending} pending, ${payouts.received} received, ${payouts.expired} expired${upTo}`,
@@ -231,8 +200,8 @@ function describe(report: Said): string {
   return lines.map(inOneLine).join('\n');
 }
 
-/** Broken rules and differences; where events are not the recorded ones, the first of each, since these may be the cause. */
-function described({ violations, differences, ...report }: Said): readonly string[] {
+/** Lists broken rules and differences, or only the first of each where changed events may be the cause. */
+function described({ violations, differences, ...report }: AuditReport): readonly string[] {
   const broken = violations.map(({ position, rule }) => `BROKEN    at ${position}: ${rule}`);
   const differs = differences.map((difference) => `DIFFERS   ${difference}`);
   if (!(report.ledger?.findings ?? []).some(isOfEvents)) return [...broken, ...differs];
@@ -247,8 +216,8 @@ function ledgerLine({ events, unsigned, heads, proven }: LedgerReport): string {
   return `${counted(events, 'event')} compared with it and ${counted(heads, 'signed head')}: ${until}, ${unsigned} under none`;
 }
 
-function verdict(report: Said): string {
-  if (isWrong(report) || report.fault_count > 0) {
+function verdict(report: AuditReport): string {
+  if (isWrong(report)) {
     const faults = report.fault_count > 0 ? `${report.fault_count} faults of the export, ` : '';
     const changed = report.ledger?.findings.length ?? 0;
     const changes = changed > 0 ? `${changed} findings of the ledger, ` : '';

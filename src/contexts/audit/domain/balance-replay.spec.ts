@@ -97,7 +97,7 @@ describe('the books', () => {
     );
   });
 
-  it('book nothing for an outcome that they refuse, and keep the account of a user created again', () => {
+  it('book nothing for an invalid outcome, and retain the account of a user who is created again', () => {
     const books = replayOf(created, reported(), expired(), expired(), created);
     expect(books.counts).toEqual({ pending: 0, received: 0, expired: 1 });
     expect(books.balances.get('u')).toMatchObject({ pending: 0n, confirmed: 0n });

@@ -5,7 +5,6 @@ import type { UserEvent } from '../../users/contract.js';
 import { NameTable } from '../../../kernel/name-table.js';
 import type { Violations } from './findings.js';
 
-/** An event as auditors read it. */
 export interface PayoutBookEvent {
   readonly position: string;
   readonly stream: string;
@@ -14,19 +13,18 @@ export interface PayoutBookEvent {
   readonly data: object;
 }
 
-/** The sums of a user's payouts in minor units. */
+/** The sums of a user's payouts, in minor units. */
 interface BookedBalance {
   readonly merchantId: string;
   confirmed: bigint;
   pending: bigint;
-  /** True from the start of the user's deactivation on. */
   isDeactivating: boolean;
 }
 
 /**
- * Money books, from the events alone and by code that no projection shares: balances are compared with them. The rules
- * here are those across streams; what one payout or one user may do is verified with its history. Memory: open payouts,
- * and some 40 bytes for each of those received.
+ * The money books: balances from the events alone, by code that no projection shares. They check the rules across
+ * streams; histories check those of one payout or user. They take memory for open payouts, and some 40 bytes per
+ * received one.
  */
 export class BalanceReplay {
   readonly balances = new Map<string, BookedBalance>();
@@ -34,7 +32,7 @@ export class BalanceReplay {
   /** The amounts of payouts without an outcome, in minor units, by id. */
   private readonly open = new Map<string, bigint>();
   private readonly usedTransfers = new NameTable();
-  /** Claims on transfers, each with the stream that holds it. */
+  /** The claims on transfers, each with its holder. */
   private readonly claims = new NameTable();
 
   constructor(readonly violations: Violations) {}
@@ -121,13 +119,12 @@ export class BalanceReplay {
 type Facts = PayoutEvent['data'];
 type Note = (rule: string) => void;
 
-/** The check that a payout was received for the amount, in the user's wallet, of the token. */
+/** Checks the evidence of received payouts: amount, wallet, token and confirmations. */
 export class EvidenceCheck {
-  /** Payouts whose evidence was checked. */
   checked = 0;
   private readonly wallets = new Map<string, string>();
 
-  /** `token`: of USDC, where it is known. */
+  /** `token` is the address of USDC, or null. */
   constructor(
     private readonly violations: Violations,
     private readonly token: string | null,

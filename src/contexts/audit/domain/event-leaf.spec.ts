@@ -76,7 +76,7 @@ describe('the leaf of an event', () => {
     expect(() => hashOfEvent({ ...event, data })).toThrow(SyntaxError);
   });
 
-  it('is another one as soon as anything differs', () => {
+  it('differs with every member', () => {
     const others: Partial<LeafEvent>[] = [
       { position: '18' },
       { stream: 'payout-2' },

@@ -12,9 +12,8 @@ export interface LeafEvent {
   readonly recordedAt: Date;
 }
 
-/** An event as auditors exchange it: one line of an export, one leaf of the ledger. Nothing else belongs to it. */
-interface EventLeaf {
-  /** Place among all events, in decimal digits. */
+/** The members of an event in a line of an export and in a leaf of the ledger. */
+export interface EventLeaf {
   readonly position: string;
   readonly stream: string;
   readonly revision: number;
@@ -32,9 +31,8 @@ export function eventLeaf(event: LeafEvent, position = event.position): EventLea
 }
 
 /**
- * The one text of a JSON value: RFC 8785, with members ordered by UTF-16 code units and without white space. What
- * differs only in that, in the writing of a number or in escapes gives the same text. Throws SyntaxError for a number
- * that JSON cannot hold: `1e999` would be written as null is.
+ * The canonical text of a JSON value (RFC 8785): members in the order of UTF-16 code units, no white space, one form of
+ * each number and escape. Throws SyntaxError for a number such as `1e999`, which would become null.
  */
 export function canonicalJson(value: unknown): string {
   if (typeof value === 'number' && !Number.isFinite(value)) throw new SyntaxError('a number is too large');
@@ -50,19 +48,19 @@ export function canonicalJson(value: unknown): string {
   return `{${members}}`;
 }
 
-/** SHA-256 over 0x00 and `text` as UTF-8: the leaf of RFC 9162. `text` is the canonical JSON of an {@link EventLeaf}. */
+/** The leaf hash of RFC 9162: SHA-256 over 0x00 and the canonical JSON of an {@link EventLeaf}. */
 export function leafHash(text: string): Buffer {
   return sha256(`\0${text}`);
 }
 
-/** The hash by which the ledger knows an event, or would know it at another position. Throws SyntaxError where the store holds no JSON. */
+/** The leaf hash of an event, as it is or at another position. Throws SyntaxError for invalid JSON. */
 export function hashOfEvent(event: LeafEvent, position?: string): Buffer {
   return leafHash(canonicalJson(eventLeaf(event, position)));
 }
 
 /**
- * A line of an export: an event with its leaf hash as one member more, the last one. `data` and `metadata` keep the order
- * of their members, which the MAC of the event covers; the leaf is over the canonical text.
+ * A line of an export: an event, and its leaf hash as the last member. `data` and `metadata` retain the order of their
+ * members, which the MAC covers; the leaf hash is over the canonical text.
  */
 export interface ExportLine {
   readonly position: string;
@@ -71,12 +69,12 @@ export interface ExportLine {
   readonly leaf: Buffer;
 }
 
-/** The members that the leaf adds to the text of the event, which ends with a brace. */
+/** The end of a line: the leaf hash and the closing brace. */
 const LEAF = /^,"leaf":"([0-9a-f]{64})"\}$/;
 const LEAF_LENGTH = 75;
 const POSITION = /^[0-9]{1,40}$/;
 
-/** Throws SyntaxError where the store holds no JSON. */
+/** Throws SyntaxError for invalid JSON. */
 export function exportLine(event: LeafEvent): ExportLine {
   const leaf = hashOfEvent(event);
   const text = JSON.stringify(eventLeaf(event));
@@ -84,18 +82,18 @@ export function exportLine(event: LeafEvent): ExportLine {
   return { position, text: `${text.slice(0, -1)},"leaf":"${leaf.toString('hex')}"}`, leaf };
 }
 
-/** An event of an export, and its leaf in the tree: the hash of its line, which {@link readLine} has verified. */
+/** An event of an export with its leaf hash, verified by {@link readLine}. */
 export interface ExportedEvent extends LeafEvent {
   readonly leaf: Buffer;
 }
 
-/** The event of a line, or why it is none: cut, not JSON, or not what its leaf hash says. */
+/** Returns the event of a line, or the fault of the line. */
 export function readLine(line: string): ExportedEvent | string {
   const found = LEAF.exec(line.slice(-LEAF_LENGTH));
   if (found === null) return 'is cut, or no line of an export';
   const event = parseEvent(`${line.slice(0, -LEAF_LENGTH)}}`);
   if (event?.leaf.toString('hex') !== found[1]) return 'does not have its leaf hash: it was changed';
-  // No other member: nothing of a line is read that the text of an event does not have.
+  // Other members of the line are ignored.
   const { position, stream, revision, id, type, data, metadata, recorded_at, leaf } = event!;
   const recordedAt = new Date(recorded_at);
   if (typeof position !== 'string' || !POSITION.test(position) || Number.isNaN(recordedAt.getTime()))

@@ -1,6 +1,5 @@
 import { ListedFindings } from '../../../kernel/listed-findings.js';
 
-/** Something that must never be. `position` is the event that broke the rule. */
 export interface Violation {
   readonly position: string;
   readonly rule: string;
@@ -12,27 +11,20 @@ export class Violations extends ListedFindings<Violation> {
   }
 }
 
-/** The differences between read models and the replay. */
-export class Differences extends ListedFindings<string> {
-  constructor() {
-    super(50);
-  }
-}
-
 interface Place {
   readonly position: string;
   readonly stream: string;
   readonly id: string;
 }
 
-/** The findings of the check of the ledger. Each is a change that somebody made. */
+/** A finding of the check of the ledger: a change by somebody other than the service. */
 export type LedgerFinding =
-  /** The event is not the one that was recorded there, is no JSON any more, or has no MAC of the service. */
+  /** The event differs from the recorded one, is invalid JSON, or has no MAC of the service. */
   | (Place & { readonly kind: 'changed' | 'unreadable' | 'forged'; readonly revision: number })
   | (Place & { readonly kind: 'moved'; readonly from: string })
   | (Place & { readonly kind: 'inserted' })
   | { readonly kind: 'deleted'; readonly position: string }
-  /** The log ends after `events` of `size` events, at `ends_at` (null: it is empty) instead of `ended_at`. */
+  /** The log ends after `events` of `size` events, at `ends_at` (null for an empty log) instead of `ended_at`. */
   | {
       readonly kind: 'truncated';
       readonly events: number;
@@ -41,14 +33,14 @@ export type LedgerFinding =
       readonly ends_at: string | null;
       readonly ended_at: string;
     }
-  /** The first `size` events are not those that were signed; the first `since` are. */
+  /** The first `since` events are the signed ones; the first `size` are not. */
   | { readonly kind: 'rewritten'; readonly size: number; readonly since: number; readonly signed_at: string }
-  /** Rows of the ledger are not what they were; the log may be. */
+  /** Rows of the ledger were changed. */
   | { readonly kind: 'ledger'; readonly what: string }
   | { readonly kind: 'head'; readonly size: number; readonly why: string }
   | { readonly kind: 'key'; readonly key_id: string; readonly why: string };
 
-/** The findings about events. Differing roots, and the leaves behind them, follow from these. */
+/** The kinds of findings about events, which cause differing roots. */
 const CAUSES: ReadonlySet<LedgerFinding['kind']> = new Set([
   'changed',
   'unreadable',
@@ -58,12 +50,12 @@ const CAUSES: ReadonlySet<LedgerFinding['kind']> = new Set([
   'truncated',
 ]);
 
-/** Checks for a finding about events. Computed values may then differ for that reason alone. */
+/** Checks for a finding about events, which may be the cause of other findings. */
 export function isOfEvents({ kind }: LedgerFinding): boolean {
   return CAUSES.has(kind);
 }
 
-/** A line for each cause, and behind these what follows from them. */
+/** Returns a line for each finding, causes first. */
 export function describeFindings(findings: readonly LedgerFinding[]): readonly string[] {
   const causes = findings.filter(isOfEvents);
   const follows = (finding: LedgerFinding): boolean => causes.length > 0 && finding.kind === 'rewritten';
@@ -79,7 +71,6 @@ const WRONG = {
   forged: 'was not written by the service',
 } as const;
 
-/** A finding as a sentence. */
 export function describeFinding(finding: LedgerFinding): string {
   switch (finding.kind) {
     case 'changed':

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { onlyOnce } from '../../../kernel/history-rules.js';
 import type { PayoutBookEvent } from './balance-replay.js';
-import { Differences, Violations } from './findings.js';
+import { ListedFindings } from '../../../kernel/listed-findings.js';
+import { Violations } from './findings.js';
 import { Histories } from './streams.js';
 
 const created = (stream: string, type = 'thing.created.v1'): PayoutBookEvent => ({
@@ -34,7 +35,7 @@ describe('the histories of a log', () => {
 
 describe('what is found', () => {
   it('is listed up to fifty differences, and counted', () => {
-    const differences = new Differences();
+    const differences = new ListedFindings<string>();
     for (let n = 0; n < 49; n += 1) differences.add(String(n));
     differences.addAll(['a', 'b'], 5);
     differences.addAll(['c'], 1);

@@ -8,52 +8,46 @@ import {
 } from './signed-head.js';
 import { parseDateTime } from '../../../kernel/instant.js';
 
-/** The manifest in the folder of an export. */
 export const MANIFEST_FILE = 'manifest.json';
 export const MANIFEST_FORMAT = 'disburse-export.v2';
 
-/** The range of an export, in ISO 8601. Null ends and no merchant mean the whole log. */
+/** The range of an export: positions, or times in ISO 8601. Without merchant and ends it is the whole log. */
 export interface ExportScope {
   readonly merchant: string | null;
-  /** The beginning: after this position, or at this time or later. */
+  /** The start: after this position, or from this time on. */
   readonly from: string | null;
-  /** Up to this position, or before this time. */
+  /** The end: up to this position, or before this time. */
   readonly to: string | null;
-  /** Events of a part, the last one excepted. */
+  /** The events of each part but the last. */
   readonly part_events: number;
 }
 
-/** One file of an export. */
 export interface Part {
   readonly file: string;
   readonly bytes: number;
-  /** The SHA-256 of the file's bytes, in hex. */
   readonly sha256: string;
   readonly events: number;
   readonly first_position: string;
   readonly last_position: string;
 }
 
-/** `manifest.json`, next to the parts of an export. */
 export interface Manifest {
   readonly format: typeof MANIFEST_FORMAT;
-  /** The identity of the log, which stays with the events. */
   readonly log_id: string;
   readonly scope: ExportScope;
-  /** The newest event of the log when the export began: later events are not included. Null: the log was empty. */
+  /** The position of the last event at the start of the export; null for an empty log. */
   readonly log_end: string | null;
   readonly exported_at: string;
   readonly events: number;
   readonly first_position: string | null;
   readonly last_position: string | null;
   readonly parts: readonly Part[];
-  /** The Merkle root over the leaf hashes (RFC 9162), in hex; null unless it is the whole log. */
+  /** The Merkle root over the leaf hashes (RFC 9162), in hex; null for a part of the log. */
   readonly merkle_root: string | null;
-  /** The newest signed head of the ledger; null when there is none. */
   readonly signed_head: SignedHead | null;
-  /** The public keys of the ledger, from the first on, each signed by the one before. */
+  /** The public keys of the ledger, oldest first, each signed by the one before. */
   readonly signing_keys: readonly SigningKey[];
-  /** The keys of the MACs of events, each as a master key wraps it; none unless it is the whole log. */
+  /** The wrapped keys of the MACs of events; none for a part of the log. */
   readonly key_ring: readonly ExportedKey[];
 }
 
@@ -70,7 +64,7 @@ export function isWhole({ merchant, from, to }: ExportScope): boolean {
   return merchant === null && from === null && to === null;
 }
 
-/** The manifest of a text, or why it is none. */
+/** Parses a manifest, or returns its fault. */
 export function readManifest(text: string): Manifest | string {
   let found: Partial<Manifest> | null;
   try {
@@ -117,7 +111,7 @@ function signed(manifest: Manifest): Manifest | string {
   }
 }
 
-/** A place in the log: everything up to it, itself included. Null is the end of the log. */
+/** A point of the log; null is its end. */
 export type LogPoint =
   | { readonly kind: 'position'; readonly position: string }
   | { readonly kind: 'time'; readonly time: Date }

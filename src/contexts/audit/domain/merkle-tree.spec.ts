@@ -16,7 +16,7 @@ const sha256 = (...parts: readonly Uint8Array[]): Buffer =>
   createHash('sha256').update(Buffer.concat(parts)).digest();
 const leafOf = (bytes: Uint8Array): Buffer => sha256(Buffer.from([0]), bytes);
 
-/** MTH of RFC 9162, 2.1.1, as it is written there. */
+/** MTH by the definition of RFC 9162, 2.1.1. */
 function mth(leaves: readonly Buffer[]): Buffer {
   if (leaves.length === 0) return sha256();
   if (leaves.length === 1) return leaves[0]!;
@@ -150,7 +150,7 @@ describe('the Merkle tree', () => {
     );
   });
 
-  it('proves nothing of leaves and trees that there cannot be', () => {
+  it('proves nothing for impossible leaves and trees', () => {
     const [leaf, root] = [leafOf(Buffer.from('a')), mth(hashesOf(3))];
     for (const index of [-1, 3]) {
       expect(() => inclusionRanges(index, 3)).toThrow('no such leaf in a tree of that size');
@@ -165,12 +165,12 @@ describe('the Merkle tree', () => {
     expect(provesConsistency({ size: 3, root }, { size: 4, root }, [])).toBe(false);
     expect(provesConsistency({ size: 2, root }, { size: 3, root }, [])).toBe(false);
     const two = hashesOf(2);
-    // A path of separate leaves leads to the root, and to whichever is said to be the root before.
+    // A path of separate leaves leads to the root, and to any former root.
     expect(provesConsistency({ size: 0, root: two[0]! }, { size: 2, root: mth(two) }, two)).toBe(false);
     expect(consistencyRanges(3, 3)).toEqual([]);
   });
 
-  it('takes a proof of a large tree from a few subtrees, also beyond 32 bits', () => {
+  it('builds a proof of a large tree from a few subtrees, also beyond 32 bits', () => {
     for (const size of [1_000_000, 2 ** 40 + 12_345]) {
       for (const index of [0, 1, Math.floor(size / 3), size - 1]) {
         const ranges = inclusionRanges(index, size);

@@ -2,10 +2,9 @@ import { sha256 } from '../../../kernel/sha256.js';
 
 const NODE = Buffer.from([1]);
 
-/** Bytes of a hash. */
 export const HASH_BYTES = 32;
 
-/** SHA-256 over 0x01 and both hashes: the inner node of RFC 9162. */
+/** The inner node of RFC 9162: SHA-256 over 0x01 and both hashes. */
 function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
   return sha256(Buffer.concat([NODE, left, right]));
 }
@@ -16,10 +15,7 @@ export function joinedRoot(peaks: readonly Buffer[]): Buffer {
   return peaks.reduceRight((right, left) => nodeHash(left, right));
 }
 
-/**
- * The Merkle tree of RFC 9162 (SHA-256) that only grows. It keeps the roots of its complete subtrees, one for each bit
- * of its size, and none of its leaves.
- */
+/** The growing Merkle tree of RFC 9162 (SHA-256), as the roots of its complete subtrees, one per bit of its size. */
 export class MerkleTree {
   private readonly peaks: Buffer[];
 
@@ -37,7 +33,7 @@ export class MerkleTree {
     return this.leaves;
   }
 
-  /** Roots of the complete subtrees, the largest first. */
+  /** The roots of the complete subtrees, the largest first. */
   get peakBytes(): Buffer {
     return Buffer.concat(this.peaks);
   }
@@ -46,10 +42,7 @@ export class MerkleTree {
     return joinedRoot(this.peaks);
   }
 
-  /**
-   * Adds a leaf by its hash. Gives the root of every subtree that this leaf completes, the smallest first: the leaf
-   * itself, the pair that it closes, and so on.
-   */
+  /** Adds a leaf hash. Returns the roots of the subtrees that it completes, from the leaf itself up. */
   append(leaf: Buffer): readonly Buffer[] {
     const completed = [leaf];
     let hash = leaf;
@@ -63,7 +56,6 @@ export class MerkleTree {
   }
 }
 
-/** Splits concatenated hashes. */
 function toHashes(bytes: Buffer): Buffer[] {
   return Array.from({ length: bytes.length / HASH_BYTES }, (_, place) =>
     bytes.subarray(place * HASH_BYTES, (place + 1) * HASH_BYTES),
@@ -76,24 +68,24 @@ function countOnes(size: number): number {
   return ones;
 }
 
-/** Leaves from `from` up to and without `to`. */
+/** The leaves from `from` to before `to`. */
 export interface Range {
   readonly from: number;
   readonly to: number;
 }
 
-/** A complete subtree: 2^level leaves, the `index`th of its kind. Level 0 are the leaves. */
+/** The complete subtree number `index` of 2^level leaves. */
 export interface Subtree {
   readonly level: number;
   readonly index: number;
 }
 
-/** The leaf that completes a subtree. */
+/** The index of the leaf that completes a subtree. */
 export function lastLeafOf({ level, index }: Subtree): number {
   return (index + 1) * 2 ** level - 1;
 }
 
-/** The ranges of an inclusion proof: the roots over these leaves, from the leaf up (RFC 9162, 2.1.3.1). */
+/** The ranges of an inclusion proof, whose roots lead from the leaf to the top (RFC 9162, 2.1.3.1). */
 export function inclusionRanges(leaf: number, size: number): readonly Range[] {
   if (!(leaf >= 0 && leaf < size)) throw new RangeError('no such leaf in a tree of that size');
   return rangesAround(leaf, size, ({ from, to }) => to - from === 1).around;
@@ -107,9 +99,7 @@ export function consistencyRanges(former: number, size: number): readonly Range[
   return last.from > 0 ? [last, ...around] : around;
 }
 
-/**
- * Returns the ranges from the whole tree down to the last leaf's subtree, with the other halves on the way, from below.
- */
+/** Descends from the whole tree to the last range. Returns it, and the other halves from below. */
 function rangesAround(
   leaf: number,
   size: number,
@@ -129,7 +119,7 @@ function rangesAround(
   return { last, around };
 }
 
-/** The complete subtrees that a range of a proof is made of, the largest first: such a range begins at a multiple of its largest one. */
+/** Splits a range of a proof into complete subtrees, the largest first. It begins at a multiple of the largest. */
 export function toSubtrees({ from, to }: Range): readonly Subtree[] {
   const subtrees: Subtree[] = [];
   for (let start = from; start < to;) {

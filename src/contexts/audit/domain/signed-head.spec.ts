@@ -17,14 +17,14 @@ const without = (value: object, name: string): object =>
   Object.fromEntries(Object.entries(value).filter(([each]) => each !== name));
 
 describe('a signed head', () => {
-  it('is signed over one text, by whose hash the next head names it', () => {
+  it('is signed over one text, whose hash is in the next head', () => {
     const text =
       '{"key_id":"k","kind":"disburse.head.v1","log_id":"l","position":"9","previous":"cd","root":"ab","signed_at":"then","size":7}';
     expect(headText(HEAD)).toBe(text);
     expect(hashOfHead(HEAD)).toBe(createHash('sha256').update(`${text}\nef`).digest('hex'));
   });
 
-  it('is read from a value with all of its members, and nothing else of it is', () => {
+  it('is read from a value with all of its members, without other members', () => {
     expect(readHead({ ...HEAD, more: 1 })).toEqual(HEAD);
     expect(readHead({ ...HEAD, previous: null, size: 1 })).toMatchObject({ previous: null, size: 1 });
   });
@@ -56,7 +56,7 @@ describe('a signing key', () => {
     );
   });
 
-  it('is read from a value with all of its members, and nothing else of it is', () => {
+  it('is read from a value with all of its members, without other members', () => {
     expect(readKey({ ...KEY, more: 1 })).toEqual(KEY);
     const first = { ...KEY, former_key_id: null, signature: null };
     expect(readKey(first)).toEqual(first);

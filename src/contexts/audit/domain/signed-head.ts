@@ -1,19 +1,15 @@
 import { sha256 } from '../../../kernel/sha256.js';
 import { canonicalJson } from './event-leaf.js';
 
-/** The statement of a signed head: at this time these were the first `size` events of this log. */
+/** The statement of a signed head about the first `size` events of a log. */
 export interface Head {
-  /** The log: a uuid that stays with it. */
   readonly log_id: string;
-  /** The number of events. */
   readonly size: number;
-  /** Root of the Merkle tree over them, in hex. */
+  /** The root of the Merkle tree over them, in hex. */
   readonly root: string;
-  /** Position of the last of them. */
+  /** The position of the last one. */
   readonly position: string;
-  /** ISO 8601. */
   readonly signed_at: string;
-  /** The id of the key that signed. */
   readonly key_id: string;
   /** {@link hashOfHead} of the head before it, in hex; null for the first. */
   readonly previous: string | null;
@@ -24,7 +20,7 @@ export interface SignedHead extends Head {
   readonly signature: string;
 }
 
-/** A key that signs heads. All but the first are signed by the one before. */
+/** A key that signs heads. Each key but the first is signed by the one before. */
 export interface SigningKey {
   /** The first 16 hex digits of the SHA-256 of `public_key`. */
   readonly key_id: string;
@@ -36,7 +32,7 @@ export interface SigningKey {
   readonly signature: string | null;
 }
 
-/** The names of members, each with its types as `typeof` has them, `null` for null. */
+/** The types of members by name: words of `typeof`, or `null`, separated by spaces. */
 export type MemberTypes = Readonly<Record<string, string>>;
 
 export function hasTypes(value: unknown, types: MemberTypes): boolean {
@@ -50,7 +46,7 @@ const TEXT = 'string';
 const HEAD = { log_id: TEXT, root: TEXT, position: TEXT, signed_at: TEXT, key_id: TEXT, signature: TEXT };
 const KEY = { key_id: TEXT, public_key: TEXT, made_at: TEXT };
 
-/** The head that a value holds, without other members. Throws TypeError where it is none. */
+/** Reads a head without other members. Throws TypeError for any other value. */
 export function readHead(value: unknown): SignedHead {
   const { log_id, size, root, position, signed_at, key_id, previous, signature } = (value ??
     {}) as SignedHead;
@@ -59,7 +55,7 @@ export function readHead(value: unknown): SignedHead {
   return { log_id, size, root, position, signed_at, key_id, previous, signature };
 }
 
-/** The key that a value holds, without other members. Throws TypeError where it is none. */
+/** Reads a key without other members. Throws TypeError for any other value. */
 export function readKey(value: unknown): SigningKey {
   if (!hasTypes(value, { ...KEY, former_key_id: 'string null', signature: 'string null' }))
     throw new TypeError('a member is missing');
@@ -67,7 +63,7 @@ export function readKey(value: unknown): SigningKey {
   return { key_id, public_key, made_at, former_key_id, signature };
 }
 
-/** The bytes that are signed of a head, as UTF-8. */
+/** The signed text of a head. */
 export function headText({ log_id, size, root, position, signed_at, key_id, previous }: Head): string {
   return canonicalJson({
     kind: 'disburse.head.v1',
@@ -81,10 +77,7 @@ export function headText({ log_id, size, root, position, signed_at, key_id, prev
   });
 }
 
-/**
- * Returns the hash by which the next head names it: SHA-256 over the signed bytes, a line feed and the signature in
- * hex.
- */
+/** The hash of a head in the next one: SHA-256 over the signed text, a line feed and the signature in hex. */
 export function hashOfHead(head: SignedHead): string {
   return sha256(`${headText(head)}\n${head.signature}`).toString('hex');
 }
@@ -94,7 +87,7 @@ export function toTree({ size, root }: Head): { readonly size: number; readonly 
   return { size, root: Buffer.from(root, 'hex') };
 }
 
-/** The bytes of a key that the key before it signs, as UTF-8. */
+/** The signed text of a key. */
 export function keyText({
   key_id,
   public_key,
@@ -104,13 +97,12 @@ export function keyText({
   return canonicalJson({ kind: 'disburse.key.v1', key_id, public_key, made_at, former_key_id });
 }
 
-/** The tables of the ledger are not what the service left there: nothing is added and nothing is signed. */
+/** The tables of the ledger were changed: nothing is added and nothing is signed. */
 export class LedgerTampered extends Error {
   override readonly name = 'LedgerTampered';
 }
 
 export interface SignedExtent {
   readonly size: number;
-  /** hashOfHead. */
   readonly hash: string;
 }

@@ -33,7 +33,7 @@ describe('streams', () => {
     ]);
   });
 
-  it('of a part of the log without the claims of others begin claims later, and nothing else', () => {
+  it('of a part of the log without the claims of others may begin later for claims alone', () => {
     const violations = new Violations();
     const streams = new Streams(violations, { wholeStreams: true, allClaims: false });
     streams.add({
@@ -58,7 +58,7 @@ describe('streams', () => {
     ]);
   });
 
-  it('of a part of the log say nothing of claims that change hands', () => {
+  it('of a part of the log are not checked for moved claims', () => {
     const violations = new Violations();
     const streams = new Streams(violations, { wholeStreams: false, allClaims: true });
     const events: readonly Event[] = [['a-1', 'a'], claim('a-1'), claim('a-2')];
@@ -78,7 +78,7 @@ describe('streams', () => {
     expect([streams.count, streams.events, violations.listed]).toEqual([3000, 3003, []]);
   });
 
-  it('grow in position by the number, not by the text', () => {
+  it('grow in position as numbers, not as texts', () => {
     const violations = new Violations();
     const streams = new Streams(violations);
     ['9', '10', '11', '11', '9'].forEach((position, revision) =>
@@ -90,7 +90,7 @@ describe('streams', () => {
     ]);
   });
 
-  it('of a part of the log may begin later, and are known by it', () => {
+  it('of a part of the log may begin later, and are then not whole', () => {
     const violations = new Violations();
     const streams = new Streams(violations, { wholeStreams: false, allClaims: false });
     const number = streams.add({ position: '9', stream: 'x-1', revision: 4, type: 'x', data: {} });

@@ -4,33 +4,33 @@ import { grown, NameTable } from '../../../kernel/name-table.js';
 import type { Violation, Violations } from './findings.js';
 import type { HistoryRules } from '../../../kernel/history-rules.js';
 
-/** Claims that such an event in the stream of their owner frees. */
+/** The types of the owner's events that free a claim, by the category of the claim. */
 const FREED_BY: Readonly<Record<string, string>> = { user_phone_number: 'user.deactivated.v1' };
 const FREEING = new Set(Object.values(FREED_BY));
 
-/** Marks the stream of an owner. */
+/** The bit of a stream with own events. */
 const OWN_EVENTS = 1;
 const FREES = 2;
-/** Marks a stream whose beginning is missing. */
+/** The bit of a stream without its first events. */
 const BEGUN_EARLIER = 4;
 
 /** The part of a log that is verified. */
 export interface Extent {
-  /** Every stream, from its first event on. */
+  /** True where every stream begins with its first event. */
   readonly wholeStreams: boolean;
   /** True where claims of other owners are included. */
   readonly allClaims: boolean;
 }
 export const WHOLE: Extent = { wholeStreams: true, allClaims: true };
 
-/** The invariants of streams of every category: places and claims. Takes some 35 bytes a stream. */
+/** Checks the positions, revisions and claims of all streams. It takes some 35 bytes per stream. */
 export class Streams {
   events = 0;
   private readonly names = new NameTable();
-  /** The revision of the last event, plus one; 0 before the first. */
+  /** The last revision plus one, by the number of the stream. */
   private lengths = new Int32Array(1 << 10);
   private holds = new Uint8Array(1 << 10);
-  /** The number of a claim's owner stream, plus one. */
+  /** The number of the owner's stream plus one, by the number of the claim's stream. */
   private owners = new Uint32Array(1 << 10);
   private last: string | null = null;
 
@@ -39,12 +39,11 @@ export class Streams {
     private readonly extent: Extent = WHOLE,
   ) {}
 
-  /** The number of streams. */
   get count(): number {
     return this.names.size;
   }
 
-  /** Notes what is wrong with the place of the event; the number of its stream. */
+  /** Checks the place of an event. Returns the number of its stream. */
   add(event: PayoutBookEvent): number {
     this.events += 1;
     const { position, stream, revision } = event;
@@ -106,12 +105,10 @@ function isLater(a: string, b: string): boolean {
   return a.length === b.length ? a > b : a.length > b.length;
 }
 
-/** Verifies every history by the rules of its category. Memory: a state for each stream, small once it has ended. */
+/** Verifies every history by the rules of its category, with a state in memory for each stream. */
 export class Histories {
-  /** Events that were evaluated. */
   evaluated = 0;
   private readonly rules: ReadonlyMap<string, HistoryRules>;
-  /** The states by the number of their stream. */
   private readonly states: unknown[] = [];
 
   constructor(
@@ -121,7 +118,7 @@ export class Histories {
     this.rules = new Map(rules.map((each) => [each.category, each]));
   }
 
-  /** `event` as the newest version writes it. `stream` is a number that no other stream has. */
+  /** Evaluates an upcast event of the stream with this number. */
   add(event: PayoutBookEvent, stream: number): void {
     if (event.type === CLAIM_OWNER_ABANDONED) return;
     const dash = event.stream.indexOf('-');

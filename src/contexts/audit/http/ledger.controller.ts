@@ -158,7 +158,7 @@ export class LedgerController {
   }
 }
 
-/** admin-api.md 3: the same heads and proofs as merchants get, of any merchant. */
+/** The heads and proofs of any merchant (admin-api.md 3). */
 @AdminController()
 export class AdminAuditController {
   constructor(private readonly proofs: PayoutProofs) {}

@@ -9,15 +9,14 @@ import type { TableComparison } from '../../../platform/projections/compare-tabl
 
 const BEGIN = `begin isolation level repeatable read, read only; ${WITHOUT_TIMEOUTS}`;
 
-/** The contents of tables in one snapshot of the database. */
 export class TableSnapshot {
   private constructor(
     private readonly tx: PoolClient,
-    /** The id with which other sessions read the same snapshot while this one is open. */
+    /** The id by which other sessions read this snapshot while it is open. */
     readonly snapshot: string,
   ) {}
 
-  /** `locked`: tables that a rebuild may replace, `schema.name` each. */
+  /** `locked` are the tables that a rebuild may replace, as `schema.name`. */
   static async read<T>(
     database: Database,
     locked: readonly string[],
@@ -25,7 +24,7 @@ export class TableSnapshot {
   ): Promise<T> {
     return database.transaction(
       async (tx) => {
-        // The locks precede the snapshot, which would find no rows in tables that a rebuild swapped in after it.
+        // The locks precede the snapshot, which would find no rows in tables that a rebuild swaps in later.
         await tx.query(`lock table ${locked.join(', ')} in access share mode`);
         const { rows } = await tx.query<{ snapshot: string }>('select pg_export_snapshot() as snapshot');
         await tx.query('savepoint audited');
@@ -43,13 +42,12 @@ export class TableSnapshot {
     return row?.position ?? null;
   }
 
-  /** Types that an operator let pass. */
   async passingTypes(): Promise<ReadonlySet<string>> {
     const rows = await this.query<{ type: string }>('select type from event_store.passing_types', []);
     return new Set(rows.map(({ type }) => type));
   }
 
-  /** A statement that fails ends the check that needs it, and none of the others. */
+  /** Runs a statement. A failure does not affect later statements. */
   readonly query = async <Row extends object>(
     sql: string,
     values: readonly unknown[],
@@ -57,17 +55,16 @@ export class TableSnapshot {
     try {
       return (await this.tx.query<Row>(sql, [...values])).rows;
     } catch (error) {
-      // The cause is the error to report, also where the connection is gone.
       await this.tx.query('rollback to savepoint audited').catch(() => undefined);
       throw error;
     }
   };
 }
 
-/** The schemas of the platform. Each context has one with its name. */
+/** The schemas of the platform. Each context has another one, by its name. */
 const SCHEMAS = ['event_store', 'platform', 'work'];
 
-/** Triggers, rules, row security and functions are those of the migrations: others hide rows, or change what is written. */
+/** Checks that the migrations created all triggers, rules, row security and functions: others can change rows. */
 export class CatalogueCheck implements TableCheck {
   readonly name = 'catalogue';
 
@@ -87,18 +84,16 @@ export class CatalogueCheck implements TableCheck {
   }
 }
 
-/** Something of the database that changes what a statement reads or writes. */
+/** A database object that can change the effect of statements. */
 interface CatalogueEntry {
   readonly kind: string;
   /** `schema.name` of the table, or the schema of a function. */
   readonly place: string;
   readonly name: string;
-  /** The body of a function. */
   readonly source: string;
   readonly enabled: boolean;
 }
 
-/** Reads the entries of the schemas `$1`. */
 const CATALOGUE = `
   with tables as (
     select c.oid, n.nspname || '.' || c.relname as place, c.relrowsecurity or c.relforcerowsecurity as secured
@@ -114,7 +109,6 @@ const CATALOGUE = `
   from pg_proc join pg_namespace on pg_namespace.oid = pronamespace where nspname = any($1)
   order by 1, 2, 3`;
 
-/** Returns all statements of the migrations, which also create triggers, policies and functions. */
 async function listStatements(migrations: readonly Migration[]): Promise<string> {
   const statements: string[] = [];
   const query = async (sql: string): Promise<number> => statements.push(sql);
@@ -122,7 +116,7 @@ async function listStatements(migrations: readonly Migration[]): Promise<string>
   return statements.join('\n');
 }
 
-/** Lists in words the entries that no migration creates, and those that are missing. */
+/** Describes unknown, changed and missing entries. */
 function strangeEntries(entries: readonly CatalogueEntry[], statements: string): readonly string[] {
   const created = (kind: string): ReadonlySet<string> =>
     new Set(

@@ -7,19 +7,16 @@ import type { ExportLine } from '../domain/event-leaf.js';
 import { type Manifest, MANIFEST_FILE, type Part, readManifest, type Signed } from '../domain/manifest.js';
 
 const UNFINISHED_FILE = 'unfinished.json';
-/** The unfinished files of runs that were killed. */
+/** The unfinished files of killed runs. */
 const OF_KILLED = /^\.(events-\d+\.ndjson|unfinished\.json|manifest\.json)\.\d+$/;
 
 /** The state of an unfinished export after its last whole part. */
 export interface Unfinished extends Omit<Manifest, 'merkle_root' | keyof Signed> {
-  /** The tree over the leaves of these parts: its size, and its peaks in hex. */
+  /** The size of the tree over these parts, and its peaks in hex. */
   readonly tree: { readonly size: number; readonly peaks: string };
 }
 
-/**
- * The folder of an export. A file has its name once all of it is on the disk: parts first, then what is said of them, so
- * that a killed run leaves no wrong file.
- */
+/** The folder of an export. A file gets its name once it is complete, so that a kill leaves no wrong file. */
 export class ExportFolder {
   private constructor(readonly path: string) {}
 
@@ -74,9 +71,8 @@ export class ExportFolder {
   }
 }
 
-/** A file that is being written under another name: a part, or what is said of the parts. */
+/** The writer of a file, which has a temporary name until its end. */
 export class PartWriter {
-  /** The number of events in a part. */
   events = 0;
   private first = '';
   private last = '';
@@ -107,7 +103,6 @@ export class PartWriter {
     await this.file.writeFile(chunk);
   }
 
-  /** Gives the file its name. */
   async end(): Promise<Part> {
     const { name: file, bytes, events, first: first_position, last: last_position } = this;
     await this.file.sync();
@@ -116,14 +111,13 @@ export class PartWriter {
     return { file, bytes, sha256: this.hash.digest('hex'), events, first_position, last_position };
   }
 
-  /** Lets go of it; nothing is left. */
   async drop(): Promise<void> {
     await this.file.close().catch(() => undefined);
     await rm(join(this.folder, `.${this.name}.${process.pid}`), { force: true }).catch(() => undefined);
   }
 }
 
-/** Writes lines to standard output, no faster than its reader reads. */
+/** Writes lines to standard output, at the speed of its reader. */
 export async function printLines(pages: AsyncIterable<readonly ExportLine[]>): Promise<void> {
   const texts = async function* (): AsyncGenerator<string> {
     for await (const lines of pages) yield toText(lines);
@@ -135,7 +129,6 @@ function toText(lines: readonly ExportLine[]): string {
   return lines.map(({ text }) => `${text}\n`).join('');
 }
 
-/** Names the file or stream that an error of the system is about. Complete parts stay: a repeat continues with them. */
 export async function withPath<T>(path: string, act: () => Promise<T>): Promise<T> {
   try {
     return await act();

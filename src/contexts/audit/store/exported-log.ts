@@ -6,16 +6,14 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { type ExportedEvent, readLine } from '../domain/event-leaf.js';
 import { isWhole, type Manifest, MANIFEST_FILE, type Part, readManifest } from '../domain/manifest.js';
 import { MerkleTree } from '../domain/merkle-tree.js';
-import { Differences } from '../domain/findings.js';
+import { ListedFindings } from '../../../kernel/listed-findings.js';
 
 const LINES_PER_PAGE = 2000;
 const PART_FILE = /^events-\d+\.ndjson$/;
 
-/** Reads an export line by line, and verifies it against its own hashes. */
+/** Reads an export line by line, and verifies its hashes. */
 export class ExportedLog {
-  /** The lines that are not as they were written. */
-  readonly faults = new Differences();
-  /** The tree over the leaves of all lines read. */
+  readonly faults = new ListedFindings<string>();
   readonly tree = new MerkleTree();
 
   private constructor(
@@ -25,7 +23,7 @@ export class ExportedLog {
     readonly manifest: Manifest | null,
   ) {}
 
-  /** A folder with its manifest, or one file of lines. Throws `bad_request` when there is nothing to check. */
+  /** Opens a folder with a manifest, or one file of lines. Throws `bad_request` for any other path. */
   static async open(path: string): Promise<ExportedLog> {
     const found = await stat(path).catch(() => null);
     if (found === null) throw new DomainError('bad_request', `${path} is not there`);
@@ -48,7 +46,7 @@ export class ExportedLog {
     return log;
   }
 
-  /** Every event whose line is as it was written. After the last one, all {@link faults} are found. */
+  /** Reads the events of unchanged lines. After the last page {@link faults} is complete. */
   async *pages(): AsyncGenerator<readonly ExportedEvent[], void, undefined> {
     for (const [n, file] of this.files.entries()) yield* this.part(file, this.manifest?.parts[n] ?? null);
     const { manifest, tree } = this;

@@ -25,18 +25,17 @@ const EMPTY = `truncate audit.heads, audit.last_head, audit.leaves, audit.ledger
 const PURPOSE = 'last head';
 const PAGE = 1000;
 
-/** The query for {@link SignedHead}. */
 const HEADS = `select l.log_id, h.size::float8 as size, encode(h.root, 'hex') as root, h.position::text as position,
     to_char(h.signed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as signed_at, h.key_id,
     encode(h.previous, 'hex') as previous, encode(h.signature, 'hex') as signature
   from audit.heads h cross join audit.ledger l`;
 
-/** Signed heads, in `audit.heads`. */
+/** The signed heads, in `audit.heads`. */
 @Injectable()
 export class Heads {
   constructor(@Inject(Database) private readonly database: Pick<Database, 'query' | 'transaction'>) {}
 
-  /** The one over the most events, up to `size`, also one that SQL inserted; null without any. The newest that the service signed: {@link lastSigned}. */
+  /** Reads the largest head up to `size`, or null. It may be forged, unlike {@link lastSigned}. */
   async newest(size = Infinity): Promise<SignedHead | null> {
     const [row] = await this.database.query<SignedHead>(
       `${HEADS} where h.size <= $1::float8 order by h.size desc limit 1`,
@@ -45,7 +44,7 @@ export class Heads {
     return row ?? null;
   }
 
-  /** Heads of more than `after` events and of at most `upTo`, in order. */
+  /** Reads the heads over more than `after` and at most `upTo` events, in order. */
   async *all({ after = 0, upTo = Infinity } = {}): AsyncGenerator<SignedHead> {
     for (let size = after; ;) {
       const sql = `${HEADS} where h.size > $1 and h.size <= $2::float8 order by h.size limit ${PAGE}`;
@@ -56,20 +55,19 @@ export class Heads {
     }
   }
 
-  /** The head over `size` events; null without one. */
   async at(size: number): Promise<SignedHead | null> {
     const [row] = await this.database.query<SignedHead>(`${HEADS} where h.size = $1`, [size]);
     return row ?? null;
   }
 
-  /** Returns the extent that {@link extend} stored; null where the row is missing or forged. */
+  /** Reads the extent of the last head that the service signed; null where the row is missing or forged. */
   async lastSigned(macs: Pick<Macs, 'isAuthentic'>): Promise<SignedExtent | null> {
     const [row] = await this.database.query<LastRow>('select size, hash, mac from audit.last_head');
     const last = row === undefined ? null : { size: Number(row.size), hash: row.hash };
     return last !== null && macs.isAuthentic(PURPOSE, toText(last), row!.mac) ? last : null;
   }
 
-  /** Adds the rows without which follower and signer do nothing, where they are missing; `emptied`: in emptied tables. */
+  /** Adds the missing initial rows of follower and signer; `emptied` empties the tables first. */
   async begin(macs: Macs, logId: string, { emptied }: { readonly emptied: boolean }): Promise<void> {
     await this.database.transaction(async (tx) => {
       if (emptied) await tx.query(EMPTY);
@@ -82,10 +80,7 @@ export class Heads {
     });
   }
 
-  /**
-   * Adds the head that `make` makes after the one that was signed last, while no other process does; null: none. Throws
-   * {@link LedgerTampered} where the row that names the last one is missing or was not written by the service.
-   */
+  /** Adds the head that `make` returns, under a lock. Throws {@link LedgerTampered} for a forged last head. */
   async extend(
     macs: Macs,
     make: (last: SignedExtent) => Promise<SignedHead | null>,
@@ -119,23 +114,20 @@ function toText({ size, hash }: SignedExtent): string {
   return JSON.stringify([size, hash]);
 }
 
-/** A key as it is stored. */
 export interface SigningKeyRow extends SigningKey {
-  /** The sealed private key; null once another key has replaced it. */
+  /** The sealed private key; null after another key replaced it. */
   readonly sealedPrivateKey: string | null;
   readonly sealedPublicKey: string;
 }
 
-/** Any constant: keys are created by one process at a time. */
 const KEYS_LOCK = 7_331_130;
 
-/** The query for {@link SigningKeyRow}. */
 const KEYS = `select key_id, encode(public_key, 'base64') as public_key,
     to_char(made_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as made_at, former_key_id,
     encode(signature, 'hex') as signature, sealed_private_key as "sealedPrivateKey", sealed_public_key as "sealedPublicKey"
   from audit.signing_keys order by place`;
 
-/** Private keys of the ledger, for `npm run keys -- status`. */
+/** The sealed keys of the ledger, for `npm run keys -- status`. */
 export const SEALED_SIGNING_KEYS = `select sealed_public_key as sealed from audit.signing_keys
   union all select sealed_private_key from audit.signing_keys where sealed_private_key is not null`;
 
@@ -144,12 +136,11 @@ export const SEALED_SIGNING_KEYS = `select sealed_public_key as sealed from audi
 export class SigningKeys {
   constructor(@Inject(Database) private readonly database: Pick<Database, 'query' | 'transaction'>) {}
 
-  /** Returns all keys from the first on. */
   async all(): Promise<readonly SigningKeyRow[]> {
     return this.database.query<SigningKeyRow>(KEYS);
   }
 
-  /** Adds the key that `make` creates from the present ones, under a lock; null: none. One for each operation. Returns all of them. */
+  /** Adds the key that `make` returns, under a lock and once for an operation. Returns all keys, oldest first. */
   async change(
     make: (present: readonly SigningKeyRow[]) => SigningKeyRow | null,
   ): Promise<readonly SigningKeyRow[]> {
@@ -166,7 +157,7 @@ export class SigningKeys {
   }
 }
 
-/** Deletes the former private keys: a thief of the newest one cannot sign as they did. */
+/** Inserts a key and deletes the former private keys, so that no thief can sign with them. */
 async function insert(tx: PoolClient, key: SigningKeyRow): Promise<void> {
   await tx.query('update audit.signing_keys set sealed_private_key = null');
   await tx.query(

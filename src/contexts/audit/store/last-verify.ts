@@ -14,20 +14,19 @@ const lastVerification = new Gauge({
   registers,
 });
 
-/** The outcome of the last verification of log and tables; `read_to` is the position up to which events were replayed. */
+/** The outcome of the last verification; `read_to` is the position of the last replayed event. */
 export interface LastVerify {
-  /** ISO 8601. */
   readonly at: string;
   readonly outcome: 'in_order' | 'wrong' | 'incomplete';
   readonly read_to: string | null;
 }
 
-/** The last verification, in `audit.last_verify`. It is no evidence, because a writer of the database can write it. */
+/** The last verification, in `audit.last_verify`. It is no evidence: any writer of the database can change it. */
 @Injectable()
 export class LastVerifies {
   constructor(@Inject(Database) private readonly database: Pick<Database, 'query'>) {}
 
-  /** Nothing scrapes the program that verifies: workers measure what it recorded. */
+  /** Measures the recorded outcome: no scraper reads the program that verifies. */
   @Periodic({ name: 'gauge of verifications', everyMs: MEASURED_EVERY_MS })
   async measure(): Promise<void> {
     const last = await this.read();

@@ -16,18 +16,16 @@ import {
 export interface LedgerState {
   readonly logId: string;
   readonly tree: MerkleTree;
-  /** The position of the last leaf. */
   readonly position: string;
-  /** The MAC over the three. */
+  /** The MAC over the other members. */
   readonly mac: string;
 }
 
-/** One event as the ledger knows it. */
 export interface Leaf {
   readonly index: number;
   readonly position: string;
   readonly hash: Buffer;
-  /** Roots of the subtrees that it completes, from pairs up. */
+  /** The roots of the subtrees that it completes, from pairs up. */
   readonly completed: Buffer;
 }
 
@@ -51,7 +49,7 @@ function toText({ logId, tree, position }: Omit<LedgerState, 'mac'>): string {
   return JSON.stringify([logId, tree.size, position, tree.peakBytes.toString('hex')]);
 }
 
-/** The ledger of a log without events. Nothing else makes its row: without it nothing is added. */
+/** Creates the row of an empty ledger. The follower never does. */
 export async function beginLedger(tx: Pick<PoolClient, 'query'>, logId: string, macs: Macs): Promise<void> {
   const empty = { logId, tree: new MerkleTree(), position: '-1' };
   await tx.query(
@@ -65,13 +63,13 @@ export async function beginLedger(tx: Pick<PoolClient, 'query'>, logId: string, 
 export class Ledger {
   constructor(@Inject(Database) private readonly database: Pick<Database, 'query'>) {}
 
-  /** Returns null before the first event. */
+  /** Reads the state; null before the first event. */
   async state(): Promise<LedgerState | null> {
     const [row] = await this.database.query<StateRow>(`${STATE} where size > 0`);
     return row === undefined ? null : toState(row);
   }
 
-  /** Positions of the last event in the tree and of the one before it (null: there is none); null before the first event. */
+  /** Reads the positions of the last leaf and the one before; null before the first event. */
   async last(): Promise<{ readonly position: string; readonly after: string | null } | null> {
     const [row] = await this.database.query<{ position: string; after: string | null }>(
       `select l.position, b.position as after from audit.ledger l
@@ -80,7 +78,7 @@ export class Ledger {
     return row ?? null;
   }
 
-  /** Indexes of these events in the tree; null for one that is not in it yet. */
+  /** Finds the indexes of events in the tree; null for an event that it lacks. */
   async indexes(positions: readonly string[]): Promise<readonly (number | null)[]> {
     const rows = await this.database.query<{ index: string | null }>(
       `with recursive halves(place, position, low, high) as (
@@ -102,7 +100,7 @@ export class Ledger {
     return rows.map(({ index }) => (index === null ? null : Number(index)));
   }
 
-  /** The root over each range: the hashes of a proof. Throws where the ledger lacks leaves of them. */
+  /** Computes the root over each range of a proof. Throws where the ledger lacks leaves. */
   async path(ranges: readonly Range[]): Promise<readonly Buffer[]> {
     const parts = ranges.map(toSubtrees);
     const subtrees = parts.flat();
@@ -120,7 +118,7 @@ export class Ledger {
     return parts.map(({ length }) => joinedRoot(hashes.slice(place, (place += length))));
   }
 
-  /** Leaves from `index` on, in order, at most `limit`. */
+  /** Reads up to `limit` leaves from `index` on. */
   async leaves(index: number, limit: number): Promise<readonly Leaf[]> {
     const rows = await this.database.query<{ index: string; position: string; hashes: Buffer }>(
       'select index, position, hashes from audit.leaves where index >= $1 order by index limit $2',
@@ -136,9 +134,8 @@ export class Ledger {
 }
 
 /**
- * Adds the leaves that are not there yet to those that the service added, in the transaction that moves the follower's
- * checkpoint. Throws {@link LedgerTampered} for a state that the service did not write, for one below `signed`, and where
- * the ledger belongs to another log than `logId`.
+ * Adds the missing leaves, in the transaction that moves the follower's checkpoint. Throws {@link LedgerTampered} for a
+ * forged state, one with fewer than `signed` events, and one of another log than `logId`.
  */
 export async function extendLedger(
   tx: PoolClient,
@@ -164,7 +161,7 @@ export async function extendLedger(
   const position = fresh.at(-1)?.position ?? state.position;
   let stop = 1;
   const stops = hashes.map(({ length }) => (stop += length));
-  // One parameter of bytes, cut apart there: an array of them would travel as text.
+  // One parameter has the bytes of all leaves: an array of them would be sent as text.
   await tx.query({
     name: 'audit.extend',
     text: `with added as (

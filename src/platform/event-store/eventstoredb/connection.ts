@@ -2,7 +2,6 @@ import { types } from 'node:util';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { QUERY_TIMEOUT_MS } from '../../postgres/session-settings.js';
 
-/** The options of the connection that EVENT_STORE_URL does not set. */
 const DEFAULTS = {
   connectionName: 'disburse',
   /** A follower may be behind: a read of one's own write could miss it. */
@@ -11,7 +10,6 @@ const DEFAULTS = {
   gossipTimeout: '1',
 } as const;
 
-/** The client's calls on one channel. */
 type GrpcClient = object;
 type Stream = NodeJS.EventEmitter;
 
@@ -27,9 +25,7 @@ interface Internals {
   ) => () => Promise<Stream>;
 }
 
-/**
- * The connection to the server, or to the cluster's leader, by an `esdb://` or `esdb+discover://` URL, on first use.
- */
+/** The connection to the server or the cluster's leader, opened on first use. */
 export class Connection {
   private current: EventStoreDBClient;
   private openedAt = performance.now();
@@ -43,17 +39,16 @@ export class Connection {
   }
 
   /**
-   * Another client, which searches for the leader again: a client does not notice that its server is stopped, and
-   * waits for it (for the leader, for the server's features) without a timeout, in all its calls.
-   * False where a call that began at `since` (`performance.now()`) used an earlier client.
+   * Replaces the client by one that searches for the leader again. A client does not notice that its server is stopped:
+   * all its calls wait for the leader, or for the server's features, without a timeout.
+   * Does nothing where a call that began at `since` (`performance.now()`) used an earlier client.
    */
-  reconnect(since: number): boolean {
-    if (since < this.openedAt) return false;
+  reconnect(since: number): void {
+    if (since < this.openedAt) return;
     const former = this.current;
     this.current = openClient(this.url);
     this.openedAt = performance.now();
     closeClient(former).catch(() => undefined);
-    return true;
   }
 
   async close(): Promise<void> {
@@ -65,7 +60,7 @@ function openClient(url: string): EventStoreDBClient {
   const client = EventStoreDBClient.connectionString(withDefaults(url));
   const internals = client as unknown as Internals;
   const { handleError, GRPCStreamCreator } = internals;
-  // The client does not await it: where no node of the cluster can be found it rejects, which would end the process.
+  // The client does not await it: without a node of the cluster it rejects, which would end the process.
   internals.handleError = (grpc, error) => handleError(grpc, error).catch(() => undefined);
   internals.GRPCStreamCreator = (service, name, creator, cache) =>
     GRPCStreamCreator(
@@ -80,10 +75,7 @@ function openClient(url: string): EventStoreDBClient {
   return client;
 }
 
-/**
- * Closes after the calls in flight have ended by their time limits: a read that is disposed of would end as if
- * complete.
- */
+/** Closes after the time limits of the calls in flight: a read that is disposed of would end as if complete. */
 async function closeClient(client: EventStoreDBClient): Promise<void> {
   setTimeout(() => void client.dispose(), QUERY_TIMEOUT_MS).unref();
   (await (client as unknown as Internals).getChannel()).close();
@@ -108,7 +100,7 @@ function ignoringForgottenAppends(stream: Stream): Stream {
   return stream;
 }
 
-/** Not by URL: `esdb://a:2113,b:2113` is none. The client takes options in any case, and the last of a name. */
+/** Adds the missing options without the URL class: `esdb://a:2113,b:2113` is no URL. Names of options have no case. */
 export function withDefaults(url: string): string {
   const [address = '', query = ''] = url.split('?', 2);
   const names = new Set(query.split('&').map((each) => each.split('=')[0]!.toLowerCase()));

@@ -5,7 +5,6 @@ import { Connection } from './connection.js';
 import { EventStoreDbEventStore } from './eventstoredb-event-store.js';
 import { COPIED_STREAM, COPIED_TYPE, toCopy } from './wire.js';
 
-/** A log in EventStoreDB as one end of a copy. */
 export class EventStoreDbCopyEnd implements CopyEnd {
   readonly store: EventStoreDbEventStore;
 
@@ -15,7 +14,7 @@ export class EventStoreDbCopyEnd implements CopyEnd {
 
   async add(after: string | null, events: readonly RecordedEvent[]): Promise<void> {
     if (after !== null) await this.mark(after);
-    // One after the other: the order of the log is that of the server's writes.
+    // The writes are sequential, because their order is that of the log.
     for (const event of events) await this.append(event.stream, event.revision - 1, toCopy(event));
     const last = events.at(-1);
     if (last !== undefined) await this.mark(last.position);
@@ -25,7 +24,7 @@ export class EventStoreDbCopyEnd implements CopyEnd {
     return this.store.identify(logId);
   }
 
-  /** Copied events up to `position` are before this mark, and all others will be behind it. */
+  /** Marks the end of the copied events up to `position`. */
   private async mark(position: string): Promise<void> {
     const { last, count } = await this.store.refreshedPositions();
     if (last !== undefined && last.position >= BigInt(position)) return;

@@ -8,7 +8,7 @@ import { NoResponseInTime } from './failures.js';
 const CHECK = { stream: 's-1', events: [], expected: 1 };
 const WRONG = (): Error => Object.create(WrongExpectedVersionError.prototype) as Error;
 
-/** A commit of {@link CHECK} where the server responds, and reads find, these one after the other. */
+/** Commits {@link CHECK} with these responses of the server and results of reads, in order. */
 async function commit(responses: readonly (Error | 'done')[], heads: readonly number[] = []) {
   const sent: unknown[][] = [];
   const appendToStream = async (...call: unknown[]): Promise<unknown> => {
@@ -16,7 +16,7 @@ async function commit(responses: readonly (Error | 'done')[], heads: readonly nu
     if (response instanceof Error) throw response;
     return { success: true, nextExpectedRevision: 1n };
   };
-  const reconnect = jest.fn(() => true);
+  const reconnect = jest.fn();
   const connection = { client: { appendToStream }, reconnect, close: async () => undefined };
   const store = new EventStoreDbEventStore(connection as unknown as Connection);
   const readHead = jest.spyOn(store as unknown as { readHead: () => Promise<number | null> }, 'readHead');
@@ -47,7 +47,7 @@ describe('a check of a revision of a stream in EventStoreDB', () => {
     const { result, sent } = await commit([WRONG(), WRONG()], [1, 2]);
     expect(result).toMatchObject({ outcome: 'conflict', actual: 2 });
     expect(sent).toHaveLength(2);
-    // An append that its leader lost: the revision holds after all.
+    // The leader lost the append: the revision is valid after all.
     expect((await commit([WRONG(), 'done'], [1])).result.outcome).toBe('committed');
   });
 });

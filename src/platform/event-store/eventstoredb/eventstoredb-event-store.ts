@@ -1,20 +1,21 @@
 import {
   BACKWARDS,
   END,
-  FORWARDS,
-  START,
+  NO_STREAM,
+  StreamNotFoundError,
   WrongExpectedVersionError,
   type AllStreamResolvedEvent,
   type AppendResult,
-  type Direction,
   type Position,
+  type ReadAllOptions,
   type ReadPosition,
-  type ReadRevision,
+  type ReadStreamOptions,
   type ResolvedEvent,
 } from '@eventstore/db-client';
 import { newId } from '../../../kernel/ids.js';
 import { QUERY_TIMEOUT_MS } from '../../postgres/session-settings.js';
 import { failpoint } from '../../failpoints.js';
+import { ChangeNotifier } from '../../jobs/group-call.js';
 import { appendDuration, appendUnits } from '../../telemetry/metrics.js';
 import {
   comparePositions,
@@ -24,51 +25,39 @@ import {
   type ReadOptions,
   type RecordedEvent,
   type StreamAppend,
-  type Subscription,
 } from '../port.js';
 import { Connection } from './connection.js';
-import { inTime, isNoStream, NotReadableYet, retryWhileUnavailable } from './failures.js';
+import { inTime, NotReadableYet, retryWhileUnavailable } from './failures.js';
 import { BUFFERED, readUntil, Tail } from './reading.js';
 import { Positions } from './positions.js';
-import { ResubscribingSubscription } from './resubscribing-subscription.js';
-import {
-  COPIED_STREAM,
-  IDENTITY_STREAM,
-  IDENTITY_TYPE,
-  toEventData,
-  toExpectedRevision,
-  toRecordedEvent,
-} from './wire.js';
+import { COPIED_STREAM, IDENTITY_STREAM, IDENTITY_TYPE, toEventData, toRecordedEvent } from './wire.js';
 
-/** Events of one read of the log. */
 const PAGE = 1000;
-/** The number of events back in which an append searches its own: a repeat follows soon. */
-const REPEATS_WITHIN = 100;
+/** The number of the server's own events in a page without another after which the next page skips them. */
+const MAX_RESCANNED = 100;
+const NEWEST = { direction: BACKWARDS, fromRevision: END, maxCount: 1 } as const;
+/** The events in which an append searches its own: a repeat follows soon. */
+const LATEST = { ...NEWEST, maxCount: 100 } as const;
+const FROM_END = { direction: BACKWARDS, fromPosition: END } as const;
 /** The time in which the client may end open calls. Then the process continues without it. */
 const CLOSE_TIMEOUT_MS = 1000;
 
-/** One append in the store. */
-interface Done {
-  readonly revision: number;
-  readonly position: string | null;
-}
-
-interface Conflict {
-  readonly actual: number | null;
-}
+/** The outcome of one append; `actual` is the revision of a stream that is not at the expected one. */
+type Outcome =
+  { readonly revision: number; readonly position: string | null } | { readonly actual: number | null };
 
 export function openEventStoreDb(url: string, timeoutMs?: number): EventStoreDbEventStore {
   return new EventStoreDbEventStore(new Connection(url), timeoutMs);
 }
 
-/** Events in EventStoreDB 24.6. Appends of a commit are written one by one, in order; responses cannot travel along. */
+/** Events in EventStoreDB 24.6. The appends of a commit are written one by one, in order; none carries a response. */
 export class EventStoreDbEventStore implements EventStore {
   readonly atomic = false;
   readonly carriesResponses = false;
-  private readonly open = new Set<ResubscribingSubscription>();
+  readonly committed = new ChangeNotifier();
   private readonly tail = new Tail();
   private known: Promise<Positions> | null = null;
-  /** That of the positions, which every boot reads with the identity: an append that is in the log must not fail for it. */
+  /** The shift of the positions, read with the identity at boot: an append must not fail for a read of it. */
   private shift = 0n;
 
   constructor(
@@ -78,52 +67,44 @@ export class EventStoreDbEventStore implements EventStore {
 
   async commit({ appends, response }: Commit): Promise<CommitResult> {
     if (response !== undefined) throw new Error('EventStoreDB carries no responses');
-    const done: Done[] = [];
-    const checked = new Map<StreamAppend, Done>();
-    for (const append of appends.filter(({ events }) => events.length === 0)) {
-      const result = await this.check(append);
-      if ('actual' in result) return { outcome: 'conflict', stream: append.stream, actual: result.actual };
-      checked.set(append, result);
+    const [checks, writes] = [true, false].map((isCheck) =>
+      appends.filter(({ events }) => (events.length === 0) === isCheck),
+    );
+    const revisions = new Map<StreamAppend, number>();
+    let position: string | null = null;
+    for (const append of [...checks!, ...writes!]) {
+      const { stream, events } = append;
+      const result = events.length === 0 ? await this.check(append) : await this.append(append);
+      if ('actual' in result) return { outcome: 'conflict', stream, actual: result.actual };
+      position = result.position ?? position;
+      revisions.set(append, result.revision);
     }
-    for (const append of appends) {
-      const result = checked.get(append) ?? (await this.append(append));
-      if ('actual' in result) return { outcome: 'conflict', stream: append.stream, actual: result.actual };
-      done.push(result);
-    }
-    const position = done.findLast((each) => each.position !== null)?.position ?? null;
-    return { outcome: 'committed', position, revisions: done.map(({ revision }) => revision) };
+    return { outcome: 'committed', position, revisions: appends.map((each) => revisions.get(each)!) };
   }
 
   async readStream(
     stream: string,
     { fromRevision = 0, lastOnly = false }: ReadOptions = {},
   ): Promise<readonly RecordedEvent[]> {
-    if (!lastOnly) return this.readOne(stream, FORWARDS, BigInt(fromRevision));
-    return (await this.readOne(stream, BACKWARDS, END, 1)).filter(({ revision }) => revision >= fromRevision);
+    if (!lastOnly) return this.readOne(stream, { fromRevision: BigInt(fromRevision) });
+    return (await this.readOne(stream, NEWEST)).filter(({ revision }) => revision >= fromRevision);
   }
 
   async readAll(after: string | null, limit: number): Promise<readonly RecordedEvent[]> {
     const positions = await this.positions();
     return this.retrying(async (attemptMs) => {
       const events: RecordedEvent[] = [];
-      const from = this.tail.startAfter(after, positions.shift) ?? positions.startAfter(after);
-      const scanned = await this.scan(attemptMs, FORWARDS, from, (each) => {
+      const fromPosition = this.tail.startAfter(after, positions.shift) ?? positions.startAfter(after);
+      const scanned = await this.scan(attemptMs, { fromPosition }, (each) => {
         const event = toRecordedEvent(each, positions.shift);
         // A page begins with the event at its position, not after it.
         const last = events.at(-1)?.position ?? after;
         if (event === null || comparePositions(event.position, last) <= 0) return false;
         return events.push(event) >= limit;
       });
-      // The next call skips the server's own events.
-      if (events.length === 0 && scanned > PAGE) await this.head();
+      if (events.length === 0 && scanned > MAX_RESCANNED) await this.head();
       return events;
     });
-  }
-
-  subscribe(after: string | null): Subscription {
-    const subscription = new ResubscribingSubscription(this.connection, after, () => this.positions());
-    this.open.add(subscription);
-    return subscription;
   }
 
   async head(): Promise<string | null> {
@@ -131,7 +112,7 @@ export class EventStoreDbEventStore implements EventStore {
     return this.retrying(async (attemptMs) => {
       let end: Position | null = null;
       let newest: string | null = null;
-      await this.scan(attemptMs, BACKWARDS, END, (each) => {
+      await this.scan(attemptMs, FROM_END, (each) => {
         const position = readPosition(each);
         if (position === undefined) return false;
         end ??= position;
@@ -139,6 +120,8 @@ export class EventStoreDbEventStore implements EventStore {
         else newest = toRecordedEvent(each, shift)?.position ?? null;
         return newest !== null || this.tail.reaches(position);
       });
+      // A caller waits for a commit of another process: followers need not poll first.
+      if (comparePositions(newest, this.tail.position) > 0) this.committed.notify();
       if (end !== null) this.tail.learn(newest, end);
       return newest;
     });
@@ -146,16 +129,14 @@ export class EventStoreDbEventStore implements EventStore {
 
   async identity(): Promise<string> {
     this.shift = (await this.positions()).shift;
-    const known = await this.mark();
-    if (known !== null) return known.logId;
-    // Two may ask for the first time at once: the first mark counts.
-    await this.identify(newId());
-    const marked = await this.mark();
-    if (marked === null) throw new Error(`${IDENTITY_STREAM} cannot be read`);
-    return marked.logId;
+    let mark = await this.mark();
+    // The first mark of two concurrent calls counts.
+    if (mark === null) await this.identify(newId());
+    mark ??= await this.mark();
+    if (mark === null) throw new Error(`${IDENTITY_STREAM} cannot be read`);
+    return mark.logId;
   }
 
-  /** Gives the log another identity. */
   async identify(logId: string): Promise<void> {
     const expected = (await this.mark())?.revision ?? 'no_stream';
     const mark = { id: newId(), type: IDENTITY_TYPE, data: { log_id: logId }, metadata: {} };
@@ -163,46 +144,38 @@ export class EventStoreDbEventStore implements EventStore {
   }
 
   async ping(): Promise<void> {
-    await this.retrying((attemptMs) => this.scan(attemptMs, BACKWARDS, END, () => true, 1));
+    await this.retrying((attemptMs) => this.scan(attemptMs, { ...FROM_END, maxCount: 1 }, () => true));
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.open].map((subscription) => subscription.close()));
     await inTime(this.connection.close(), CLOSE_TIMEOUT_MS).catch(() => undefined);
   }
 
-  /** Everything in the log from a position on, the server's own events too, until `take` has enough. Gives their number. */
+  /** Reads all events from a position on, the server's too, until `take` returns true. Returns their number. */
   private async scan(
     attemptMs: number,
-    direction: Direction,
-    from: ReadPosition,
+    { fromPosition, maxCount = PAGE, ...options }: ReadAllOptions,
     take: (each: AllStreamResolvedEvent) => boolean,
-    maxCount = PAGE,
   ): Promise<number> {
     let total = 0;
-    for (let fromPosition: ReadPosition | undefined = from; fromPosition !== undefined;) {
-      let count = 0;
+    for (let from: ReadPosition | undefined = fromPosition; from !== undefined;) {
+      const before = total;
       let last: Position | undefined;
-      let enough = false;
-      const options = { fromPosition, direction, maxCount, requiresLeader: true };
-      await readUntil(
-        this.connection.client.readAll(options, BUFFERED),
-        (each) => {
-          count += 1;
-          last = readPosition(each);
-          enough = take(each);
-          return enough;
-        },
-        attemptMs,
-      );
-      total += count;
-      fromPosition = enough || count < maxCount ? undefined : last;
+      let isEnough = false;
+      const page = { ...options, fromPosition: from, maxCount, requiresLeader: true };
+      const handle = (each: AllStreamResolvedEvent): boolean => {
+        total += 1;
+        last = readPosition(each);
+        return (isEnough = take(each));
+      };
+      await readUntil(this.connection.client.readAll(page, BUFFERED), handle, attemptMs);
+      from = isEnough || total - before < maxCount ? undefined : last;
     }
     return total;
   }
 
-  /** The server checks an append of no events, which costs less than a read of the newest event; no reader sees it. */
-  private async check({ stream, expected }: StreamAppend): Promise<Done | Conflict> {
+  /** Appends no events, which the server checks at less than the cost of a read and which no reader sees. */
+  private async check({ stream, expected }: StreamAppend): Promise<Outcome> {
     if (expected === 'no_stream') {
       const actual = await this.readHead(stream);
       return actual === null ? { revision: -1, position: null } : { actual };
@@ -221,30 +194,30 @@ export class EventStoreDbEventStore implements EventStore {
     });
   }
 
-  private async append({ stream, events, expected }: StreamAppend): Promise<Done | Conflict> {
+  private async append({ stream, events, expected }: StreamAppend): Promise<Outcome> {
     const started = performance.now();
-    let result: AppendResult;
+    let sent: AppendResult | Outcome;
     try {
-      const sent = await this.retrying(async (attemptMs) => {
+      sent = await this.retrying(async (attemptMs) => {
         // The server knows a repeat only where the expectation is the one of the first time, and forgets.
-        const known = expected === 'no_stream' ? null : toResult(await this.latest(stream), events);
-        if (known !== null) return known;
+        const known = expected === 'no_stream' ? [] : await this.readOne(stream, LATEST);
+        const repeated = toOutcome(known.toReversed(), events);
+        if (repeated !== null) return repeated;
         setImmediate(() => failpoint('commit.sent'));
         return inTime(this.send({ stream, events, expected }, attemptMs), attemptMs);
       });
-      if (!('success' in sent)) return sent;
-      result = sent;
     } catch (error) {
       if (!(error instanceof WrongExpectedVersionError)) throw error;
       const stored = await this.readStream(stream);
-      return toResult(stored, events) ?? { actual: stored.at(-1)?.revision ?? null };
+      return toOutcome(stored, events) ?? { actual: stored.at(-1)?.revision ?? null };
     }
+    if (!('success' in sent)) return sent;
     appendDuration.observe((performance.now() - started) / 1000);
     appendUnits.inc();
-    const revision = Number(result.nextExpectedRevision);
-    const { position } = result;
-    if (events.length === 1 && position !== undefined)
-      return { revision, position: String(position.commit + this.shift) };
+    this.committed.notify();
+    const revision = Number(sent.nextExpectedRevision);
+    if (events.length === 1 && sent.position !== undefined)
+      return { revision, position: String(sent.position.commit + this.shift) };
     // The server does not name the event of several to which its position belongs.
     const [last] = await this.readStream(stream, { fromRevision: revision });
     return { revision, position: last?.position ?? null };
@@ -252,73 +225,50 @@ export class EventStoreDbEventStore implements EventStore {
 
   private send({ stream, events, expected }: StreamAppend, attemptMs: number): Promise<AppendResult> {
     return this.connection.client.appendToStream(stream, events.map(toEventData), {
-      expectedRevision: toExpectedRevision(expected),
+      expectedRevision: expected === 'no_stream' ? NO_STREAM : BigInt(expected),
       requiresLeader: true,
       deadline: attemptMs,
     });
   }
 
-  /** The newest events of a stream, oldest first. */
-  private async latest(stream: string): Promise<readonly RecordedEvent[]> {
-    return (await this.readOne(stream, BACKWARDS, END, REPEATS_WITHIN)).toReversed();
-  }
-
   private async readHead(stream: string): Promise<number | null> {
-    return (await this.readOne(stream, BACKWARDS, END, 1)).at(-1)?.revision ?? null;
+    return (await this.readOne(stream, NEWEST)).at(-1)?.revision ?? null;
   }
 
-  private async readOne(
-    stream: string,
-    direction: Direction,
-    fromRevision: ReadRevision,
-    maxCount?: number,
-  ): Promise<readonly RecordedEvent[]> {
-    const stored = await this.readRaw(stream, direction, fromRevision, maxCount);
+  private async readOne(stream: string, options: ReadStreamOptions): Promise<readonly RecordedEvent[]> {
+    const stored = await this.readRaw(stream, options);
     const { shift } = await this.positions();
     return stored.map((each) => toRecordedEvent(each, shift)).filter((event) => event !== null);
   }
 
-  /** Returns the positions for a copy, which changes them. */
   refreshedPositions(): Promise<Positions> {
     this.known = null;
     return this.positions();
   }
 
-  /** Read once: events are copied only to a log that no service follows. */
+  /** The positions are read once: events are copied only to a log that no service follows. */
   private positions(): Promise<Positions> {
-    this.known ??= this.readRaw(COPIED_STREAM, FORWARDS, START).then((marks) => new Positions(marks));
+    this.known ??= this.readRaw(COPIED_STREAM, {}).then((marks) => new Positions(marks));
     this.known.catch(() => (this.known = null));
     return this.known;
   }
 
   private async mark(): Promise<{ readonly logId: string; readonly revision: number } | null> {
-    // The newest counts: a copy makes another log of this one.
-    const [mark] = await this.readRaw(IDENTITY_STREAM, BACKWARDS, END, 1);
+    // The newest mark counts: a copy gives the log another identity.
+    const [mark] = await this.readRaw(IDENTITY_STREAM, NEWEST);
     if (!mark?.event) return null;
     const { log_id: logId } = mark.event.data as unknown as { readonly log_id: string };
     return { logId, revision: Number(mark.event.revision) };
   }
 
-  private async readRaw(
-    stream: string,
-    direction: Direction,
-    fromRevision: ReadRevision,
-    maxCount?: number,
-  ): Promise<readonly ResolvedEvent[]> {
+  private readRaw(stream: string, options: ReadStreamOptions): Promise<readonly ResolvedEvent[]> {
     return this.retrying(async (attemptMs) => {
       const events: ResolvedEvent[] = [];
-      const options = { fromRevision, direction, requiresLeader: true, ...(maxCount && { maxCount }) };
+      const read = this.connection.client.readStream(stream, { ...options, requiresLeader: true }, BUFFERED);
       try {
-        await readUntil(
-          this.connection.client.readStream(stream, options, BUFFERED),
-          (each) => {
-            events.push(each);
-            return false;
-          },
-          attemptMs,
-        );
+        await readUntil(read, (each) => events.push(each) < 0, attemptMs);
       } catch (error) {
-        if (!isNoStream(error)) throw error;
+        if (!(error instanceof StreamNotFoundError)) throw error;
       }
       return events;
     });
@@ -327,11 +277,7 @@ export class EventStoreDbEventStore implements EventStore {
   private retrying<T>(work: (attemptMs: number) => Promise<T>): Promise<T> {
     return retryWhileUnavailable(work, {
       timeoutMs: this.timeoutMs,
-      onTimeout: (since) => {
-        if (!this.connection.reconnect(since)) return;
-        // Theirs belong to the former client.
-        for (const subscription of this.open) subscription.restart();
-      },
+      onTimeout: (since) => this.connection.reconnect(since),
     });
   }
 }
@@ -340,11 +286,8 @@ function readPosition(each: AllStreamResolvedEvent): Position | undefined {
   return (each.link ?? each.event)?.position;
 }
 
-/**
- * What became of an append whose events are in the stream already: done when all of them are, refused when only
- * some are. Null when none is.
- */
-function toResult(stored: readonly RecordedEvent[], events: StreamAppend['events']): Done | Conflict | null {
+/** The outcome of an append whose events may be stored: done with all of them, a conflict with some, null with none. */
+function toOutcome(stored: readonly RecordedEvent[], events: StreamAppend['events']): Outcome | null {
   const known = stored.filter(({ id }) => events.some((each) => each.id === id));
   const last = known.at(-1);
   if (last === undefined) return null;

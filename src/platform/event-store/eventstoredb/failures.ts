@@ -6,7 +6,6 @@ import {
   MaxAppendSizeExceededError,
   NotLeaderError,
   StreamDeletedError,
-  StreamNotFoundError,
   TimeoutError,
   UnavailableError,
 } from '@eventstore/db-client';
@@ -17,15 +16,14 @@ import { EventStoreUnavailable } from '../port.js';
 
 const RETRY = { firstMs: 50, maxMs: 800 };
 const ATTEMPTS = 5;
-/**
- * The time limit of a first attempt. It is short because the server may be down while its cluster has another leader.
- */
+/** The time limit of a first attempt, short because the cluster may have elected another leader. */
 const FIRST_ATTEMPT_MS = 3000;
 /** The time limit after a timeout: enough to ask one stopped node for the leader, and then another node. */
 const NEXT_ATTEMPT_MS = 1500;
 /** gRPC statuses: cancelled, deadline exceeded, unavailable. With no server the client throws these raw. */
 const UNAVAILABLE_CODES: ReadonlySet<unknown> = new Set([1, 4, 14]);
-/** An event that the server has checked against and not yet replicated. */
+
+/** The server checked against an event that is not replicated yet. */
 export class NotReadableYet extends Error {
   override readonly name = 'NotReadableYet';
   override readonly message = 'the event store has an event that cannot be read yet';
@@ -43,7 +41,7 @@ const UNAVAILABLE_TYPES = [
 const UNAVAILABLE_MESSAGES =
   /discover|no leader|server is not ready|rst_stream|goaway|session|socket|econn|shut(ting)? ?down/i;
 
-/** The request, or the rights of the service, are at fault: no later attempt fares better. */
+/** The request or the rights of the service are at fault: a retry would fail in the same way. */
 export class EventStoreRefusal extends Error {
   override readonly name = 'EventStoreRefusal';
 }
@@ -56,12 +54,8 @@ function isServerUnavailable(error: unknown): boolean {
   return ('code' in error && UNAVAILABLE_CODES.has(error.code)) || UNAVAILABLE_MESSAGES.test(error.message);
 }
 
-export function isNoStream(error: unknown): boolean {
-  return error instanceof StreamNotFoundError;
-}
-
 /** Returns the remedy of an error that repeats, or null. */
-export function refusal(error: unknown): string | null {
+function refusal(error: unknown): string | null {
   if (error instanceof AccessDeniedError) {
     return 'the event store denies access: EVENT_STORE_URL needs a user who may read all streams, read and write the streams of the service (docs/eventstoredb.md)';
   }
@@ -74,7 +68,7 @@ export function refusal(error: unknown): string | null {
   return null;
 }
 
-/** No response in time. The channel may lead to a server that is stopped: the next attempt needs another one. */
+/** A timeout. The channel may lead to a stopped server: the next attempt needs another one. */
 export class NoResponseInTime extends Error {
   override readonly name = 'NoResponseInTime';
   override readonly message = 'the event store did not respond in time';
@@ -112,7 +106,7 @@ export async function retryWhileUnavailable<T>(
   }
 }
 
-/** The client waits for a server that is stopped without a bound, or with the server's. */
+/** Bounds the wait for a stopped server, which the client does not. */
 export function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
   return withTimeout(ms, work, () => {
     throw new NoResponseInTime();

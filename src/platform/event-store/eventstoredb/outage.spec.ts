@@ -1,6 +1,7 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../kernel/ids.js';
+import { EventFeed } from '../../projections/event-feed.js';
 import { EventStoreUnavailable } from '../port.js';
 import { openEventStoreDb, type EventStoreDbEventStore } from './eventstoredb-event-store.js';
 
@@ -40,13 +41,11 @@ describe.each([
       expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(EventStoreUnavailable) });
   });
 
-  it.each(['the subscription', 'the store'])('lets a subscription wait until %s is closed', async (what) => {
-    const subscription = store.subscribe(null);
-    const ended = (async () => {
-      for await (const events of subscription) expect(events).toHaveLength(0);
-    })();
+  it('lets the feed of subscriptions wait until it is stopped', async () => {
+    const feed = new EventFeed(store);
+    feed.start();
     await new Promise((resolve) => setTimeout(resolve, 300));
-    await (what === 'the store' ? store : subscription).close();
-    await ended;
+    await feed.stop();
+    expect(await feed.after(null, 1, 1)).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { START, type ResolvedEvent } from '@eventstore/db-client';
 import { describe, expect, it } from '@jest/globals';
 import { Positions } from './positions.js';
 
-/** Marks that follow copied events up to these positions, at these places of the server. */
+/** Marks after copied events up to these positions, at these positions of the server. */
 function marked(...marks: readonly (readonly [position: string, commit: bigint])[]): Positions {
   const stored = marks.map(([position, commit]) => ({
     event: { data: { position }, position: { commit, prepare: commit } },
@@ -33,7 +33,7 @@ describe('positions of a log with copied events', () => {
     expect(positions.startAfter('180500')).toEqual(at(180_500n));
   });
 
-  it('of later events are raised where the copied ones are higher than the server is far', () => {
+  it("of later events are raised where the copied positions are higher than the server's", () => {
     const positions = marked(['5000000', 180_000n]);
     expect(positions.shift).toBe(4_820_000n);
     expect(positions.startAfter('5000000')).toEqual(at(180_000n));

@@ -1,20 +1,20 @@
 import { START, type ReadPosition, type ResolvedEvent } from '@eventstore/db-client';
 import { toReadPosition } from './wire.js';
 
-/** All copied events up to `position`, which is the one that they had, are before `commit`, and no others. */
+/** A mark of a copy: exactly the copied events up to `position`, their former one, are before `commit`. */
 interface Mark {
   readonly position: bigint;
   readonly commit: bigint;
 }
 
 /**
- * The positions of a log whose first events may be copied from another store (ADR 189). Copied events have those that
- * they had, so that checkpoints, ledger and heads remain valid; the server knows its own alone. Marks, one after each
- * page of the copy, lead from the former to the latter.
+ * The positions of a log whose first events may be copied from another store (ADR 189). Copied events retain their
+ * positions, so that checkpoints, ledger and heads remain valid. Marks, one after each page of the copy, map these to
+ * the server's own.
  */
 export class Positions {
   private readonly marks: readonly Mark[];
-  /** Is added to the server's position of an event that was not copied: it follows the copied ones. */
+  /** The offset of events that were not copied, from the server's position, so that they follow the copied ones. */
   readonly shift: bigint;
 
   constructor(stored: readonly ResolvedEvent[]) {
@@ -34,7 +34,7 @@ export class Positions {
     return this.marks.at(-1);
   }
 
-  /** Returns the start of a read after `position`. Earlier events may come again. */
+  /** Returns the start of a read after `position`, which may repeat earlier events. */
   startAfter(position: string | null): ReadPosition {
     if (position === null) return START;
     const requested = BigInt(position);

@@ -2,13 +2,13 @@ import type { Position, StreamingRead } from '@eventstore/db-client';
 import { NoResponseInTime } from './failures.js';
 import { comparePositions } from '../port.js';
 
-/** Objects that wait between the connection and us: enough that the connection is not stopped and started for a few. */
+/** The buffer of a read: large enough that the connection does not pause for a few events. */
 export const BUFFERED = { highWaterMark: 512 };
 
 /**
- * Hands on what `read` gives until it ends or `take` says true, for enough. However it ends, the call below is
- * cancelled and emptied: with unread messages it would never come to its end, stay in memory, and hold up `close`.
- * Rejects when nothing came for `timeoutMs`, because the client waits without a bound.
+ * Passes each item of `read` to `take` until the read ends or `take` returns true. Then it cancels and empties the
+ * call: one with unread messages would never end, stay in memory and delay `close`. Rejects after `timeoutMs` without
+ * an item, because the client waits without a bound.
  */
 export async function readUntil<E>(
   read: StreamingRead<E>,
@@ -34,7 +34,7 @@ export async function readUntil<E>(
   };
   read.on('data', onData);
   read.on('end', () => settle());
-  // Stays for good: an error that comes after the end must not count as unhandled.
+  // The listener stays: an error after the end must not count as unhandled.
   read.on('error', (error) => settle(error));
   try {
     await ended;
@@ -46,34 +46,27 @@ export async function readUntil<E>(
   }
 }
 
-/**
- * What is known of the end of the log: where the newest event of ours is, and up to where the server wrote only events
- * behind it (statistics, projections, metadata). Those are skipped the second time.
- */
+/** The known end of the log: the newest event of the service, and the server's own ones behind it, which reads skip. */
 export class Tail {
-  private newest: string | null = null;
+  position: string | null = null;
   private quietUpTo: Position | null = null;
 
-  /** Everything after `newest` up to `scanned` is not ours. */
-  learn(newest: string | null, scanned: Position): void {
-    if (this.quietUpTo !== null && scanned.commit <= this.quietUpTo.commit) return;
-    this.newest = newest;
+  /** Notes that all events after `position` up to `scanned` are the server's own. */
+  learn(position: string | null, scanned: Position): void {
+    if (this.reaches(scanned)) return;
+    this.position = position;
     this.quietUpTo = scanned;
   }
 
-  /** Position of our newest event, when `scanned` shows that nothing of ours can be between it and what is known. */
+  /** Checks that no event of the service lies between `position` and `scanned`. */
   reaches(scanned: Position): boolean {
     return this.quietUpTo !== null && scanned.commit <= this.quietUpTo.commit;
-  }
-
-  get position(): string | null {
-    return this.newest;
   }
 
   /** Returns the start of a read after `after`; `shift` is that of `Positions`. */
   startAfter(after: string | null, shift: bigint): Position | null {
     const { quietUpTo } = this;
-    if (quietUpTo === null || comparePositions(after, this.newest) < 0) return null;
+    if (quietUpTo === null || comparePositions(after, this.position) < 0) return null;
     return comparePositions(after, String(quietUpTo.commit + shift)) < 0 ? quietUpTo : null;
   }
 }

@@ -16,7 +16,7 @@ interface Append {
 
 type Respond = (error: null, message: unknown) => void;
 
-/** Speaks as much of a server's protocol as an append needs, to play what a real one does too rarely. */
+/** A server with the protocol of appends, for events that are rare with a real one. */
 class ScriptedNode {
   readonly appends: Append[] = [];
   port = 0;
@@ -58,7 +58,7 @@ class ScriptedNode {
   }
 }
 
-/** Responds that an append is done. */
+/** Confirms an append. */
 function confirm({ call, request }: Append): void {
   const success = new messages.BatchAppendResp.Success();
   success.setCurrentRevision('0');

@@ -3,12 +3,13 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../kernel/ids.js';
 import { eventually } from '../../../../test/support/eventually.js';
 import { freshStream, someEvent } from '../../../../test/conformance/support.js';
+import { followLog } from '../log-pages.js';
 import { Connection } from './connection.js';
 import { EventStoreDbEventStore } from './eventstoredb-event-store.js';
 
 const url = process.env['EVENTSTOREDB_URL'];
 
-/** What only a real server shows. Its streams have fresh names: a server with a past will do. */
+/** The tests that need a real server. Streams have fresh names, so that it may have other events. */
 (url === undefined ? describe.skip : describe)('the EventStoreDB event store with a server', () => {
   let client: EventStoreDBClient;
   let store: EventStoreDbEventStore;
@@ -37,7 +38,7 @@ const url = process.env['EVENTSTOREDB_URL'];
     }
     const openCalls = (): number =>
       (client as unknown as { disposableStreams: Set<unknown> }).disposableStreams.size;
-    // The stream of appends stays.
+    // The stream of appends remains open.
     await eventually(() => openCalls() <= 1);
   });
 
@@ -57,7 +58,7 @@ const url = process.env['EVENTSTOREDB_URL'];
     expect(scans).toHaveLength(2);
   });
 
-  it('gives the server the cause of an event, and readers nothing of it', async () => {
+  it('gives the cause of an event to the server, and not to readers', async () => {
     const stream = freshStream();
     const event = {
       ...someEvent(),
@@ -70,13 +71,13 @@ const url = process.env['EVENTSTOREDB_URL'];
     expect((await store.readStream(stream))[0]?.metadata).toEqual(event.metadata);
   });
 
-  it('gives a subscription what has come together as one batch', async () => {
+  it('gives a follower what has come together as one batch', async () => {
     const start = await store.head();
     const stream = freshStream();
     await write(stream, 300);
     const sizes: number[] = [];
     let seen = 0;
-    for await (const events of store.subscribe(start)) {
+    for await (const events of followLog(store, start, new AbortController().signal)) {
       sizes.push(events.length);
       seen += events.filter((event) => event.stream === stream).length;
       if (seen === 300) break;

@@ -1,15 +1,13 @@
 import {
   jsonEvent,
-  NO_STREAM,
   type AllStreamResolvedEvent,
-  type AppendExpectedRevision,
   type EventData,
   type Position,
   type ResolvedEvent,
 } from '@eventstore/db-client';
-import type { EventMetadata, ExpectedRevision, JsonObject, NewEvent, RecordedEvent } from '../port.js';
+import type { EventMetadata, JsonObject, NewEvent, RecordedEvent } from '../port.js';
 
-/** Names by which the server's own projections and pages follow what caused an event. */
+/** The names by which the server's own projections follow the cause of an event. */
 const CORRELATION = '$correlationId';
 const CAUSATION = '$causationId';
 /** The position and the time of a copied event in its former store. */
@@ -35,34 +33,27 @@ export function toEventData({ id, type, data, metadata }: NewEvent): EventData {
   });
 }
 
-/** The event as another log gets it: readers get its position and time from there. */
+/** The event for the copy of a log, with its former position and time, which readers of the copy get. */
 export function toCopy({ id, type, data, metadata, position, recordedAt }: RecordedEvent): NewEvent {
   const origin: Origin = { position, recorded_at: recordedAt.toISOString() };
   return { id, type, data, metadata: { ...metadata, [ORIGIN]: origin } as EventMetadata };
 }
 
-export function toExpectedRevision(expected: ExpectedRevision): AppendExpectedRevision {
-  return expected === 'no_stream' ? NO_STREAM : BigInt(expected);
-}
-
-/** We never write transactions, so that the commit and the prepare position of an event are the same. */
+/** The commit and the prepare position of an event are equal, because the service writes no transactions. */
 export function toReadPosition(position: string): Position {
   const commit = BigInt(position);
   return { commit, prepare: commit };
 }
 
-/** Says which log this is. Nothing that happened: readers do not see it. */
+/** The stream of the log's identity, which readers do not see. */
 export const IDENTITY_STREAM = 'log-identity';
 export const IDENTITY_TYPE = 'log.identified.v1';
 
-/** Says where copied events are ({@link Positions}). */
+/** The stream of the places of copied events ({@link Positions}). */
 export const COPIED_STREAM = 'log-copied';
 export const COPIED_TYPE = 'log.copied.v1';
 
-/**
- * Null for links, for events of the server's own, and for what is no JSON: none of them are ours. `shift` is that of
- * {@link Positions}.
- */
+/** Returns null for links, the server's own events and events without JSON. `shift` is that of {@link Positions}. */
 export function toRecordedEvent(
   { event }: ResolvedEvent | AllStreamResolvedEvent,
   shift: bigint,
@@ -85,7 +76,7 @@ export function toRecordedEvent(
   };
 }
 
-/** The metadata as it was written: what is there for the server alone is left out. */
+/** The metadata as the service wrote it, without the members for the server. */
 function ownMetadata(stored: unknown): EventMetadata {
   const entries = Object.entries((stored ?? {}) as EventMetadata);
   return Object.fromEntries(entries.filter(([name]) => !NOT_OURS.has(name)));

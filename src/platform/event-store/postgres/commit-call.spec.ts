@@ -21,7 +21,7 @@ const unit = fc.record({
 });
 type Unit = typeof unit extends fc.Arbitrary<infer T> ? T : never;
 
-/** Names are drawn from few, so that units meet each other; `round` keeps the rounds apart. */
+/** Random units with few names, so that they conflict; `round` separates the rounds. */
 function commitOf({ appends, response }: Unit, round: string): Commit {
   const event = (n: number): NewEvent => ({
     id: deriveId(round, String(n)),
@@ -49,13 +49,13 @@ describe('group commit', () => {
   describe('in PostgreSQL', () => {
     const database = onTestDatabase();
 
-    it('gives every unit the result it would have had alone, in any shared call', async () => {
+    it('gives every unit of a shared call the result that it would have had alone', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(unit, { minLength: 1, maxLength: 25 }), async (units) => {
           const round = newId();
           const commits = units.map((each) => commitOf(each, round));
           const store = new PostgresEventStore(database.pool);
-          // The order in which units took effect: group after group, and within a group as submitted.
+          // The units take effect group by group, and within a group in the order of submission.
           const order: number[] = [];
           const results = await Promise.all(
             commits.map(async (commit, n) => {
@@ -88,7 +88,7 @@ describe('group commit', () => {
     });
   });
 
-  it('keeps apart units that meet, and groups that are too large', () => {
+  it('separates units that conflict, and groups that are too large', () => {
     fc.assert(
       fc.property(fc.array(unit, { minLength: 1, maxLength: 30 }), (units) => {
         const joins = groupOfUnits(2000);
@@ -102,7 +102,7 @@ describe('group commit', () => {
   });
 });
 
-/** Positions differ between stores; whether there is one does not. */
+/** The results without the values of positions, which differ between stores. */
 function comparable(result: CommitResult): object {
   return result.outcome === 'committed' ? { ...result, position: result.position !== null } : result;
 }

@@ -1,17 +1,14 @@
 import { comparePositions, type Commit, type CommitResult } from '../port.js';
 
-/** The most bytes in one call. */
 const GROUP_BYTES = 4 * 1024 * 1024;
 
-/** A commit with its JSON, so that its size is known. */
 export interface EncodedUnit {
   readonly commit: Commit;
   readonly bytes: number;
-  /** Data and metadata of every event of every append, in order. */
   readonly texts: readonly { readonly data: string; readonly metadata: string }[];
 }
 
-/** The one row that `event_store.commit_units` returns; arrays as PostgreSQL writes them. */
+/** The row that `event_store.commit_units` returns. */
 export interface CommitRow {
   readonly heads: readonly number[];
   readonly refused: readonly number[];
@@ -40,8 +37,8 @@ export function encodeUnit(commit: Commit): EncodedUnit {
 }
 
 /**
- * Which units go together: two of one call never write the same stream or response key, nor does one check what another
- * writes. The later one waits for the next call, where it sees what the earlier one wrote.
+ * Selects the units of one call. No two units write the same stream or response key, and none checks a stream that
+ * another writes: the later unit waits for the next call, which sees the writes of the earlier one.
  */
 export function groupOfUnits(maxBytes = GROUP_BYTES): (unit: EncodedUnit) => boolean {
   const written = new Set<string>();
@@ -61,10 +58,7 @@ export function groupOfUnits(maxBytes = GROUP_BYTES): (unit: EncodedUnit) => boo
   };
 }
 
-/**
- * Parameters of one call. Texts go joined by a control character, which JSON escapes and names do not hold: joining
- * is several times cheaper than quoting arrays. Where a text holds it all the same, a random separator is used.
- */
+/** The parameters of one call. A join of texts by a control character is several times cheaper than quoted arrays. */
 export function encodeCall(units: readonly EncodedUnit[], separator: string): string[] {
   const texts = units.flatMap((unit) => unit.texts);
   const appends = units.flatMap(({ commit }, unit) => commit.appends.map((append) => ({ ...append, unit })));
@@ -97,7 +91,7 @@ export function encodeCall(units: readonly EncodedUnit[], separator: string): st
   ];
 }
 
-/** A separator that no text of the units holds. */
+/** Returns a separator that no text of the units contains: the control character, or that and a random text. */
 export function separatorFor(units: readonly EncodedUnit[], random: () => string): string {
   const plain = '\u001e';
   const clashes = units.some(
@@ -118,7 +112,6 @@ interface RespondedRow {
   readonly body: string;
 }
 
-/** One result per unit, in order. */
 export function decodeRow(units: readonly EncodedUnit[], row: CommitRow): CommitResult[] {
   const responded = new Map<number, RespondedRow>();
   for (const each of JSON.parse(row.responded_json ?? '[]') as RespondedRow[]) responded.set(each.unit, each);
@@ -157,7 +150,7 @@ export function decodeRow(units: readonly EncodedUnit[], row: CommitRow): Commit
     });
     return { outcome: 'written' as const, revisions, earlier, last: written > before ? written : null };
   });
-  // Positions were given out one by one under the lock, in the order of the events.
+  // Positions are consecutive under the lock, in the order of the events.
   const start = BigInt(row.last_position ?? 0) - BigInt(written);
   return results.map((result): CommitResult => {
     if (result.outcome !== 'written') return result;

@@ -5,7 +5,6 @@ import { failpoint } from '../../failpoints.js';
 import { waitForRetry } from '../../jobs/backoff.js';
 import { ChangeNotifier, GroupCall } from '../../jobs/group-call.js';
 import { appendDuration, appendUnits } from '../../telemetry/metrics.js';
-import { PollingSubscription } from '../polling-subscription.js';
 import {
   comparePositions,
   EventStoreUnavailable,
@@ -14,7 +13,6 @@ import {
   type EventStore,
   type ReadOptions,
   type RecordedEvent,
-  type Subscription,
   type EventMetadata,
   type JsonObject,
 } from '../port.js';
@@ -31,7 +29,7 @@ import {
 import { isDatabaseUnavailable } from '../../postgres/unavailable.js';
 
 const GROUP = { max: 256, gatherMs: 1, group: () => groupOfUnits() };
-/** Maximum data of one page: thousands of events must not be gigabytes. */
+/** The largest size of a page, which bounds thousands of large events. */
 const PAGE_BYTES = 16 * 1024 * 1024;
 const RETRY = { firstMs: 25, maxMs: 800 };
 const ATTEMPTS = 6;
@@ -52,13 +50,12 @@ export class PostgresEventStore implements EventStore {
   readonly atomic = true;
   readonly carriesResponses = true;
 
-  private readonly committed = new ChangeNotifier();
+  readonly committed = new ChangeNotifier();
   private newest: string | null = null;
   private readonly group = new GroupCall((units: readonly EncodedUnit[]) => this.call(units), GROUP);
-  private readonly open = new Set<Subscription>();
 
   constructor(
-    private readonly pool: Pool,
+    readonly pool: Pool,
     private readonly timeoutMs = QUERY_TIMEOUT_MS,
   ) {}
 
@@ -79,20 +76,10 @@ export class PostgresEventStore implements EventStore {
   }
 
   async readAll(after: string | null, limit: number): Promise<readonly RecordedEvent[]> {
-    // A read from the start includes rows that somebody inserted before the first position.
+    // A read from the start includes rows that were inserted before the first position.
     return after === null
       ? this.read('event_store.read_first', toPage('true', '$1'), [limit])
       : this.read('event_store.read_all', toPage('position > $1', '$2'), [after, limit]);
-  }
-
-  subscribe(after: string | null): Subscription {
-    const subscription = new PollingSubscription(
-      (from, limit) => this.readAll(from, limit),
-      this.committed,
-      after,
-    );
-    this.open.add(subscription);
-    return subscription;
   }
 
   async head(): Promise<string | null> {
@@ -102,7 +89,7 @@ export class PostgresEventStore implements EventStore {
       [],
     );
     const position = rows[0]![0];
-    // Another process wrote: the caller waits for it, so the subscriptions need not poll first.
+    // A caller waits for a commit of another process: followers need not poll first.
     if (comparePositions(position, this.newest) > 0) this.committed.notify();
     this.newest = position;
     return position;
@@ -121,10 +108,9 @@ export class PostgresEventStore implements EventStore {
     }
   }
 
-  /** Ends the subscriptions and waits for pending commits. The pool belongs to the caller. */
-  async close(): Promise<void> {
-    await Promise.all([...this.open].map((subscription) => subscription.close()));
-    await this.group.settled();
+  /** Waits for pending commits. The pool belongs to the caller. */
+  close(): Promise<void> {
+    return this.group.settled();
   }
 
   private async read(
@@ -148,7 +134,7 @@ export class PostgresEventStore implements EventStore {
     });
   }
 
-  /** One call for a group. When a statement fails for its content, each unit goes alone, so that only that one fails. */
+  /** Sends one call for a group. Where its content is at fault, each unit is sent alone, so that only one fails. */
   private async call(units: readonly EncodedUnit[]): Promise<readonly PromiseSettledResult<CommitResult>[]> {
     const started = performance.now();
     try {
@@ -177,7 +163,7 @@ export class PostgresEventStore implements EventStore {
     let isInDoubt = true;
     try {
       const sent = client.query<CommitRow>(bounded(statement, remainingMs));
-      // The statement is with the kernel; an immediate could run after the result, and the response.
+      // The kernel has the statement. An immediate could run after the response.
       failpoint('commit.sent');
       const { rows } = await sent;
       isInDoubt = false;
@@ -187,15 +173,12 @@ export class PostgresEventStore implements EventStore {
     }
   }
 
-  /**
-   * Tries again while the database is unavailable. A call whose connection died may have been committed: event ids and
-   * keys of responses make the repeat of it harmless.
-   */
+  /** Retries while the database is unavailable. Event ids and response keys make the repeat of a commit harmless. */
   private async withRetries<T>(work: (remainingMs: number) => Promise<T>): Promise<T> {
     const until = performance.now() + this.timeoutMs;
     for (let attempt = 0; ; attempt += 1) {
       try {
-        // All attempts together wait no longer than one may: the commits that come after wait for this one.
+        // All attempts share one time limit: later commits wait for this one.
         return await work(Math.max(1, until - performance.now()));
       } catch (error) {
         if (!isDatabaseUnavailable(error)) throw error;
@@ -210,7 +193,7 @@ function unavailable(error: unknown): EventStoreUnavailable {
   return new EventStoreUnavailable('the event store is unavailable', { cause: error });
 }
 
-/** An event whose JSON is parsed lazily: subscriptions skip most events unread. */
+/** An event with lazily parsed JSON: subscriptions skip most events. */
 export class StoredEvent implements RecordedEvent {
   private parsedData: JsonObject | undefined;
   private parsedMetadata: EventMetadata | undefined;

@@ -1,20 +1,19 @@
-/** Key of the advisory lock that every append takes: one group commit at a time. */
+/** The advisory lock of appends: one group commit at a time. */
 const APPEND_LOCK = 7_331_002;
 
 /**
- * `event_store.commit_units`: one group commit. Each unit is checked separately and written as a whole or not at all.
+ * The function of a group commit. It checks each unit separately and writes it as a whole or not at all.
  *
- * The lock is acquired in a separate statement, so that every later statement sees all that was committed before:
- * revisions are checked against the truth, and positions are in commit order, so that a reader of
- * `position > last` misses nothing.
+ * It acquires the lock in a separate statement, so that later statements see all earlier commits: revisions are
+ * current, and positions are in commit order, so that a reader of `position > last` misses nothing.
  *
- * Texts of one kind arrive joined by `separator`. Expectations: -1 no stream, or a revision.
- * `event_places` is the place of an event in its append, `append_sizes` the number of an append's events.
- * The settings keep the plan that fits a large table even while the table is small, and spare planning.
+ * Texts of one kind are joined by `separator`. An expectation is a revision, or -1 for no stream. `event_places` is the
+ * place of an event in its append, `append_sizes` the number of an append's events. The settings avoid planning, and
+ * plans for a small table.
  *
- * Returns one row: the revision of each append's stream before (-1: none), the first refused append of each refused
- * unit, the appends that were done before with their revisions and positions, the responses stored before as JSON,
- * and the last position given out.
+ * Returns one row: the earlier revision of each append's stream (or -1), the first refused append of each refused unit,
+ * the appends of earlier commits with their revisions and positions, earlier responses as JSON, and the last new
+ * position.
  */
 const COMMIT_FUNCTION = `
 create or replace function event_store.commit_units(
@@ -140,9 +139,9 @@ $function$
 `;
 
 /**
- * The log itself: events, the responses of keyed requests that are stored with them, and which log it is. Statements
- * that may run again: a database for events alone has no migrations and is prepared with them at boot.
- * Bodies are text because their bytes count; fillfactor leaves room for checkpoints to be updated in place.
+ * The tables of the log: events, stored responses and the identity. The statements are repeatable: a database for
+ * events alone has no migrations and runs them at boot. Bodies are text to retain their bytes; fillfactor leaves room
+ * for checkpoints to be updated in place.
  */
 export const LOG_SCHEMA = `
 create schema if not exists event_store;

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The keys that seal (those of persons, and the ring that wraps them), changes of operations, and the counters of rate limits. */
+/** The keys of persons and of the ring, the changes of operations, the processes, and the counters of rate limits. */
 export class Platform1795000000101 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
