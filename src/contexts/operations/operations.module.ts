@@ -20,10 +20,7 @@ import { AdminSearchController } from './http/admin/search.controller.js';
 import { AdminSystemController } from './http/admin/system.controller.js';
 import { OperationsView, operationViews } from './views/operations.js';
 
-/**
- * The operations of operators with reasons and approvals (admin-api.md 4), the state of the service, the search across
- * contexts.
- */
+/** Operations of operators (admin-api.md 4), the state of the service, and the search across contexts. */
 @Global()
 @Module({
   imports: [DiscoveryModule],

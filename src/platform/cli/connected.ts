@@ -7,8 +7,8 @@ import { isSchemaMismatch } from '../postgres/migrate.js';
 import type { CliContext } from './cli-context.js';
 
 /**
- * For programs that read database and event store and migrate nothing. Throws ConfigError when the two do not
- * belong together (ADR 102), or when the database is older than this version.
+ * Connects a program to database and event store, without a migration. Throws ConfigError for an event store of another
+ * database (ADR 102) and for a database of an older version.
  */
 export async function connected<T>(
   cli: CliContext,

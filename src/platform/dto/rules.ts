@@ -15,11 +15,10 @@ export const USDC: Schema = {
   examples: ['25.50'],
 };
 
-/** PostgreSQL has no text with NUL: a query with one fails. */
+/** A query of PostgreSQL fails with a NUL in a text. */
 const withoutNul = (value: string): string | Fault =>
   value.includes('\0') ? new Fault('must not contain control characters') : value;
 
-/** A string that `read` accepts: it gives the value the program uses, or a {@link Fault}. */
 export function text(schema: Schema = {}, read: (value: string) => unknown = withoutNul): Rule {
   return {
     schema: { type: 'string', ...schema },
@@ -27,13 +26,12 @@ export function text(schema: Schema = {}, read: (value: string) => unknown = wit
   };
 }
 
-/** A UUID in lower case. */
+/** A UUID, read in lower case. */
 export const uuid: Rule = {
   schema: UUID,
   read: (value) => readUuid(value) ?? new Fault('must be a uuid'),
 };
 
-/** One of some strings. */
 export function oneOf(values: readonly string[]): Rule {
   const fault = new Fault(values.length > 1 ? `must be one of ${values.join(', ')}` : `must be ${values[0]}`);
   return {
@@ -76,7 +74,7 @@ export const day: Rule = {
   },
 };
 
-/** A date and time of ISO 8601 with an offset, as a Date. */
+/** A date and time of ISO 8601 with an offset, read as a Date. */
 export const instant: Rule = {
   schema: TIME,
   read: (value) =>
@@ -84,7 +82,6 @@ export const instant: Rule = {
     new Fault('must be a date and time such as 2026-01-31T12:00:00Z'),
 };
 
-/** An object of any content. */
 export const freeForm: Rule = {
   schema: { type: 'object' },
   read: (value) => (isObject(value) ? value : new Fault('must be an object')),

@@ -44,7 +44,6 @@ class DisplayedFailure {
   @ApiProperty({ type: 'string' }) message!: string;
 }
 
-/** An operation (admin-api.md 4). */
 export class DisplayedOperation {
   @ApiProperty(UUID) id!: string;
   @ApiProperty({ type: 'string', examples: ['users.erase'] }) name!: string;
@@ -65,5 +64,5 @@ export class DisplayedOperation {
   @Nested(() => DisplayedFailure, { nullable: true }) failure!: DisplayedFailure | null;
 }
 
-/** The 202 of a write that waits for a second person, and an operation that is read. */
+/** The response of a read, and the 202 of a write that waits for a second person. */
 export class OperationResponse extends ResourceOf('operation', DisplayedOperation) {}

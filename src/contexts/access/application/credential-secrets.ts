@@ -20,10 +20,9 @@ import { upTo } from '../../../platform/cache-size.js';
 
 const SECRET_BYTES = 32;
 
-/** The secret of a credential, for the response alone. */
 export interface CredentialWithSecret {
   readonly credential_id: string;
-  /** The secret; null a day after it was requested. */
+  /** Null a day after the request. */
   readonly secret: string | null;
 }
 
@@ -42,10 +41,7 @@ export class CredentialSecrets {
     this.mode = config.mode === 'production' ? 'live' : 'test';
   }
 
-  /**
-   * A random secret for this id; the same for a day, so that a retry after a crash issues it again. Throws
-   * `invalid_transition` later.
-   */
+  /** Returns the random secret of an id, for a day, so that a retry issues it again. Throws `invalid_transition` later. */
   async obtain(kind: CredentialKind, ownerId: string, id: string): Promise<CredentialSecret> {
     const { prefix } = KIND_RULES[kind];
     // The HMAC key is the UTF-8 bytes of this text (contract.md 2.2, 21.3).
@@ -59,12 +55,11 @@ export class CredentialSecrets {
     return { credential_id: id, sealed_secret: sealed, secret_hash: this.toHash(secret) };
   }
 
-  /** The secret that was obtained for this id. */
   async issued(id: string): Promise<CredentialWithSecret> {
     return { credential_id: id, secret: await this.fresh.find(id) };
   }
 
-  /** Checks the form of an admin key before it is worth a query. */
+  /** Checks the form of an admin key, to save a query. */
   isAdmin(text: string): boolean {
     return isAdminSecret(this.mode, text);
   }
@@ -74,7 +69,7 @@ export class CredentialSecrets {
     return this.keyedHash.of('credential secret', secret);
   }
 
-  /** Throws SealError when the text was sealed for another owner, kind or credential. */
+  /** Throws SealError for a secret that was sealed for another owner, kind or credential. */
   open({ kind, owner_id, credential_id, sealed_secret }: SealedCredential): string {
     return this.secrets.open(toAssociatedData(kind, owner_id, credential_id), sealed_secret ?? '');
   }
@@ -100,7 +95,7 @@ export function adminSecret(mode: KeyMode, bytes: Uint8Array): string {
   return text + checksum(text);
 }
 
-/** Checks that the text has the form of an admin key of this mode with a right check sum. */
+/** Checks the form and the checksum. */
 export function isAdminSecret(mode: KeyMode, text: string): boolean {
   if (FORM.exec(text)?.[1] !== mode) return false;
   return checksum(text.slice(0, -CHECK_DIGITS)) === text.slice(-CHECK_DIGITS);
@@ -110,7 +105,7 @@ function checksum(text: string): string {
   return base62(BigInt(crc32(text)), CHECK_DIGITS);
 }
 
-/** Most significant digit first, padded with `0`. */
+/** Returns the digits, most significant first, padded with `0`. */
 function base62(number: bigint, length: number): string {
   let digits = '';
   for (let rest = number; rest > 0n; rest /= 62n) digits = DIGITS[Number(rest % 62n)] + digits;
@@ -119,7 +114,7 @@ function base62(number: bigint, length: number): string {
 
 const SIGNATURE = /^[0-9a-f]{64}$/;
 
-/** Secrets as KeyObjects: creating them for each check would double its cost. */
+/** A cache of KeyObjects, whose creation costs as much as a check. */
 const keys = new LRUCache<string, KeyObject>({
   ...upTo(10_000),
   memoMethod: (secret) => createSecretKey(secret, 'utf8'),
@@ -130,7 +125,7 @@ export function sign(secret: string, prefix: string, body: Buffer): Buffer {
   return createHmac('sha256', keys.memo(secret)).update(prefix, 'utf8').update(body).digest();
 }
 
-/** Returns the place of the secret that created the signature (lower-case hex), or -1. Compares in constant time. */
+/** Returns the index of the secret of the signature (lower-case hex), or -1. Compares in constant time. */
 export function signerAmong(
   secrets: readonly string[],
   signature: string,
@@ -142,7 +137,7 @@ export function signerAmong(
   return secrets.map((secret) => timingSafeEqual(given, sign(secret, prefix, body))).lastIndexOf(true);
 }
 
-/** A body, as the request log keeps what was to be signed (admin-api.md 3). */
+/** Returns the digest that represents a body in the request log (admin-api.md 3). */
 export function bodyDigest(body: Buffer | string): string {
   const hash = createHash('sha256').update(body).digest('hex');
   return `sha256:${hash} (${Buffer.byteLength(body)} bytes)`;

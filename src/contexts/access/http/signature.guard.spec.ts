@@ -128,7 +128,7 @@ describe('the signature of a merchant request', () => {
     },
   );
 
-  it('that fails too often is refused without an explanation, and so is a large body from there', async () => {
+  it('is refused without an explanation after too many failures, as is a large body from the same address', async () => {
     for (let n = 0; n < 300; n += 1) verify(HEADERS);
     expect(reply.status).toBe(401);
     expect(verify(HEADERS)).toMatchObject({ status: 429, headers: { 'retry-after': '60' } });
