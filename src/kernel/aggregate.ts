@@ -45,7 +45,7 @@ export function fold<State, Event extends DomainEvent>(
   return state;
 }
 
-/** For each type of event, the members of a state that it sets. A projection sets the columns of the same names. */
+/** The members of a state that each type of event sets. A projection sets the columns of the same names. */
 export type Changes<State, Event extends DomainEvent> = {
   readonly [Type in Event['type']]: (data: Extract<Event, { type: Type }>['data']) => Partial<State>;
 };

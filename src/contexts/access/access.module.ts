@@ -1,7 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { defineContext } from '../../platform/context.js';
-import { OperatorDirectory } from '../../platform/operations/operator-directory.js';
+import { OperatorDirectory } from '../../platform/operations/operations.js';
 import { AdminCallers } from '../../platform/http/admin/admin.guard.js';
 import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../platform/http/merchant-directory.js';
 import { MemoryBudget } from '../../platform/http/request-body.js';

@@ -1,10 +1,9 @@
 import { Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { defineContext } from '../../platform/context.js';
-import { Operations } from '../../platform/operations/operations.js';
+import { Operations, OperatorLookups } from '../../platform/operations/operations.js';
 import { SYSTEM_HANDLERS } from '../../platform/cli/system-commands.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
-import { OperatorLookups } from '../../platform/operations/operator-lookups.js';
 import { Definitions } from './application/definitions.js';
 import { Execution, OperationStreams } from './application/execution.js';
 import { OperationsService } from './application/request-operation.js';

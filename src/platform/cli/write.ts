@@ -5,8 +5,7 @@ import { Fault } from '../../kernel/fault.js';
 import type { Rule } from '../dto/field.js';
 import { reasonRule, ticketRule } from '../http/admin/writes.js';
 import type { OperatorCommand } from '../operations/operation.js';
-import { OperatorDirectory } from '../operations/operator-directory.js';
-import { Operations, SHELL, type OperationJson } from '../operations/operations.js';
+import { OperatorDirectory, Operations, SHELL, type OperationJson } from '../operations/operations.js';
 import { cliAction, type CliContext, type CliOutcome } from './cli-context.js';
 
 /** Requests an operation of the shell and returns its result. Throws {@link Waiting} while it waits for a second person. */

@@ -38,7 +38,7 @@ export function Field(rule: Rule, options: FieldOptions = {}): PropertyDecorator
     documented(rule.schema, options),
     // Type reads this metadata. Array keeps class-transformer from the construction of a BigInt.
     Reflect.metadata('design:type', Array),
-    // With any type class-transformer does not copy the sent object, whose member `constructor` it would call.
+    // A type keeps class-transformer from a copy of the sent object, whose member `constructor` it would call.
     Type(() => Boolean),
     Transform(({ obj, key }: { obj: Readonly<Record<string, unknown>>; key: string }) => read(obj[key])),
     isValid((value) => value),

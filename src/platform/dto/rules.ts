@@ -5,6 +5,8 @@ import { tidy } from '../../kernel/typed-text.js';
 import { isObject, type Rule, type Schema } from './field.js';
 
 /** Schemas that many members share. */
+export const TEXT: Schema = { type: 'string' };
+export const STRINGS: Schema = { type: 'array', items: TEXT };
 export const UUID: Schema = { type: 'string', format: 'uuid' };
 export const TIME: Schema = { type: 'string', format: 'date-time' };
 export const COUNT: Schema = { type: 'integer', minimum: 0 };
@@ -14,6 +16,11 @@ export const USDC: Schema = {
   description: 'A decimal of USDC.',
   examples: ['25.50'],
 };
+
+/** The schema of a member that may be null. */
+export function nullable(schema: Schema, description?: string): Schema {
+  return { ...schema, nullable: true, ...(description !== undefined && { description }) };
+}
 
 /** A query of PostgreSQL fails with a NUL in a text. */
 const withoutNul = (value: string): string | Fault =>

@@ -4,7 +4,7 @@ import type { AnyCommand } from './operation.js';
 
 /** A person who requests or decides an operation (`requested_by`, `decided_by` of admin-api.md 4). */
 export interface Requester {
-  /** Null for the shell of the machine. */
+  /** The operator; null for the shell of the machine. */
   readonly operatorId: string | null;
   /** `shell` for the shell of the machine. */
   readonly name: string;
@@ -60,4 +60,22 @@ export abstract class Operations {
   abstract request(command: AnyCommand, request: OperationRequest): Promise<OperationOutcome>;
   /** Returns the revision of a subject by its streams; null where none of them exists. */
   abstract findRevision(streams: readonly string[]): Promise<number | null>;
+}
+
+/** The present scopes of persons. The access context provides them. */
+export abstract class OperatorDirectory {
+  /** The scopes of the shell of the machine. */
+  abstract readonly allScopes: ReadonlySet<string>;
+  /** Reads the person's events. Returns null for an unknown or disabled person. */
+  abstract findScopes(operatorId: string): Promise<ReadonlySet<string> | null>;
+}
+
+/** Records reads of merchants' data by operators, for the portal (admin-api.md 6). The operations context provides it. */
+export abstract class OperatorLookups {
+  /** `subject` is `payout <id>` or `payouts`, for example. The read waits for its record. */
+  abstract record(
+    caller: Pick<Requester, 'operatorId' | 'name'>,
+    merchantIds: readonly string[],
+    subject: string,
+  ): Promise<void>;
 }

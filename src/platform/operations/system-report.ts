@@ -1,11 +1,11 @@
 import { ApiProperty } from '../dto/field.js';
-import { COUNT, TIME } from '../dto/rules.js';
+import { COUNT, nullable, TIME } from '../dto/rules.js';
 import { methodDecorator } from '../discovered-methods.js';
 
 export class BacklogState {
   @ApiProperty({ type: 'string', description: 'The kind of work.' }) name!: string;
   @ApiProperty({ ...COUNT, description: 'Counted up to 10,000.' }) due!: number;
-  @ApiProperty({ ...TIME, nullable: true }) oldest_at!: string | null;
+  @ApiProperty(nullable(TIME)) oldest_at!: string | null;
 }
 
 /** Declares a method that reports the due work of a kind to `GET /admin/v1/system`, for all processes (admin-api.md 3). */

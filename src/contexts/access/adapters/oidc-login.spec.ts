@@ -30,7 +30,7 @@ interface Setup {
   readonly claims?: Claims | Error;
   readonly demanded?: readonly [string, string];
   readonly roles?: readonly (readonly [string, string])[];
-  /** Whether the change of role gives nothing new. */
+  /** True where the change of role adds no scopes. */
   readonly lowers?: boolean;
 }
 

@@ -10,7 +10,7 @@ function credentials(status: ApiCaller['status'] = 'active'): ApiCaller {
   return { merchantId: ID, privateKeys: ['k'], status, ipAllowList: [] };
 }
 
-/** The clock of the process, which no timer moves: what a stalled process sees when it continues. */
+/** The clock of the process, without timers, as a stalled process reads it when it continues. */
 let now: number;
 beforeEach(() => {
   now = 1000;
@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => void jest.restoreAllMocks());
 
-/** The directory of merchants over a query: what it finds is in the events of the merchant. */
+/** The directory of merchants over a query of the index; the merchant's state comes from its events. */
 function directoryOver(query: () => Promise<ApiCaller | null>): MerchantDirectory {
   let found: ApiCaller | null = null;
   const index = { isMerchant: async () => (found = await query()) !== null };
@@ -31,7 +31,7 @@ function directoryOver(query: () => Promise<ApiCaller | null>): MerchantDirector
   return new CredentialDirectory(index as never, { load } as never, {} as never, systemClock).merchants;
 }
 
-/** A directory over `results`, the last of which is repeated, each after `queryMs`; counts its queries. */
+/** A directory whose queries return `results` after `queryMs`, the last one repeatedly, and are counted. */
 function directoryOf(results: readonly (ApiCaller | null | Error)[], queryMs = 0) {
   const query = jest.fn(async () => {
     const result = results[Math.min(query.mock.calls.length, results.length) - 1]!;

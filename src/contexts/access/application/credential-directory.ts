@@ -5,8 +5,7 @@ import { readUuid } from '../../../kernel/ids.js';
 import { upTo } from '../../../platform/cache-size.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { MerchantProfile, MerchantDirectory } from '../../../platform/http/merchant-directory.js';
-import { OperatorDirectory } from '../../../platform/operations/operator-directory.js';
-import type { Requester } from '../../../platform/operations/operations.js';
+import { OperatorDirectory, type Requester } from '../../../platform/operations/operations.js';
 import { NO_PAGE_SETTINGS, type MemoSigning, type PayPageSettings } from '../domain/credential-kinds.js';
 import { credentials, findEnd, isValid, type Credential, type Credentials } from '../domain/credentials.js';
 import { merchant } from '../domain/merchant.js';
@@ -65,7 +64,7 @@ const MAX_UNKNOWN = 10_000;
 const FRESHNESS = { ttl: FRESH_MS, ttlResolution: 0 };
 
 interface PendingLoad<Entry> {
-  /** By `performance.now()`. */
+  /** The time by `performance.now()`. */
   readonly startedAt: number;
   readonly found: Promise<Entry | null>;
 }
@@ -87,7 +86,7 @@ class CachedDirectory<Entry extends object> {
     if (id === null) return null;
     const found = this.known.get(id);
     if (found !== undefined) {
-      // After a failure the entry expires and the next request reports the failure.
+      // A failure lets the entry expire; the next request reports it.
       if (this.known.getRemainingTTL(id) < REFRESH_BELOW_MS) this.refresh(id).catch(() => undefined);
       return found;
     }

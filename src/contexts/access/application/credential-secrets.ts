@@ -22,7 +22,7 @@ const SECRET_BYTES = 32;
 
 export interface CredentialWithSecret {
   readonly credential_id: string;
-  /** Null a day after the request. */
+  /** The secret; null a day after the request. */
   readonly secret: string | null;
 }
 

@@ -59,23 +59,20 @@ export class AccessCommands {
   }
 }
 
-interface DecisionOptions<Of, State> {
-  /** The id of the aggregate; the subject of the command by default. */
-  readonly id?: (command: Of) => string;
-  /** Throws for a command that may not be requested. */
-  readonly check?: (command: Of, state: State) => unknown;
-}
+type Caused = AnyCommand & { readonly cause?: EventMetadata };
 
-/** The handler of an operation that is one decision on one aggregate. */
-export function decisionHandler<
-  Of extends AnyCommand & { readonly cause?: EventMetadata },
-  State,
-  Event extends DomainEvent,
->(
+/**
+ * Creates the handler of an operation that is one decision on one aggregate. `id` is the id of the aggregate, the subject by
+ * default. `check` throws for an inadmissible request.
+ */
+export function decisionHandler<Of extends Caused, State, Event extends DomainEvent>(
   command: Type<Of>,
   aggregate: Aggregate<State, Event>,
   decide: (command: Of, state: State, at: string) => readonly Event[],
-  { id = ({ subjectId }) => subjectId, check }: DecisionOptions<Of, State> = {},
+  {
+    id = ({ subjectId }) => subjectId,
+    check,
+  }: { id?: (command: Of) => string; check?: (command: Of, state: State) => unknown } = {},
 ): Type<OperationHandler<Of>> {
   @CommandHandler(command)
   class DecisionHandler {

@@ -17,7 +17,7 @@ import { knownOperator, operatorPerson } from '../domain/operator.js';
 /** `npm run operator -- ...`: the passkeys of operators, and links to enrol them. */
 export function operatorProgram(program: Command, cli: CliContext): void {
   program.description('Lets operators sign in to the console, and removes their passkeys.');
-  // For the first administrators, and for a person who has lost all passkeys.
+  // The link is for the first administrators, and for a person who has lost all passkeys.
   const link = program
     .command('login-link <email>')
     .description('print a one-time link with which an operator enrols a passkey for the console')

@@ -37,7 +37,7 @@ const TERMS: Terms = {
 };
 const NONE = { withdraw_addresses: null, demands_signing: null, memo_signing: null };
 
-/** What is stored of each kind, to the letter. */
+/** The stored event of each kind. */
 const STORED: Readonly<Record<CredentialKind, object>> = {
   payouts: { ...NONE, scopes: [], merchants: [owner_id], addresses: [], key_id: owner_id },
   exchange: {

@@ -31,7 +31,7 @@ export interface CredentialSecret {
 interface Owner {
   /** The id of the merchant or the operator. */
   readonly owner_id: string;
-  /** Null for an operator's credential. */
+  /** The merchant; null for an operator's credential. */
   readonly merchant_id: string | null;
 }
 
@@ -70,7 +70,7 @@ export interface Credential extends Omit<Issued, 'at'> {
 export interface Credentials {
   readonly credentials: readonly Credential[];
   readonly revoked: readonly Members<'credential_id' | 'key_id'>[];
-  /** By the key. */
+  /** The pay pages by key. */
   readonly pages: Readonly<Record<string, PayPageSettings>>;
 }
 

@@ -3,7 +3,7 @@ import { CONTROL_CHARACTERS } from '../../../kernel/text.js';
 import { tidy } from '../../../kernel/typed-text.js';
 import { Fault } from '../../../kernel/fault.js';
 import { ApiProperty, Field, Nested, PageOf, type Rule } from '../../../platform/dto/field.js';
-import { text, TIME, UUID } from '../../../platform/dto/rules.js';
+import { nullable, text, TEXT, TIME, UUID } from '../../../platform/dto/rules.js';
 import { readRecordable } from '../../../platform/http/admin/writes.js';
 import { MAX_PAGE, ListParameters } from '../../../platform/http/list-query.js';
 import {
@@ -96,15 +96,15 @@ class DisplayedPortalSession {
   @ApiProperty(UUID) id!: string;
   @Nested(() => DisplayedActor, { nullable: true }) actor!: DisplayedActor | null;
   @ApiProperty(SCOPES) scopes!: readonly string[];
-  @ApiProperty({ type: 'string', nullable: true }) return_url!: string | null;
+  @ApiProperty(nullable(TEXT)) return_url!: string | null;
   @ApiProperty({ type: 'string', enum: PORTAL_SESSION_STATUSES }) status!: string;
   @ApiProperty(TIME) created_at!: string;
   @ApiProperty({ ...TIME, description: 'The url is good until then.' }) code_expires_at!: string;
 
-  @ApiProperty({ ...TIME, nullable: true, description: 'null until the person has opened the url.' })
+  @ApiProperty(nullable(TIME, 'null until the person has opened the url.'))
   session_expires_at!: string | null;
 
-  @ApiProperty({ ...TIME, nullable: true, description: 'Exact to a minute.' }) last_seen_at!: string | null;
+  @ApiProperty(nullable(TIME, 'Exact to a minute.')) last_seen_at!: string | null;
 }
 
 class PortalSessionResponse {

@@ -50,10 +50,10 @@ describe('the signature of a merchant request', () => {
       raw: { url: '/merchants/v1/users?a=b', headers },
       edge: { client: '192.0.2.1', rawBody: Buffer.from('{}'), isReleased: false, ...edge },
     }) as unknown as FastifyRequest;
-  /** The merchant, or the problem that the response is. */
+  /** Returns the merchant, or the problem in the response. */
   const identify = (headers: object, edge: object = {}) =>
     authentication.identify(request(headers, edge)).catch(({ problem }: Refusal) => problem);
-  /** True for a signature that is right; the problem otherwise, null where the response was sent. */
+  /** Returns true for a valid signature, else the problem; null where the guard sent the response. */
   const verify = (headers: object, edge: object = {}) => {
     try {
       authentication.verify(request(headers, edge), reply as unknown as FastifyReply, MERCHANT);

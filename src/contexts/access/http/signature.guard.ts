@@ -165,20 +165,8 @@ const LABEL = 'StringToSignBytes (hex, space-separated, lower-case):';
 /** The bytes that become text at a time, which bounds the memory of a response. */
 const PIECE_BYTES = 16_384;
 
-/** The response to a wrong signature, in pieces where the body is large. */
-interface Mismatch {
-  readonly detail: string;
-  readonly contentType: string;
-  readonly payload: string | Readable;
-}
-
 /** Returns the signed bytes as an array of integers in a problem or, for `Accept: text/plain`, as hex. */
-export function signatureMismatch(
-  signature: string,
-  prefix: string,
-  body: Buffer,
-  asText: boolean,
-): Mismatch {
+export function signatureMismatch(signature: string, prefix: string, body: Buffer, asText: boolean) {
   const detail = /^[0-9A-F]{64}$/.test(signature) && /[A-F]/.test(signature) ? LOWER_CASE : MISMATCH;
   const pieces = asText ? textPieces(detail, prefix, body) : problemPieces(detail, prefix, body);
   return {

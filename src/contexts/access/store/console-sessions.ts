@@ -125,7 +125,7 @@ export class ConsoleSessionTable {
 export type LoginPurpose = 'link' | 'enrol' | 'passkey';
 
 interface SecretRow {
-  /** Null: any operator. */
+  /** The operator; null: any. */
   readonly operator_id: string | null;
   readonly expires_at: Date;
   readonly mac: string | null;

@@ -102,7 +102,7 @@ export class NewSecrets {
     try {
       return this.sealer.open(row.sealed, toAssociatedData(id));
     } catch (error) {
-      // Its master key was retired.
+      // The master key of the secret was retired.
       if (error instanceof SealError) return null;
       throw error;
     }

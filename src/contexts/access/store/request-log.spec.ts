@@ -22,7 +22,7 @@ const request = (over: Partial<RequestRecord> = {}): RequestRecord => ({
   ...over,
 });
 
-/** What is written, and a database that is unavailable for the first `failures` writes. */
+/** A log whose first `failures` writes find the database unavailable, and its written batches. */
 function written(failures = 0) {
   const batches: { batch: RequestBatch; repeated: boolean }[] = [];
   let left = failures;

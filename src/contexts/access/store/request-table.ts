@@ -8,7 +8,7 @@ import { Searches, type Found, type SearchQuery } from '../../../platform/operat
 import { DAY_MS, HOUR_MS } from '../../../kernel/clock.js';
 import { Periodic } from '../../../platform/jobs/background-work.js';
 import { ApiProperty } from '../../../platform/dto/field.js';
-import { digits, text, TIME, uuid, UUID } from '../../../platform/dto/rules.js';
+import { digits, nullable, STRINGS, text, TEXT, TIME, uuid, UUID } from '../../../platform/dto/rules.js';
 import { listPage } from '../../../platform/postgres/list-page.js';
 import { Filter, ListParameters } from '../../../platform/http/list-query.js';
 import { Fault } from '../../../kernel/fault.js';
@@ -28,36 +28,27 @@ export class LoggedRequest {
   @ApiProperty(UUID) request_id!: string;
   @ApiProperty(UUID) merchant_id!: string;
 
-  @ApiProperty({
-    ...UUID,
-    nullable: true,
-    description: 'The secret that signed it; null: none was verified.',
-  })
+  @ApiProperty(nullable(UUID, 'The secret that signed it; null: none was verified.'))
   credential_id!: string | null;
 
   @ApiProperty(TIME) at!: Date;
   @ApiProperty({ type: 'string' }) method!: string;
   @ApiProperty({ type: 'string' }) path!: string;
 
-  @ApiProperty({
-    type: 'array',
-    items: { type: 'string' },
-    description: 'Names of the parameters in the query, without their values.',
-  })
+  @ApiProperty({ ...STRINGS, description: 'Names of the parameters in the query, without their values.' })
   query_names!: string[];
 
   @ApiProperty({ type: 'integer', minimum: 100, maximum: 599 }) status!: number;
   @ApiProperty({ type: 'number', minimum: 0 }) duration_ms!: number;
 
-  @ApiProperty({ type: 'string', nullable: true, description: 'The `detail` of its problem.' })
-  refusal!: string | null;
+  @ApiProperty(nullable(TEXT, 'The `detail` of its problem.')) refusal!: string | null;
 
-  @ApiProperty({
-    type: 'string',
-    nullable: true,
-    description:
+  @ApiProperty(
+    nullable(
+      TEXT,
       'Of a signature that did not match: what was to be signed, with the body as `sha256:<hex> (<length> bytes)`.',
-  })
+    ),
+  )
   string_to_sign!: string | null;
 }
 

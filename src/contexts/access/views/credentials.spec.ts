@@ -144,7 +144,7 @@ describe('the index of credentials', () => {
     expect(await index.nextExpiries()).toEqual([{ kind, expiresAt: first }]);
     const expired = await add(-23);
     expect(await index.nextExpiries()).toEqual([{ kind, expiresAt: expired }]);
-    // Its replacement is revoked, so that it is the only one left.
+    // The replacement is revoked, so the credential is the only one of its key.
     await change('set revoked_at = now() where rolling_until is null');
     const [last] = await index.nextExpiries();
     expect(Math.abs(last!.expiresAt.getTime() - Date.now())).toBeLessThan(hour);

@@ -4,14 +4,12 @@ import { Periodic } from '../../../platform/jobs/background-work.js';
 import { registers } from '../../../platform/telemetry/metrics.js';
 import { GroupCall } from '../../../platform/jobs/group-call.js';
 import { ApiProperty } from '../../../platform/dto/field.js';
-import { oneOf, TIME, uuid, UUID } from '../../../platform/dto/rules.js';
+import { nullable, oneOf, STRINGS, TEXT, TIME, uuid, UUID } from '../../../platform/dto/rules.js';
 import { Filter, ListParameters } from '../../../platform/http/list-query.js';
 import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { listPage, type Conditions, type KeysetPage } from '../../../platform/postgres/list-page.js';
 import { CREDENTIAL_KINDS, MEMO_SIGNING, type CredentialKind } from '../domain/credential-kinds.js';
-
-const STRINGS = { type: 'array', items: { type: 'string' } };
 
 const CREDENTIAL_STATUSES = ['pending', 'active', 'rolling', 'revoked', 'expired'] as const;
 type CredentialStatus = (typeof CREDENTIAL_STATUSES)[number];
@@ -19,35 +17,24 @@ type CredentialStatus = (typeof CREDENTIAL_STATUSES)[number];
 export class AdminCredential {
   @ApiProperty(UUID) id!: string;
   @ApiProperty({ type: 'string', enum: CREDENTIAL_KINDS }) kind!: CredentialKind;
-  @ApiProperty({ type: 'string', nullable: true }) name!: string | null;
-  @ApiProperty({ ...UUID, nullable: true }) merchant_id!: string | null;
-  @ApiProperty({ ...UUID, nullable: true, description: 'Of kind admin.' }) operator_id!: string | null;
-  @ApiProperty({ type: 'array', items: UUID, nullable: true, description: 'Null: all.' })
-  merchants!: readonly string[] | null;
-
+  @ApiProperty(nullable(TEXT)) name!: string | null;
+  @ApiProperty(nullable(UUID)) merchant_id!: string | null;
+  @ApiProperty(nullable(UUID, 'Of kind admin.')) operator_id!: string | null;
+  @ApiProperty(nullable({ type: 'array', items: UUID }, 'Null: all.')) merchants!: readonly string[] | null;
   @ApiProperty({ ...STRINGS, description: 'Empty but for kind admin.' }) scopes!: readonly string[];
   @ApiProperty({ ...STRINGS, description: 'Network ranges; empty: from anywhere.' })
   addresses!: readonly string[];
 
-  @ApiProperty({ ...STRINGS, nullable: true, description: 'Of kind exchange; empty: any.' })
+  @ApiProperty(nullable(STRINGS, 'Of kind exchange; empty: any.'))
   withdraw_addresses!: readonly string[] | null;
 
-  @ApiProperty({ type: 'boolean', nullable: true, description: 'Of kind exchange.' })
-  demands_signing!: boolean | null;
-
-  @ApiProperty({
-    type: 'string',
-    enum: [...MEMO_SIGNING, null],
-    nullable: true,
-    description: 'Of kind exchange.',
-  })
+  @ApiProperty(nullable({ type: 'boolean' }, 'Of kind exchange.')) demands_signing!: boolean | null;
+  @ApiProperty(nullable({ ...TEXT, enum: [...MEMO_SIGNING, null] }, 'Of kind exchange.'))
   memo_signing!: string | null;
 
-  @ApiProperty({ ...UUID, nullable: true, description: 'The public part of a key of the exchange.' })
-  api_key!: string | null;
-
-  @ApiProperty({ ...TIME, nullable: true }) expires_at!: Date | null;
-  @ApiProperty({ ...TIME, nullable: true }) last_used_at!: Date | null;
+  @ApiProperty(nullable(UUID, 'The public part of a key of the exchange.')) api_key!: string | null;
+  @ApiProperty(nullable(TIME)) expires_at!: Date | null;
+  @ApiProperty(nullable(TIME)) last_used_at!: Date | null;
   @ApiProperty({ type: 'string', enum: [...CREDENTIAL_STATUSES] }) status!: CredentialStatus;
   @ApiProperty(TIME) created_at!: Date;
 }

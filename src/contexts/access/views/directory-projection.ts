@@ -19,7 +19,7 @@ import { withChanges, type Changes } from '../../../kernel/aggregate.js';
 import { Inject, Injectable } from '@nestjs/common';
 import { httpConfig, type HttpConfig } from '../../../platform/config/config.js';
 import { ApiProperty, Nested } from '../../../platform/dto/field.js';
-import { oneOf, text, TIME, UUID } from '../../../platform/dto/rules.js';
+import { nullable, oneOf, STRINGS, text, TEXT, TIME, UUID } from '../../../platform/dto/rules.js';
 import { Filter, ListParameters } from '../../../platform/http/list-query.js';
 import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { EventCodec } from '../../../platform/event-store/event-codec.js';
@@ -94,12 +94,10 @@ export const directoryProjection = subscriptionOf<DirectoryEvent>({
   tables: { schema: 'access', names: Object.values(TABLES).map(([name]) => name) },
 });
 
-const STRINGS = { type: 'array', items: { type: 'string' } };
-
 class DisplayedEmbedding {
   @ApiProperty(STRINGS) origins!: readonly string[];
   @ApiProperty(STRINGS) callbacks!: readonly string[];
-  @ApiProperty({ type: 'string', nullable: true }) display_name!: string | null;
+  @ApiProperty(nullable(TEXT)) display_name!: string | null;
 }
 
 class DisplayedLimits {

@@ -10,7 +10,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 
 const HOUR_MS = 3_600_000;
 
-/** An operation that needs a second person, and whose execution fails. */
+/** An operation with a second person and a failing execution. */
 const failing = (error: Error) =>
   lampHandler(
     'lamps.break',
@@ -20,7 +20,7 @@ const failing = (error: Error) =>
 const FAILING = { name: 'lamps.break', subject: { id: 'x', revision: null } };
 const BROKEN = () => [failing(new TypeError('a bug'))];
 
-/** A lamp that is off, and an operation that is to switch it on once it is approved. */
+/** A lamp that is off, and an operation that switches it on after its approval. */
 async function pending(
   options: Parameters<typeof operationsOn>[0] = {},
   request: Parameters<typeof switchRequest>[0] = {},
@@ -173,7 +173,7 @@ describe('a process whose clock is wrong', () => {
       () => wrong.worker.settle(id),
     ])
       await expect(work()).rejects.toMatchObject({ code: 'unavailable' });
-    // Of an operation that has lapsed a clock that is behind thinks that it may be approved.
+    // A clock that is behind would accept the approval of a lapsed operation.
     time.now = new Date(time.now.getTime() + 73 * HOUR_MS);
     const late = wrong.operations.approve(id, requesterOf('bob'), 'checked');
     await expect(late).rejects.toMatchObject({ code: 'unavailable' });

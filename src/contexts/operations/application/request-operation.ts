@@ -15,6 +15,7 @@ import {
   type OperationOutcome,
   type OperationRequest,
   type Requester,
+  OperatorDirectory,
 } from '../../../platform/operations/operations.js';
 import {
   requestedFacts,
@@ -35,7 +36,6 @@ import {
 import { Definitions } from './definitions.js';
 import { Execution, OperationStreams } from './execution.js';
 import { operationsConfig, type OperationsConfig } from '../settings.js';
-import { OperatorDirectory } from '../../../platform/operations/operator-directory.js';
 import { operationJson } from '../views/operations.js';
 
 type Decide = (decision: DecisionFacts, state: OperationState) => readonly OperationEvent[];

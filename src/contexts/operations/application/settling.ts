@@ -94,7 +94,7 @@ export function settlingSaga(
     name: SETTLING_SAGA,
     events: operationHistory.events,
     async apply(events, tx) {
-      // Of several events of an operation in a batch, the last one counts.
+      // The last event of an operation in a batch decides.
       const next = new Map<string, NewItem | null>();
       for (const event of events) next.set(event.data.operation_id, toItem(event, definitions));
       const due = [...next.values()].filter((item) => item !== null);

@@ -16,7 +16,7 @@ import {
 import { registers } from '../../../platform/telemetry/metrics.js';
 import { RunningProcess, SystemTables, type ProcessRow } from '../store/system-tables.js';
 import { ApiProperty, Many, Nested } from '../../../platform/dto/field.js';
-import { COUNT, TIME } from '../../../platform/dto/rules.js';
+import { COUNT, nullable, TEXT, TIME } from '../../../platform/dto/rules.js';
 
 const MAX_LAG_EVENTS = 1000;
 
@@ -56,6 +56,9 @@ export class SystemStatus implements OnModuleInit {
   async read(): Promise<SystemResponse> {
     const processes = await this.tables.alive();
     const facts = processes.map((each) => each.facts);
+    const schedules = facts.flatMap((each) => each.schedules);
+    const nodes = byWorkers(processes).flatMap((each) => each.nodes);
+    const providers = facts.flatMap((each) => each.providers);
     const [subscriptions, backlogs, audit] = await Promise.all([
       this.subscriptions(facts.flatMap(({ halted }) => halted)),
       this.backlogs(),
@@ -65,21 +68,9 @@ export class SystemStatus implements OnModuleInit {
       processes: processes.map(({ facts: _, ...each }) => each),
       subscriptions,
       backlogs,
-      schedules: selectByName(
-        facts.flatMap(({ schedules }) => schedules),
-        toName,
-        isNewer,
-      ).toSorted(byName),
-      nodes: selectByName(
-        byWorkers(processes).flatMap(({ nodes }) => nodes),
-        ({ url_host }) => url_host,
-        isWrong,
-      ),
-      providers: selectByName(
-        facts.flatMap(({ providers }) => providers),
-        toName,
-        isWrong,
-      ),
+      schedules: select(schedules, toName, isNewer).toSorted(byName),
+      nodes: select(nodes, ({ url_host }) => url_host, isWrong),
+      providers: select(providers, toName, isWrong),
       audit: { head: null, last_verify: null, ...Object.fromEntries(audit) },
     };
   }
@@ -157,7 +148,7 @@ const isNewer = (each: ScheduleState, known: ScheduleState): boolean =>
   (each.last_at ?? '') > (known.last_at ?? '');
 
 /** Selects one of the reports that several processes have of the same thing. */
-function selectByName<T>(
+function select<T>(
   reported: readonly T[],
   readName: (each: T) => string,
   isBetter: (each: T, known: T) => boolean,
@@ -170,38 +161,35 @@ function selectByName<T>(
   return [...selected.values()];
 }
 
-const STRING = { type: 'string' };
 const NUMBER = { type: 'number' };
-const OBJECT = { type: 'object', nullable: true, additionalProperties: true };
+const OBJECT = { type: 'object', additionalProperties: true };
 
 class SubscriptionState {
-  @ApiProperty(STRING) name!: string;
+  @ApiProperty(TEXT) name!: string;
 
-  @ApiProperty({ ...STRING, nullable: true, description: 'Of the last event that it has handled.' })
-  position!: string | null;
+  @ApiProperty(nullable(TEXT, 'Of the last event that it has handled.')) position!: string | null;
 
   @ApiProperty({ ...COUNT, description: 'Events after that position, counted up to 1000.' })
   lag_events!: number;
 
   @ApiProperty({ ...NUMBER, description: 'Age of the oldest of them.' }) lag_seconds!: number;
 
-  @ApiProperty({
-    ...TIME,
-    nullable: true,
-    description: 'Since when it waits at an event: a forged one, or one of a type that no process knows.',
-  })
+  @ApiProperty(
+    nullable(TIME, 'Since when it waits at an event: a forged one, or one of a type that no process knows.'),
+  )
   halted_at!: string | null;
 }
 
 class AuditState {
-  @ApiProperty({ ...OBJECT, description: 'The newest signed head, as of GET /audit/head.' })
+  @ApiProperty(nullable(OBJECT, 'The newest signed head, as of GET /audit/head.'))
   head!: object | null;
 
-  @ApiProperty({
-    ...OBJECT,
-    description:
+  @ApiProperty(
+    nullable(
+      OBJECT,
       'The last `npm run audit -- verify`: `at`, `outcome` (in_order, wrong, incomplete), `read_to`.',
-  })
+    ),
+  )
   last_verify!: object | null;
 }
 

@@ -5,7 +5,7 @@ import { historyRules } from '../../../kernel/history-rules.js';
 
 /** The person who requested or decided an operation (admin-api.md 4). */
 export interface PersonFacts {
-  /** Null for the shell of the machine. */
+  /** The operator; null for the shell of the machine. */
   readonly operator_id: string | null;
   readonly name: string;
   readonly role: string | null;

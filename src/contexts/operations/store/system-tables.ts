@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { processConfig, type ProcessConfig } from '../../../platform/config/config.js';
 import { ApiProperty } from '../../../platform/dto/field.js';
-import { TIME, UUID } from '../../../platform/dto/rules.js';
+import { STRINGS, TEXT, TIME, UUID } from '../../../platform/dto/rules.js';
 import { Periodic } from '../../../platform/jobs/background-work.js';
 import { MAX_DUE, type BacklogState } from '../../../platform/operations/system-report.js';
 import { ClockCheck } from '../../../platform/postgres/clock-check.js';
@@ -10,12 +10,10 @@ import { Database } from '../../../platform/postgres/database.js';
 import { ProcessFacts, type ReportedFacts } from '../../../platform/telemetry/process-facts.js';
 import { VERSION } from '../../../platform/version.js';
 
-const STRING = { type: 'string' };
-
 export class RunningProcess {
   @ApiProperty(UUID) id!: string;
-  @ApiProperty(STRING) version!: string;
-  @ApiProperty({ type: 'array', items: STRING }) roles!: readonly string[];
+  @ApiProperty(TEXT) version!: string;
+  @ApiProperty(STRINGS) roles!: readonly string[];
   @ApiProperty(TIME) started_at!: Date;
 
   @ApiProperty({

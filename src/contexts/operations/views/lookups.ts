@@ -4,8 +4,7 @@ import { Database } from '../../../platform/postgres/database.js';
 import { listPage, type KeysetPage } from '../../../platform/postgres/list-page.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { Periodic } from '../../../platform/jobs/background-work.js';
-import { OperatorLookups } from '../../../platform/operations/operator-lookups.js';
-import type { Requester } from '../../../platform/operations/operations.js';
+import { OperatorLookups, type Requester } from '../../../platform/operations/operations.js';
 import { deleteBefore } from '../../../platform/postgres/batches.js';
 import { earlierNow } from '../../../platform/postgres/clock-check.js';
 
@@ -15,7 +14,7 @@ interface LookupJson {
   readonly operator_name: string;
   readonly kind: 'read' | 'write';
   readonly subject: string;
-  /** Null for a read. */
+  /** The reason of a write; null for a read. */
   readonly reason: string | null;
 }
 

@@ -3,7 +3,7 @@ import { RightsWorld } from '../../../../../test/support/access/rights-world.js'
 import type { Role } from '../../domain/roles.js';
 import type { KnownOperator } from '../../domain/operator.js';
 
-/** A person whose read model says `displayed`, while the role is another one. */
+/** A person whose role differs from the role in the read model, `displayed`. */
 async function signedIn(role: Role, displayed: Role) {
   const world = new RightsWorld();
   for (const each of ['administrator', 'administrator', role] as const) await world.add(each);

@@ -16,7 +16,7 @@ import { CredentialSecrets } from '../../application/credential-secrets.js';
 import { CredentialIndex, AdminCredential } from '../../views/credentials.js';
 import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
 import { ApiProperty, Field, Nested, ResourceOf, PageOf } from '../../../../platform/dto/field.js';
-import { instant, integer, oneOf, text, uuid, UUID } from '../../../../platform/dto/rules.js';
+import { instant, integer, nullable, oneOf, text, TEXT, uuid, UUID } from '../../../../platform/dto/rules.js';
 import { PendingResponse, WriteBody } from '../../../../platform/http/admin/writes.js';
 import { label, leakedToken, listOf, networks, place, truth } from './rules.js';
 
@@ -73,11 +73,7 @@ export class LeakedBody extends WriteBody {
 }
 
 class NewCredential extends AdminCredential {
-  @ApiProperty({
-    type: 'string',
-    nullable: true,
-    description: 'In this response alone. A replay has it for 24 hours, and null later.',
-  })
+  @ApiProperty(nullable(TEXT, 'In this response alone. A replay has it for 24 hours, and null later.'))
   secret!: string | null;
 }
 
@@ -96,11 +92,10 @@ export class PendingCredential extends PendingResponse {
 }
 
 export class LeakedResponse {
-  @ApiProperty({ ...UUID, nullable: true, description: 'Null: it is the secret of no credential.' })
+  @ApiProperty(nullable(UUID, 'Null: it is the secret of no credential.'))
   credential_id!: string | null;
 
-  @ApiProperty({ ...UUID, nullable: true, description: 'Null: there was nothing to revoke.' })
-  operation_id!: string | null;
+  @ApiProperty(nullable(UUID, 'Null: there was nothing to revoke.')) operation_id!: string | null;
 }
 
 export class CredentialsResponse extends PageOf('credentials', AdminCredential) {}

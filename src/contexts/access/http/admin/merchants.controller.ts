@@ -52,7 +52,7 @@ class LimitsBody {
   requests_per_minute!: number | null;
 }
 
-/** Absent members stay as they are; lists replace the former lists. */
+/** An absent member stays as it is; a list replaces the former list. */
 class MerchantBody extends WriteBody {
   @Field(label, { optional: true }) name?: string;
   @Field(networks, { optional: true, description: 'Where it may call from; empty: anywhere.' })

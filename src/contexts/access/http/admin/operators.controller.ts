@@ -1,6 +1,6 @@
 import { ApiTags } from '@nestjs/swagger';
 import { ApiProperty, Field, ResourceOf, PageOf } from '../../../../platform/dto/field.js';
-import { oneOf, text, UUID, TIME } from '../../../../platform/dto/rules.js';
+import { nullable, oneOf, text, UUID, TIME } from '../../../../platform/dto/rules.js';
 import { WriteBody, PendingResponse, toWrite, written } from '../../../../platform/http/admin/writes.js';
 import { OPERATOR_STATUSES } from '../../domain/operator.js';
 import { ROLES, SCOPES } from '../../domain/roles.js';
@@ -54,12 +54,11 @@ class OperatorWritten extends OperatorResponse {
 class OperatorsResponse extends PageOf('operators', DisplayedOperator) {}
 
 class WhoamiActor {
-  /** Null for the shell of the machine. */
+  /** The operator; null for the shell of the machine. */
   @ApiProperty(UUID) operator_id!: string | null;
   @ApiProperty({ type: 'string' }) name!: string;
 
-  @ApiProperty({ ...UUID, nullable: true, description: 'Null in a session of the console.' })
-  credential_id!: string | null;
+  @ApiProperty(nullable(UUID, 'Null in a session of the console.')) credential_id!: string | null;
 }
 
 class WhoamiResponse {
@@ -67,10 +66,8 @@ class WhoamiResponse {
   @ApiProperty({ type: 'string', enum: [...ROLES] }) role!: string | null;
   @ApiProperty({ type: 'array', items: { type: 'string', enum: [...SCOPES] } }) scopes!: readonly string[];
 
-  @ApiProperty({ type: 'array', items: UUID, nullable: true, description: 'Null: all.' })
-  merchants!: readonly string[] | null;
-
-  @ApiProperty({ ...TIME, nullable: true }) expires_at!: string | null;
+  @ApiProperty(nullable({ type: 'array', items: UUID }, 'Null: all.')) merchants!: readonly string[] | null;
+  @ApiProperty(nullable(TIME)) expires_at!: string | null;
 }
 
 @AdminController('whoami')

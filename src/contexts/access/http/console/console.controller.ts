@@ -14,7 +14,7 @@ import { type OidcAttempt, OidcLogin, returnPath } from '../../adapters/oidc-log
 import { Passkeys, People } from '../../application/console/people.js';
 import type { KnownOperator } from '../../domain/operator.js';
 import { ConsoleSessionTable, LoginSecrets, type LoginFacts } from '../../store/console-sessions.js';
-import { AdminAuthentication, type ConsoleSession } from '../admin/admin-authentication.js';
+import { AdminAuthentication } from '../admin/admin-authentication.js';
 import { effectiveScopes, SCOPES } from '../../domain/roles.js';
 import { ConsoleSite, PageReply } from '../page-site.js';
 import { accessConfig, type AccessConfig } from '../../settings.js';
@@ -118,7 +118,7 @@ export class ConsoleController {
     const origin = this.site.findOrigin(request);
     const { person, session_id: sessionId } = await this.enrolling(request, token);
     const passkey = await this.passkeys.verifyEnrolment(person.operator_id, response, origin);
-    // Of two concurrent attempts with one link, one adds its passkey.
+    // One of two concurrent attempts with one link adds its passkey.
     if (token !== undefined) await this.toPerson(await this.secrets.take('link', token));
     const reason = token === undefined ? 'in a session of the console' : 'with a one-time link';
     await this.people.addPasskey(person, passkey, {
@@ -169,7 +169,10 @@ export class ConsoleController {
     return {
       operator: { id, name, email, role },
       scopes: [...scopes],
-      decisions: this.decisionsWith(scopes),
+      // A role that may approve an operation has all scopes that the operation grants.
+      decisions: [...OPERATIONS.values()]
+        .filter(({ secondPerson, scope }) => secondPerson && scopes.has(scope))
+        .map(({ name }) => name),
       ...{ method, authenticated_at, idle_expires_at, expires_at, read_only: this.config.consoleReadOnly },
     };
   }
@@ -224,11 +227,8 @@ export class ConsoleController {
 
   /** Returns the person who enrols a passkey, by a one-time link or the present session. */
   private async enrolling(request: FastifyRequest, token: string | undefined) {
-    if (token === undefined) return this.freshSession(request);
-    return { person: await this.toPerson(await this.secrets.find('link', token)), session_id: null };
-  }
-
-  private async freshSession(request: FastifyRequest): Promise<ConsoleSession> {
+    if (token !== undefined)
+      return { person: await this.toPerson(await this.secrets.find('link', token)), session_id: null };
     this.requirePasskeys();
     const session = await this.authentication.session(request);
     if (this.config.consoleReadOnly) throw new Refusal(READ_ONLY);
@@ -252,12 +252,5 @@ export class ConsoleController {
     const token = this.site.session(request);
     const session = token === null ? null : await this.sessions.find(token, false);
     if (session !== null) await this.sessions.end(session.session_id);
-  }
-
-  /** A role that may approve an operation has all scopes that the operation grants. */
-  private decisionsWith(scopes: ReadonlySet<string>): readonly string[] {
-    return [...OPERATIONS.values()]
-      .filter(({ secondPerson, scope }) => secondPerson && scopes.has(scope))
-      .map(({ name }) => name);
   }
 }

@@ -14,7 +14,7 @@ interface Search {
   readonly find: (query: SearchQuery) => Promise<readonly Found[]>;
 }
 
-/** A search of providers that each have one of these methods. */
+/** A search over providers with one of these methods each. */
 function searching(...searches: Search[]) {
   const providers = searches.map(({ scope, find }) => {
     class Provider {

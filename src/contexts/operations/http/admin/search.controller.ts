@@ -5,7 +5,7 @@ import { Fault } from '../../../../kernel/fault.js';
 import { isUuid } from '../../../../kernel/ids.js';
 import { asciiDigits, tidy } from '../../../../kernel/typed-text.js';
 import { ApiProperty, Field, Many } from '../../../../platform/dto/field.js';
-import { text, UUID } from '../../../../platform/dto/rules.js';
+import { nullable, text, UUID } from '../../../../platform/dto/rules.js';
 import { AdminController, Caller, type AdminCaller } from '../../../../platform/http/admin/admin.guard.js';
 import { ListQuery } from '../../../../platform/http/decorators.js';
 import { Reads } from '../../../../platform/http/reads.js';
@@ -37,7 +37,7 @@ class SearchParameters {
 class SearchResult {
   @ApiProperty({ type: 'string', examples: ['payout'] }) kind!: string;
   @ApiProperty({ type: 'string' }) id!: string;
-  @ApiProperty({ ...UUID, nullable: true }) merchant_id!: string | null;
+  @ApiProperty(nullable(UUID)) merchant_id!: string | null;
   @ApiProperty({ type: 'string', description: 'One line for people, without personal data.' }) title!: string;
 }
 
