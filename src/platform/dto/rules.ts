@@ -4,7 +4,6 @@ import { Fault } from '../../kernel/fault.js';
 import { tidy } from '../../kernel/typed-text.js';
 import { isObject, type Rule, type Schema } from './field.js';
 
-/** Schemas that many members share. */
 export const TEXT: Schema = { type: 'string' };
 export const STRINGS: Schema = { type: 'array', items: TEXT };
 export const UUID: Schema = { type: 'string', format: 'uuid' };

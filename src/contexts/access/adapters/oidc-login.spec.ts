@@ -11,9 +11,7 @@ const ADA: KnownOperator = {
   name: 'Ada',
   email: 'ada@example.com',
   role: 'support',
-  passkeys: [],
-  created_at: '2026-01-02T03:04:05.000Z',
-  disabled_at: null,
+  ...{ passkeys: [], created_at: '2026-01-02T03:04:05.000Z', disabled_at: null },
 };
 const CLAIMS: Claims = {
   sub: 's',

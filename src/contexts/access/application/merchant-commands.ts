@@ -74,7 +74,7 @@ export function decisionHandler<Of extends Caused, State, Event extends DomainEv
     check,
   }: { id?: (command: Of) => string; check?: (command: Of, state: State) => unknown } = {},
 ): Type<OperationHandler<Of>> {
-  @CommandHandler(command)
+  @Injectable()
   class DecisionHandler {
     constructor(private readonly access: AccessCommands) {}
 
@@ -87,6 +87,7 @@ export function decisionHandler<Of extends Caused, State, Event extends DomainEv
       return this.access.change(aggregate, id(given), (state, at) => decide(given, state, at), { cause });
     }
   }
+  CommandHandler(command)(DecisionHandler);
   return DecisionHandler as unknown as Type<OperationHandler<Of>>;
 }
 

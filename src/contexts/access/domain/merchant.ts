@@ -35,7 +35,7 @@ export interface Embedding {
 export type Merchant = { readonly status: 'unknown' } | RegisteredMerchant;
 
 /** The state is also the row of `access.merchants`. */
-export interface RegisteredMerchant extends Embedding {
+interface RegisteredMerchant extends Embedding {
   readonly status: (typeof MERCHANT_STATUSES)[number];
   readonly merchant_id: string;
   readonly name: string;

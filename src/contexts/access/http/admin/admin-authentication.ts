@@ -19,7 +19,7 @@ import { accessConfig, type AccessConfig } from '../../settings.js';
 const SIGNED_OUT = { status: 401, title: 'Invalid session', detail: 'Sign in to the console' };
 const READ_ONLY = { status: 403, detail: 'The console is read-only' };
 
-export interface ConsoleSession extends ConsoleSessionRow {
+interface ConsoleSession extends ConsoleSessionRow {
   readonly person: KnownOperator;
 }
 
