@@ -76,10 +76,7 @@ function createCliContext({ env, print, exit, complete = (given) => given }: Cli
 }
 
 /** Runs an operator's program, `cli.js NAME ...`. Prints an error as a sentence and sets the exit code. */
-export async function runProgram(
-  [name = '', ...args]: readonly string[],
-  complete?: CliIo['complete'],
-): Promise<void> {
+export async function runProgram([name = '', ...args]: readonly string[], complete?: CliIo['complete']) {
   try {
     if (name === YIELDS) setPriority(constants.priority.PRIORITY_LOW);
     const program = await loadProgram(name, { env: process.env, print, exit, complete });

@@ -6,10 +6,7 @@ import { Database } from '../postgres/database.js';
 import { isSchemaMismatch } from '../postgres/migrate.js';
 import type { CliContext } from './cli-context.js';
 
-/**
- * Connects a program to database and event store, without a migration. Throws ConfigError for an event store of another
- * database (ADR 102) and for a database of an older version.
- */
+/** Connects a program without a migration. Throws ConfigError for a wrong event store (ADR 102) or an older database. */
 export async function connected<T>(
   cli: CliContext,
   act: (database: Database, store: EventStore) => Promise<T>,

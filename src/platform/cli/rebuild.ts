@@ -65,11 +65,7 @@ function differs({ compared }: Rebuilt): boolean {
   return compared?.some(({ different }) => different > 0) === true;
 }
 
-function describe(
-  { name, events, position, compared }: Rebuilt,
-  seconds: number,
-  compareOnly: boolean,
-): string {
+function describe({ name, events, position, compared }: Rebuilt, seconds: number, compareOnly: boolean) {
   const done = compareOnly ? 'compared, and left as it is' : 'rebuilt';
   return [
     `${name}: ${events} ${events === 1 ? 'event' : 'events'} up to position ${position ?? 'none'} in ${seconds.toFixed(1)} s, ${done}`,

@@ -25,10 +25,7 @@ function read(name: string, rule: Rule, text: string): string {
 }
 
 /** Returns the {@link Write} of a command, and its requests. Throws `validation_failed` on `reason` or `ticket`. */
-export function createWriter(
-  command: Command,
-  context: INestApplicationContext,
-): { readonly write: Write; readonly requested: readonly OperationJson[] } {
+export function createWriter(command: Command, context: INestApplicationContext) {
   const given = command.opts<{ reason?: string; ticket?: string }>();
   const reason = read('reason', reasonRule, given.reason ?? '');
   const ticket = given.ticket === undefined ? null : read('ticket', ticketRule, given.ticket);

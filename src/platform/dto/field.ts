@@ -103,10 +103,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function documented(
-  schema: Schema,
-  { optional = false, hidden = false, ...rest }: FieldOptions,
-): PropertyDecorator {
+function documented(schema: Schema, { optional = false, hidden = false, ...rest }: FieldOptions) {
   const property = ApiProperty({ ...schema, ...rest, required: !optional });
   return applyDecorators(Expose(), hidden ? swagger.ApiHideProperty() : property);
 }

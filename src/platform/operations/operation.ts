@@ -10,10 +10,7 @@ interface RunningOperation {
 
 export type EmptyParameters = Readonly<Record<string, never>>;
 
-/**
- * A write of an operator, which {@link Operations} records before its execution (admin-api.md 4). Its parameters are recorded
- * as JSON, without personal data and secrets.
- */
+/** A write of an operator (admin-api.md 4). Its parameters are recorded as JSON, without personal data and secrets. */
 export abstract class OperatorCommand<
   Parameters extends object = EmptyParameters,
   Result extends object | void = void,

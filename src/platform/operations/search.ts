@@ -23,8 +23,5 @@ export interface Found {
   readonly title: string;
 }
 
-/**
- * Declares a method that finds exact matches for `GET /admin/v1/search`, with the scope for its results. The search drops
- * results of other merchants; a method that may find more than `limit` drops them itself.
- */
+/** Declares a search for exact matches, with its scope. A search that may exceed `limit` keeps to `merchants` itself. */
 export const Searches = methodDecorator<string, (query: SearchQuery) => Promise<readonly Found[]>>();

@@ -14,7 +14,6 @@ export interface OidcAttempt {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
-  /** The path of the console after the login. */
   readonly returnTo: string;
   /** The former session of the browser, whose cookie is not sent from another site; null: none. */
   readonly former: string | null;
@@ -47,10 +46,7 @@ export class OidcLogin {
   }
 
   /** Returns the address of the provider. A person with a `former` session has to sign in there again. */
-  async begin(
-    redirectUri: string,
-    from: Pick<OidcAttempt, 'returnTo' | 'former'>,
-  ): Promise<{ url: string; attempt: OidcAttempt }> {
+  async begin(redirectUri: string, from: Pick<OidcAttempt, 'returnTo' | 'former'>) {
     const provider = await this.provider();
     const attempt = {
       state: openid.randomState(),
@@ -72,11 +68,7 @@ export class OidcLogin {
   }
 
   /** Returns the person and the time of the login at the provider. Throws DomainError `forbidden` or `unavailable`. */
-  async finish(
-    url: URL,
-    attempt: OidcAttempt,
-    address: string,
-  ): Promise<{ readonly person: KnownOperator; readonly authenticatedAt: Date }> {
+  async finish(url: URL, attempt: OidcAttempt, address: string) {
     const claims = await this.readClaims(url, attempt).catch((error: unknown) => {
       throw this.toDomainError(error);
     });

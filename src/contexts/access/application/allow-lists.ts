@@ -30,7 +30,6 @@ export function areWithin(cidrs: readonly string[], outer: readonly string[]): b
   });
 }
 
-/** The maximum length of each list. */
 const MAX_ENTRIES = 20;
 /** A scheme, a host and a port. A policy ignores other parts of a URL or gives them another meaning. */
 const BARE = /^[a-z]+:\/\/[^/?#\\@\s]+\/?$/i;
@@ -58,10 +57,7 @@ export function leadsToApp(protocol: string): boolean {
   return isScheme && !NO_APPS.has(protocol.slice(0, -1)) && !OF_WINDOWS.test(protocol);
 }
 
-/**
- * Returns distinct origins in the form of browsers: lower case, punycode, no default port. The sandbox accepts http on
- * loopback. Throws `validation_failed` on `origins`.
- */
+/** Returns distinct origins in the form of browsers; in the sandbox also loopback. Throws `validation_failed`. */
 export function canonicalOrigins(texts: readonly string[], mode: 'sandbox' | 'production'): string[] {
   return listOf('origins', texts, (text) => {
     const origin = httpsOrigin(text) ?? (mode === 'sandbox' ? loopbackOrigin(text) : null);

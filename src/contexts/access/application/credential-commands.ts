@@ -45,7 +45,6 @@ type CredentialOwner = Readonly<Record<'merchant_id' | 'operator_id', string | n
 
 export interface CredentialSubject extends CredentialOwner {
   readonly kind: CredentialKind;
-  /** The API key of the exchange. */
   readonly api_key: string | null;
 }
 
@@ -116,10 +115,7 @@ async function requireOwnKey(
   throw new DomainError('forbidden', `The ${exceeded} would exceed those of the key that requests it`);
 }
 
-/**
- * A new credential; a repeat with its id returns it again. Throws `not_found` for the owner, `invalid_transition` beyond two
- * valid credentials or for a disabled person, `forbidden` for a scope outside the person's role, or `validation_failed`.
- */
+/** Throws `not_found`, `forbidden`, `validation_failed`, or `invalid_transition` for a third valid credential. */
 @Operation<IssueParameters>({
   ...CREDENTIAL,
   name: 'credentials.issue',
@@ -202,10 +198,7 @@ export class IssueCredentialHandler implements OperationHandler<IssueCredential>
   }
 }
 
-/**
- * Replaces a credential by a new one with its terms; the old one ends after the overlap. Throws `not_found`, or
- * `invalid_transition` for a credential that is not active, and beyond two valid credentials.
- */
+/** Throws `not_found`, or `invalid_transition` for an inactive credential and beyond two valid credentials. */
 @Operation({ ...CREDENTIAL, name: 'credentials.roll' })
 export class RollCredential extends OperatorCommand<
   CredentialSubject & { readonly overlap_seconds: number },
@@ -264,10 +257,7 @@ export class RevokeLeakedCredential extends CredentialCommand<CredentialOwner & 
 
 const KEY = { ...CREDENTIAL, subject: 'exchange_key' } as const;
 
-/**
- * Refuses calls with the key from outside these addresses and CIDR ranges with 403; none: anywhere. Throws `not_found`,
- * `invalid_transition` for a revoked key, or `validation_failed`.
- */
+/** Sets the addresses of calls; none: any. Throws `not_found`, `invalid_transition` or `validation_failed`. */
 @Operation({ ...KEY, name: 'credentials.restrict' })
 export class RestrictKey extends OperatorCommand<
   CredentialOwner & { readonly addresses: readonly string[] }

@@ -15,14 +15,12 @@ import { CredentialIndex } from '../views/credentials.js';
 import { CredentialSecrets } from './credential-secrets.js';
 
 export interface ExchangeCaller {
-  /** The API key. */
   readonly keyId: string;
   readonly merchantId: string;
   readonly demandsSignature: boolean;
   readonly memoSigning: MemoSigning;
   /** The HMAC keys in UTF-8, oldest first: one, or two during a rotation. */
   readonly secrets: readonly string[];
-  /** The ids of {@link secrets}. */
   readonly secretIds?: readonly string[];
 }
 
@@ -123,10 +121,7 @@ class CachedDirectory<Entry extends object> {
   }
 }
 
-/**
- * The callers of every kind of credential, at most two seconds old. Rows map a key to its owner. The rights of both come
- * from the owner's events, which a writer of the database cannot forge.
- */
+/** Caches callers. Rows map keys to owners; the rights come from events, which a writer of the database cannot forge. */
 @Injectable()
 export class CredentialDirectory extends OperatorDirectory {
   readonly allScopes: ReadonlySet<string> = new Set(SCOPES);
@@ -169,7 +164,7 @@ export class CredentialDirectory extends OperatorDirectory {
     if (state.status === 'unknown') return null;
     const { status, name, origins, callbacks, ip_allow_list: ipAllowList } = state;
     const own = keys.credentials.filter(({ kind }) => kind === 'payouts');
-    const { texts: privateKeys, ids: privateKeyIds } = this.open(own);
+    const { texts: privateKeys, ids: privateKeyIds } = this.openValid(own);
     const { display_name, requests_per_minute: requestsPerMinute } = state;
     const settings = { displayName: display_name ?? name, origins, callbacks, requestsPerMinute };
     return { merchantId, status, ipAllowList, privateKeys, privateKeyIds, ...settings };
@@ -182,7 +177,7 @@ export class CredentialDirectory extends OperatorDirectory {
     const own = all.filter(({ kind, key_id }) => kind === 'exchange' && key_id === keyId);
     const [first] = own;
     if (first === undefined) return null;
-    const { texts: secrets, ids: secretIds } = this.open(own);
+    const { texts: secrets, ids: secretIds } = this.openValid(own);
     // A key without a valid secret has expired, also for calls that need no signature.
     if (secrets.length === 0) return null;
     return {
@@ -217,8 +212,7 @@ export class CredentialDirectory extends OperatorDirectory {
     return (await this.loop.load(credentials, ownerId)).state;
   }
 
-  /** Opens the secrets that are valid now. */
-  private open(own: readonly Credential[]) {
+  private openValid(own: readonly Credential[]) {
     const now = timestamp(this.clock);
     const valid = own.filter((each) => isValid(each, now));
     return {

@@ -64,7 +64,6 @@ export class CredentialSecrets {
     return isAdminSecret(this.mode, text);
   }
 
-  /** Returns the hash under which a credential is stored. */
   toHash(secret: string): string {
     return this.keyedHash.of('credential secret', secret);
   }
@@ -95,7 +94,6 @@ export function adminSecret(mode: KeyMode, bytes: Uint8Array): string {
   return text + checksum(text);
 }
 
-/** Checks the form and the checksum. */
 export function isAdminSecret(mode: KeyMode, text: string): boolean {
   if (FORM.exec(text)?.[1] !== mode) return false;
   return checksum(text.slice(0, -CHECK_DIGITS)) === text.slice(-CHECK_DIGITS);
@@ -126,12 +124,7 @@ export function sign(secret: string, prefix: string, body: Buffer): Buffer {
 }
 
 /** Returns the index of the secret of the signature (lower-case hex), or -1. Compares in constant time. */
-export function signerAmong(
-  secrets: readonly string[],
-  signature: string,
-  prefix: string,
-  body: Buffer,
-): number {
+export function signerAmong(secrets: readonly string[], signature: string, prefix: string, body: Buffer) {
   if (!SIGNATURE.test(signature)) return -1;
   const given = Buffer.from(signature, 'hex');
   return secrets.map((secret) => timingSafeEqual(given, sign(secret, prefix, body))).lastIndexOf(true);

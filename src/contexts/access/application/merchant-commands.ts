@@ -37,10 +37,7 @@ export class AccessCommands {
   ) {}
 
   /** Reads the events, so that the state has no lag. */
-  async load<State, Event extends DomainEvent>(
-    aggregate: Aggregate<State, Event>,
-    id: string,
-  ): Promise<State> {
+  async load<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<S> {
     return (await this.loop.load(aggregate, id)).state;
   }
 
@@ -61,10 +58,7 @@ export class AccessCommands {
 
 type Caused = AnyCommand & { readonly cause?: EventMetadata };
 
-/**
- * Creates the handler of an operation that is one decision on one aggregate. `id` is the id of the aggregate, the subject by
- * default. `check` throws for an inadmissible request.
- */
+/** Creates the handler of one decision on one aggregate, by default the subject. `check` may refuse a request. */
 export function decisionHandler<Of extends Caused, State, Event extends DomainEvent>(
   command: Type<Of>,
   aggregate: Aggregate<State, Event>,

@@ -105,7 +105,6 @@ export function registerMerchant(
 
 export const MAX_REQUESTS_PER_MINUTE = 1_000_000;
 
-/** Throws `validation_failed` on `requests_per_minute`. */
 function readLimit({ requests_per_minute: value }: { requests_per_minute: number | null }): number | null {
   const isLimit = Number.isInteger(value) && value! >= 1 && value! <= MAX_REQUESTS_PER_MINUTE;
   if (value === null || isLimit) return value;

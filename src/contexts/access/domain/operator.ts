@@ -83,14 +83,12 @@ const MAX_EMAIL_LENGTH = 254;
 const MAX_PASSKEYS = 20;
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
 
-/** Throws `validation_failed` on `email`. */
 function readEmail(text: string): string {
   const email = readLabel('email', tidy(text), MAX_EMAIL_LENGTH);
   if (!EMAIL.test(email)) throw DomainError.invalid({ email: ['must be an email address'] });
   return email;
 }
 
-/** Throws `validation_failed` on `role`. */
 export function readRole(text: string): Role {
   if (!isRole(text)) throw DomainError.invalid({ role: [`must be one of ${ROLES.join(', ')}`] });
   return text;

@@ -27,7 +27,6 @@ interface Created extends Ids {
   readonly actor: PortalActor | null;
   readonly scopes: readonly string[];
   readonly return_url: string | null;
-  /** A keyed hash. */
   readonly code_hash: string;
   readonly code_expires_at: string;
   readonly created_at: string;

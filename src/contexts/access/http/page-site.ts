@@ -9,10 +9,7 @@ const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?$/i;
 
 const FOREIGN = { status: 403, detail: 'The request comes from another site' };
 
-/**
- * Returns true for a request that counts as activity of the person: any but a read that the page sends on a timer, with
- * `Disburse-Background: true`. A session without activity is idle (admin-api.md 5).
- */
+/** Returns false for a read by a timer of the page. A session with only such requests is idle (admin-api.md 5). */
 export function isActivity(request: FastifyRequest): boolean {
   return isWrite(request) || request.headers['disburse-background'] !== 'true';
 }

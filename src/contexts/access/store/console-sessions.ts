@@ -34,7 +34,6 @@ type SessionFacts = Omit<ConsoleSessionRow, 'expires_at' | 'idle_expires_at'> & 
 const SEEN_EVERY_SECONDS = 1;
 const KEPT_SECONDS = 86_400;
 
-/** The purpose of its MACs and hashes. */
 const SESSION = 'console session';
 
 const END = 'update access.console_sessions set ended_at = now() where ended_at is null';
@@ -131,7 +130,6 @@ interface SecretRow {
   readonly mac: string | null;
 }
 
-/** The purpose of its MACs. */
 const SECRET = 'login secret';
 
 /** Returns the address of the console without a final slash. WebAuthn needs a name, so loopback is `localhost`. */
@@ -165,12 +163,7 @@ export class LoginSecrets {
   }
 
   /** Drops expired secrets as well. Null: any operator. */
-  async insert(
-    purpose: LoginPurpose,
-    secret: string,
-    operatorId: string | null,
-    seconds: number,
-  ): Promise<void> {
+  async insert(purpose: LoginPurpose, secret: string, operatorId: string | null, seconds: number) {
     const hash = this.hashSecret(purpose, secret);
     const expires_at = new Date((await databaseNow(this.database)).getTime() + seconds * 1000);
     const mac = this.sealer.mac(SECRET, secretText(hash, purpose, { operator_id: operatorId, expires_at }));

@@ -17,13 +17,11 @@ import { Fault } from '../../../kernel/fault.js';
 const REQUESTS_KEPT_DAYS = 7;
 const CREATED_AHEAD_DAYS = 3;
 const USAGE_KEPT_DAYS = 90;
-/** The key of the advisory lock. */
 const PARTITIONS_LOCK = 7331021;
 
 const toDay = (time: number): string => new Date(time).toISOString().slice(0, 10);
 const toName = (day: string): string => `requests_${day.replaceAll('-', '')}`;
 
-/** A request in a list (admin-api.md 3). */
 export class LoggedRequest {
   @ApiProperty(UUID) request_id!: string;
   @ApiProperty(UUID) merchant_id!: string;

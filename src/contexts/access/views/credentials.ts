@@ -68,9 +68,7 @@ const credentialExpiry = new Gauge({
   registers,
 });
 
-/**
- * The next expiry by kind, or one of the last day. A rolling credential counts if no other credential of its key remains.
- */
+/** The next expiry by kind, or one of the last day. A rolling credential counts without another of its key. */
 const NEXT_EXPIRIES = `select c.kind, min(least(c.expires_at, c.rolling_until)) as "expiresAt"
   from access.credentials c
   where least(c.expires_at, c.rolling_until) > now() - interval '1 day' and not c.is_pending and c.revoked_at is null
@@ -99,10 +97,8 @@ export class CredentialIndex {
 
   /** Finds the merchant of an exchange key. */
   ownerOfKey(keyId: string): Promise<string | null> {
-    return this.id(
-      `select owner_id as id from access.credentials where key_id = $1 and kind = 'exchange'`,
-      keyId,
-    );
+    const sql = `select owner_id as id from access.credentials where key_id = $1 and kind = 'exchange'`;
+    return this.id(sql, keyId);
   }
 
   ownerOfSecret(secretHash: string): Promise<string | null> {

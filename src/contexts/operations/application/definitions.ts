@@ -79,10 +79,7 @@ export class Definitions implements OnModuleInit {
     return own ? granted : [scope, ...granted];
   }
 
-  async isOwn(
-    command: AnyCommand,
-    requester: Pick<Requester, 'operatorId' | 'credentialId'>,
-  ): Promise<boolean> {
+  async isOwn(command: AnyCommand, requester: Pick<Requester, 'operatorId' | 'credentialId'>) {
     return (await this.of(command).handler.own?.(command, requester)) ?? false;
   }
 }

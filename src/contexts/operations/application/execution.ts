@@ -170,11 +170,7 @@ export class Execution {
     throw error;
   }
 
-  private async findChanges(
-    facts: Requested,
-    { written }: CurrentOperation,
-    since: string | null,
-  ): Promise<readonly Change[]> {
+  private async findChanges(facts: Requested, { written }: CurrentOperation, since: string | null) {
     const own = written.map(({ stream, eventId, type }) => ({ stream, event_id: eventId, type }));
     const found = await this.log.subject(this.definitions.streams(this.definitions.commandOf(facts)));
     const others = found
@@ -183,10 +179,7 @@ export class Execution {
     return [...own, ...others];
   }
 
-  private async executed(
-    { operation_id }: Requested,
-    changes: readonly Change[],
-  ): Promise<ExistingOperation> {
+  private async executed({ operation_id }: Requested, changes: readonly Change[]) {
     const data = { operation_id, changes, at: timestamp(this.clock) };
     const { state } = await this.log.record(operation_id, (current) => recordExecuted(data, current));
     failpoint('operation.recorded');
@@ -200,10 +193,7 @@ export class Execution {
   }
 
   /** Records decided events, and calls `follow` of the handler where they end the operation without an execution. */
-  async record(
-    id: string,
-    decide: (state: OperationState) => readonly OperationEvent[],
-  ): Promise<ExistingOperation> {
+  async record(id: string, decide: (state: OperationState) => readonly OperationEvent[]) {
     const state = existingOperation((await this.log.record(id, decide)).state);
     if (!isUnfinished(state) && state.phase !== 'pending' && state.phase !== 'executed')
       await this.follow(state);

@@ -95,11 +95,8 @@ export class OperationsService extends Operations {
   }
 
   /** Throws `not_found`, `precondition_failed`, and the errors of the handler's `check`. */
-  private async toFacts(
-    id: string,
-    command: AnyCommand,
-    { requester, revision: read, ...request }: OperationRequest,
-  ): Promise<Requested> {
+  private async toFacts(id: string, command: AnyCommand, request: OperationRequest): Promise<Requested> {
+    const { requester, revision: read } = request;
     const definition = this.definitions.of(command);
     const { name, subject, secondPerson = null, handler } = definition;
     const revision = await this.log.findRevision(this.definitions.streams(command));
@@ -228,11 +225,7 @@ function toPerson({ operatorId, name, role, credentialId, address, sessionId }: 
 }
 
 /** Throws `not_found` for the subject of another merchant, `forbidden` for a subject of none (admin-api.md 1). */
-function requireMerchant(
-  { merchants }: Pick<Requester, 'merchants'>,
-  merchantId: string | null,
-  subject: string,
-): void {
+function requireMerchant({ merchants }: Requester, merchantId: string | null, subject: string): void {
   if (merchantId !== null) requireReach({ merchants }, merchantId, toTitle({ subject }));
   else if (merchants !== null)
     throw new DomainError('forbidden', 'The credential is confined to some merchants');

@@ -6,7 +6,6 @@ import { ClockCheck } from '../../../platform/postgres/clock-check.js';
 import {
   subscriptionName,
   subscriptionOf,
-  type SubscriptionDefinition,
 } from '../../../platform/projections/projection.js';
 import { DueWork, type WorkOutcome } from '../../../platform/jobs/due-work.js';
 import { dropWork, scheduleWork, WorkItems, type NewItem } from '../../../platform/jobs/work-items.js';
@@ -86,10 +85,7 @@ export class SettlingWorker {
 const SETTLING_SAGA = subscriptionName('operations.settling');
 
 /** Schedules the {@link SettlingWorker} for each operation. */
-export function settlingSaga(
-  definitions: Pick<Definitions, 'takesMs'>,
-  wake: () => void,
-): SubscriptionDefinition {
+export function settlingSaga(definitions: Pick<Definitions, 'takesMs'>, wake: () => void) {
   return subscriptionOf<OperationEvent>({
     name: SETTLING_SAGA,
     events: operationHistory.events,

@@ -75,9 +75,7 @@ export class SystemStatus implements OnModuleInit {
     };
   }
 
-  private async subscriptions(
-    halted: readonly HaltedSubscription[],
-  ): Promise<SystemResponse['subscriptions']> {
+  private async subscriptions(halted: readonly HaltedSubscription[]) {
     const lags = await this.lag.all();
     const late = new Set(lags.filter(({ ageMs }) => ageMs > 0).map(({ position }) => position));
     const counted = await Promise.all(

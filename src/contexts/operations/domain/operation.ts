@@ -63,10 +63,7 @@ export type OperationEvent =
   | DomainEvent<'operation.failed.v1', Failed>
   | DomainEvent<'operation.lapsed.v1', Facts<object>>;
 
-/**
- * An operation is to be executed in phase `approved`, and in `requested` where no approval comes first. In `pending` it waits
- * for its approval. The other phases are statuses of admin-api.md 4.
- */
+/** `requested` and `approved` wait for the execution, `pending` for an approval; the others are ends (admin-api.md 4). */
 type Phase =
   'requested' | 'pending' | 'approved' | 'executed' | 'rejected' | 'withdrawn' | 'lapsed' | 'failed';
 

@@ -91,10 +91,7 @@ export class OperationsView {
   constructor(private readonly database: Database) {}
 
   /** Newest first. `merchants`: the owners of the subjects; null: all. */
-  async page(
-    merchants: readonly string[] | null,
-    filter: OperationsQuery,
-  ): Promise<{ operations: OperationJson[]; next_cursor: string | null }> {
+  async page(merchants: readonly string[] | null, filter: OperationsQuery) {
     const where = {
       'status = ?': filter.status,
       'name = ?': filter.name,

@@ -83,10 +83,7 @@ const CHALLENGE_SECONDS = 300;
 
 const logger = new Logger('Passkeys');
 
-/**
- * Discoverable WebAuthn passkeys with user verification. Their public keys are events of the operator. The RP ID is the host
- * of `origin`, the origin of the console's page.
- */
+/** Discoverable WebAuthn passkeys with user verification. The RP ID is the host of `origin`, the page of the console. */
 @Injectable()
 export class Passkeys {
   constructor(
@@ -168,11 +165,7 @@ export class Passkeys {
   }
 
   /** Uses up the challenge that the response signs. Throws for the challenge of another person. */
-  private async takeChallenge(
-    purpose: LoginPurpose,
-    response: object,
-    operatorId: string | null,
-  ): Promise<void> {
+  private async takeChallenge(purpose: LoginPurpose, response: object, operatorId: string | null) {
     const challenge = challengeIn(response);
     const used = challenge === null ? null : await this.secrets.take(purpose, challenge);
     if (used === null || used.operator_id !== operatorId) throw expired();

@@ -180,10 +180,7 @@ export class AdminCredentialsController {
     return written(outcome, 200, () => ({ credential_id: id }));
   }
 
-  private async issued(
-    { operation, result }: OperationOutcome,
-    { requester, idempotency }: AdminWrite,
-  ): Promise<Reply> {
+  private async issued({ operation, result }: OperationOutcome, { requester, idempotency }: AdminWrite) {
     const { credential_id, secret } = result as CredentialWithSecret;
     const credential = { ...(await this.credentials.find(credential_id, requester)), secret };
     // A repeat displays the secret for the remaining time only.

@@ -36,10 +36,7 @@ class NewPortalKey {
   @Field(instant, { optional: true, nullable: true }) expires_at?: Date | null;
 }
 
-/**
- * The session, the use of the rate limit, and writes of the merchant's keys (admin-api.md 6). Operators write keys with a
- * reason, a merchant's people without.
- */
+/** The session, the use of the rate limit, and writes of keys, which need no reason from a merchant (admin-api.md 6). */
 @PortalController()
 export class PortalMerchantController {
   constructor(
