@@ -3,10 +3,7 @@ import { CLOCK, type Clock, HOUR_MS, timestamp } from '../../../kernel/clock.js'
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Background } from '../../../platform/jobs/background-work.js';
 import { ClockCheck } from '../../../platform/postgres/clock-check.js';
-import {
-  subscriptionName,
-  subscriptionOf,
-} from '../../../platform/projections/projection.js';
+import { subscriptionName, subscriptionOf } from '../../../platform/projections/projection.js';
 import { DueWork, type WorkOutcome } from '../../../platform/jobs/due-work.js';
 import { dropWork, scheduleWork, WorkItems, type NewItem } from '../../../platform/jobs/work-items.js';
 import {
