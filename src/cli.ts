@@ -21,18 +21,16 @@ const YIELDS = 'rebuild';
 const exit = (code: number): void => void (process.exitCode = code);
 const print = (text: string): boolean => process.stdout.write(`${text}\n`);
 
-/** The programs of the platform, in addition to those of the contexts. */
 const PLATFORM_COMMANDS: CliCommands = {
   keys: async () => (await import('./platform/cli/keys.js')).keysProgram,
   migrate: async () => (await import('./platform/cli/migrate.js')).migrateProgram,
   rebuild: async () => (await import('./platform/cli/rebuild.js')).rebuildProgram,
-  subscriptions: async () => (await import('./platform/cli/subscriptions.js')).subscriptionsProgram,
+  subscriptions: async () => (await import('./platform/cli/rebuild.js')).subscriptionsProgram,
 };
 
-/** The environment of a program: its settings, its output and its exit code. */
 export interface CliIo extends Pick<CliContext, 'print' | 'exit'> {
   readonly env: NodeJS.ProcessEnv;
-  /** Adds what the settings leave out, where the service runs with a companion. */
+  /** Completes the settings of a service with a companion. */
   readonly complete?: (given: Config) => Config;
 }
 
@@ -45,7 +43,7 @@ export function programNames(): readonly string[] {
   return [...new Set(ALL_COMMANDS.flatMap((each) => Object.keys(each)))].sort();
 }
 
-/** The operator's program of this name, with the commands of every context that has some for it. */
+/** Loads an operator's program with its commands of all contexts. */
 export async function loadProgram(name: string, io: CliIo): Promise<Command> {
   const found = ALL_COMMANDS.flatMap((programs) => programs[name] ?? []);
   if (found.length === 0)
@@ -77,11 +75,8 @@ function createCliContext({ env, print, exit, complete = (given) => given }: Cli
   };
 }
 
-/** Runs an operator's program, `cli.js NAME ...`; an error becomes a sentence and an exit code. */
-export async function runProgram(
-  [name = '', ...args]: readonly string[],
-  complete?: CliIo['complete'],
-): Promise<void> {
+/** Runs an operator's program, `cli.js NAME ...`. Prints an error as a sentence and sets the exit code. */
+export async function runProgram([name = '', ...args]: readonly string[], complete?: CliIo['complete']) {
   try {
     if (name === YIELDS) setPriority(constants.priority.PRIORITY_LOW);
     const program = await loadProgram(name, { env: process.env, print, exit, complete });
@@ -91,7 +86,7 @@ export async function runProgram(
     const expected = [ConfigError, DomainError, Unreachable].some((kind) => error instanceof kind);
     const text = error instanceof Error ? (expected ? error.message : error.stack) : String(error);
     process.stderr.write(`${printable(text ?? '')}\n`);
-    // A boot that failed half-way may have left connections that are retried without end.
+    // A failed boot may have left connections with endless retries.
     process.exit();
   }
 }

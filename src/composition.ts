@@ -7,10 +7,8 @@ import type { Migration } from './platform/postgres/migrate.js';
 import { Platform1795000000101 } from './platform/postgres/migrations/1795000000101-platform.js';
 import { Work1795000000050 } from './platform/jobs/migrations/1795000000050-work.js';
 
-/** The platform and what the contexts declare, put together. */
 export const ALL_CONTEXTS: readonly Context[] = Object.values(contexts);
 
-/** The settings of the platform and of the contexts. */
 export const CONFIG_PARTS: readonly ConfigPart[] = [
   ...PLATFORM_PARTS,
   ...ALL_CONTEXTS.flatMap(({ config }) => config ?? []),
@@ -19,10 +17,10 @@ export const CONFIG_PARTS: readonly ConfigPart[] = [
 type ContextConfig<T> = T extends Context<infer C> ? (config: C) => void : never;
 type Together<T> = ContextConfig<T[keyof T]> extends (config: infer C) => void ? C : never;
 
-/** The whole configuration; classes are injected the type of their part. */
+/** The whole configuration. Classes inject the type of their part. */
 export type Config = PlatformConfig & Together<typeof contexts>;
 
-/** Reads and checks the whole configuration. Throws ConfigError whose message names the setting at fault. */
+/** Throws ConfigError whose message names the setting at fault. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const config = readParts(CONFIG_PARTS, env) as Config;
   for (const context of ALL_CONTEXTS) context.checkSettings?.(config);

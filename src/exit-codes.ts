@@ -1,7 +1,7 @@
 import { ConfigError } from './platform/config/settings.js';
 import { Unreachable } from './platform/postgres/unavailable.js';
 
-/** The codes of <sysexits.h> for faults that an operator can correct, and for those that pass. */
+/** The codes of <sysexits.h> for errors that an operator can correct, and for transient errors. */
 const EXIT_CODES = [
   [ConfigError, 78],
   [Unreachable, 69],

@@ -5,21 +5,21 @@ import { onOwnSchema } from './platform/postgres/migrate.js';
 import { Log } from './platform/telemetry/logger.js';
 import { startService, type Service } from './service.js';
 
-/** The time after the grace of requests in flight. Then the process ends by force, within 35 s. */
+/** The time between the grace of requests in flight and a forced exit. */
 const FORCED_EXIT_AFTER_MS = 4000;
 
-/** The companion of a service that does not run alone, such as the sandbox. */
+/** The companion of a service, such as the sandbox. */
 export interface Companion {
-  /** The configuration, completed. */
+  /** The completed configuration. */
   readonly config: Config;
   readonly modules: readonly Type[];
-  /** Called once the service listens. */
+  /** Called after the service begins to listen. */
   ready(app: INestApplicationContext): Promise<unknown>;
-  /** Called after the service has drained and closed, and where it does not start. */
+  /** Called after the service has closed or failed to start. */
   stop(): Promise<void>;
 }
 
-/** Runs the service until a signal, with what `prepare` gives for its configuration. Failures end the process. */
+/** Runs the service with its companion until a signal. Failures end the process. */
 export async function run(prepare: (given: Config) => Promise<Companion | null>): Promise<void> {
   let companion: Companion | null = null;
   let service: Service | undefined;
@@ -31,7 +31,7 @@ export async function run(prepare: (given: Config) => Promise<Companion | null>)
     stopOnSignal(service, companion, config.shutdownGraceMs);
     await companion?.ready(service.app);
   } catch (error) {
-    // The servers of the sandbox end after any failure, even once the service listens.
+    // The servers of the sandbox end after a failure at any time.
     await service?.close().catch(() => undefined);
     await companion?.stop().catch(() => undefined);
     fail(error);
@@ -39,9 +39,8 @@ export async function run(prepare: (given: Config) => Promise<Companion | null>)
 }
 
 /**
- * SIGTERM and SIGINT: finish, let go, exit with 0. A second signal, or too long a shutdown, ends it at once. An error
- * that nothing caught is logged and has the same shutdown, with exit code 1: the state that it left is unknown, so a
- * supervisor has to start a new process, but the requests in flight still get their responses.
+ * SIGTERM and SIGINT drain the service and exit with 0. A second signal, or too long a shutdown, ends the process at once. An
+ * uncaught error drains as well and exits with 1: its state is unknown, but requests in flight get their responses.
  */
 function stopOnSignal(service: Service, companion: Companion | null, graceMs: number): void {
   let stopping = false;
@@ -58,7 +57,7 @@ function stopOnSignal(service: Service, companion: Companion | null, graceMs: nu
         (error: unknown) => fail(error),
       );
   };
-  // Node passes rejections that nothing handled here too.
+  // Node passes unhandled rejections here as well.
   process.on('uncaughtException', (err, origin) => {
     service.app.get(Log).fatal({ msg: 'process stops: an error was not caught', err, origin });
     exitCode = 1;
@@ -68,7 +67,7 @@ function stopOnSignal(service: Service, companion: Companion | null, graceMs: nu
   process.on('SIGINT', stop);
 }
 
-/** A sentence for what the operator can correct, a stack for what only an engineer can. */
+/** Prints a sentence for an error that an operator can correct, else a stack. */
 function fail(error: unknown): never {
   const exitCode = toExitCode(error);
   const { message, stack = message } = error instanceof Error ? error : { message: String(error) };

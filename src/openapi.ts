@@ -7,7 +7,7 @@ import { EdgeAdapter } from './platform/http/fastify-adapter.js';
 import { createDocument, type DocumentPart } from './platform/openapi/document.js';
 import { SANDBOX_VALUES } from './sandbox-values.js';
 
-/** Tags of operations that belong to no context. */
+/** The tags of operations outside contexts. */
 const PLATFORM: DocumentPart = {
   tags: {
     Sandbox: [10, SANDBOX_VALUES],
@@ -16,7 +16,7 @@ const PLATFORM: DocumentPart = {
   },
 };
 
-/** The OpenAPI document of the whole service in a mode. Nothing is started for it; `scripts/openapi.mjs` keeps it. */
+/** Returns the OpenAPI document of the service in a mode, without a start. `scripts/openapi.mjs` writes the file. */
 export async function serviceDocument(mode: Config['mode'], modules: readonly Type[]): Promise<object> {
   const config: Config = { ...readConfig({ MODE: 'sandbox' }), mode };
   const app = await NestFactory.create<NestFastifyApplication>(

@@ -1,7 +1,4 @@
-/**
- * The values with which an integrator gets each outcome in the sandbox (contract.md 19), as Markdown for the document's
- * tag Sandbox.
- */
+/** The values for each outcome in the sandbox (contract.md 19), as Markdown for the tag Sandbox of the document. */
 export const SANDBOX_VALUES = `Short cuts that exist in the sandbox alone, and values that lead to each outcome:
 
 | Outcome | How |

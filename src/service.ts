@@ -13,23 +13,22 @@ import { Log } from './platform/telemetry/logger.js';
 import { MetricsServer } from './platform/http/metrics-server.js';
 import { startTracing } from './platform/telemetry/tracing.js';
 
-/** A running service, in this process. */
 export interface Service {
   readonly app: NestFastifyApplication;
   /** The address of the API; null without the role `api`. */
   readonly address: string | null;
-  /** Reports "not ready", finishes what is in flight, and closes everything. */
+  /** Reports "not ready", finishes the requests in flight, and closes. */
   close(): Promise<void>;
 }
 
-/** Boots the service from a complete configuration, its own modules and these, then its listeners. Rejects when a dependency is unavailable. */
+/** Boots the service with additional modules, then its listeners. Rejects when a dependency is unavailable. */
 export async function startService(config: Config, modules: readonly Type[] = []): Promise<Service> {
   const stopTracing = await startTracing(config);
   const adapter = new EdgeAdapter(config);
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config, modules), adapter, {
     bufferLogs: true,
     abortOnError: false,
-    // The error of a boot is printed once, by run.
+    // `run` prints the error of a boot.
     autoFlushLogs: false,
   });
   const log = app.get(Log);

@@ -42,3 +42,18 @@ export function fold<State, Event extends DomainEvent>(
   for (const event of events) state = aggregate.evolve(state, event);
   return state;
 }
+
+/** The members of a state that each type of event sets. A projection sets the columns of the same names. */
+export type Changes<State, Event extends DomainEvent> = {
+  readonly [Type in Event['type']]: (data: Extract<Event, { type: Type }>['data']) => Partial<State>;
+};
+
+/** Returns the state with the members that the event sets; the same state for an event that sets none. */
+export function withChanges<State extends object>(
+  changes: object,
+  { type, data }: DomainEvent,
+  state: State,
+): State {
+  const change = (changes as Readonly<Record<string, ((data: object) => Partial<State>) | undefined>>)[type];
+  return change === undefined ? state : { ...state, ...change(data) };
+}

@@ -1,7 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { defineContext } from '../../platform/context.js';
-import { OperatorDirectory } from '../../platform/operations/operator-directory.js';
+import { OperatorDirectory } from '../../platform/operations/operations.js';
 import { AdminCallers } from '../../platform/http/admin/admin.guard.js';
 import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../platform/http/merchant-directory.js';
 import { MemoryBudget } from '../../platform/http/request-body.js';
@@ -21,12 +21,16 @@ import { AdminMerchantsController } from './http/admin/merchants.controller.js';
 import { AdminOperatorsController, AdminWhoamiController } from './http/admin/operators.controller.js';
 import { merchantScheme, SignatureGuard } from './http/signature.guard.js';
 import { PortalMerchantController } from './http/portal/portal.controller.js';
-import { PortalSessionsView } from './views/portal-sessions.js';
 import { RequestTable } from './store/request-table.js';
 import { checkAccessSettings, accessConfig } from './settings.js';
 import { Access1795000000250 } from './migrations/1795000000250-access.js';
 import { CredentialIndex, sealedSecrets } from './views/credentials.js';
-import { MerchantList, OperatorsView, directoryProjection } from './views/directory-projection.js';
+import {
+  MerchantList,
+  OperatorsView,
+  PortalSessionsView,
+  directoryProjection,
+} from './views/directory-projection.js';
 import { CredentialUses, NewSecrets, PortalUses } from './store/credential-uses.js';
 import { OidcLogin } from './adapters/oidc-login.js';
 import { Passkeys, People } from './application/console/people.js';
@@ -42,32 +46,22 @@ import { RequestLog } from '../../platform/http/request-log.js';
 import { BufferedRequestLog } from './store/request-log.js';
 import { AdminRequestsController } from './http/admin/requests.controller.js';
 
-/**
- * The callers of the service with their credentials and addresses. Operators act through the admin API and the console.
- */
+/** The callers of the service: merchants, operators and their credentials. */
 @Global()
 @Module({
   controllers: [
-    AdminWhoamiController,
-    AdminMerchantsController,
-    AdminCredentialsController,
-    AdminOperatorsController,
-    AdminRequestsController,
-    ConsoleController,
-    PortalSessionsController,
-    PortalMerchantController,
-    PortalPageController,
+    ...[AdminWhoamiController, AdminMerchantsController, AdminCredentialsController],
+    ...[AdminOperatorsController, AdminRequestsController, ConsoleController],
+    ...[PortalSessionsController, PortalMerchantController, PortalPageController],
   ],
   providers: [
-    AccessCommands,
-    ...MERCHANT_HANDLERS,
-    MerchantList,
-    NewSecrets,
-    CredentialSecrets,
-    ...CREDENTIAL_HANDLERS,
-    CredentialIndex,
-    CredentialUses,
-    AdminCredentials,
+    ...[AccessCommands, ...MERCHANT_HANDLERS, ...CREDENTIAL_HANDLERS, ...OPERATOR_HANDLERS],
+    ...[MerchantList, OperatorsView, PortalSessionsView, CredentialIndex],
+    ...[NewSecrets, CredentialSecrets, CredentialUses, AdminCredentials],
+    ...[AdminAuthentication, ConsoleSessionTable, LoginSecrets, PasskeyCounters],
+    ...[People, Passkeys, OidcLogin, ConsoleSite],
+    ...[PortalSessions, PortalUses, PortalSite, PortalAuthentication],
+    ...[RequestTable, BufferedRequestLog],
     CredentialDirectory,
     { provide: OperatorDirectory, useExisting: CredentialDirectory },
     {
@@ -86,25 +80,8 @@ import { AdminRequestsController } from './http/admin/requests.controller.js';
       useFactory: (merchants: MerchantDirectory, memory: MemoryBudget) =>
         new SignatureGuard(merchants, memory),
     },
-    ...OPERATOR_HANDLERS,
-    OperatorsView,
-    AdminAuthentication,
     { provide: AdminCallers, useExisting: AdminAuthentication },
-    ConsoleSessionTable,
-    LoginSecrets,
-    PasskeyCounters,
-    People,
-    Passkeys,
-    OidcLogin,
-    ConsoleSite,
-    PortalSessions,
-    PortalSessionsView,
-    PortalUses,
-    PortalSite,
-    PortalAuthentication,
     { provide: PortalCallers, useExisting: PortalAuthentication },
-    RequestTable,
-    BufferedRequestLog,
     { provide: RequestLog, useExisting: BufferedRequestLog },
   ],
   exports: [

@@ -1,6 +1,3 @@
-/**
- * The contract of access: directories of keys, published events, accepted commands, the form of callbacks.
- */
 export { leadsToApp } from './application/allow-lists.js';
 export {
   EXCHANGE_KEY_DIRECTORY,
@@ -8,8 +5,7 @@ export {
   type ExchangeKeyDirectory,
   type ExchangeKey as KnownExchangeKey,
 } from './application/credential-directory.js';
-export type { MemoSigning } from './domain/credential-kinds.js';
+export type { MemoSigning, PayPageSettings } from './domain/credential-kinds.js';
 export type { CredentialIssued } from './domain/credentials.js';
-export type { PayPageSettings } from './domain/credential-kinds.js';
 export { ROLES, ROLE_SCOPES, SCOPES, type Role, type Scope } from './domain/roles.js';
 export { CredentialIndex } from './views/credentials.js';

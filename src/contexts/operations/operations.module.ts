@@ -1,10 +1,9 @@
 import { Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { defineContext } from '../../platform/context.js';
-import { Operations } from '../../platform/operations/operations.js';
+import { Operations, OperatorLookups } from '../../platform/operations/operations.js';
 import { SYSTEM_HANDLERS } from '../../platform/cli/system-commands.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
-import { OperatorLookups } from '../../platform/operations/operator-lookups.js';
 import { Definitions } from './application/definitions.js';
 import { Execution, OperationStreams } from './application/execution.js';
 import { OperationsService } from './application/request-operation.js';
@@ -20,10 +19,7 @@ import { AdminSearchController } from './http/admin/search.controller.js';
 import { AdminSystemController } from './http/admin/system.controller.js';
 import { OperationsView, operationViews } from './views/operations.js';
 
-/**
- * The operations of operators with reasons and approvals (admin-api.md 4), the state of the service, the search across
- * contexts.
- */
+/** Operations of operators (admin-api.md 4), the state of the service, and the search across contexts. */
 @Global()
 @Module({
   imports: [DiscoveryModule],

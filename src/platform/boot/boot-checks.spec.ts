@@ -34,7 +34,7 @@ const published = (type: string): WebhookDescription => ({
 });
 
 describe('a boot', () => {
-  it('takes contexts that are whole', () => expect(() => boot([birds])).not.toThrow());
+  it('accepts complete contexts', () => expect(() => boot([birds])).not.toThrow());
 
   it('refuses an event type that two contexts declare', () => {
     const bats = defineContext({ name: 'bats', events: ['bird.flew.v1'] });

@@ -6,7 +6,7 @@ import { EventCodec } from '../event-store/event-codec.js';
 import { declaredSubscriptions, type SubscriptionDefinition } from '../projections/projection.js';
 import { SubscriptionRegistry } from '../projections/subscription-registry.js';
 
-/** The modules of the contexts; registers their events and read models. */
+/** Imports the modules of the contexts and registers their events and read models. */
 @Global()
 @Module({})
 export class ContextsModule implements OnModuleInit {
@@ -40,16 +40,15 @@ export class ContextsModule implements OnModuleInit {
   }
 }
 
-/** The contexts and their registrations, the input of {@link checkBoot}. */
 export interface Boot {
   readonly contexts: readonly Context[];
   readonly events: Pick<EventCodec, 'knows'>;
   readonly subscriptions: readonly SubscriptionDefinition[];
-  /** The names given to `subscriptionName`. */
+  /** The arguments of `subscriptionName`. */
   readonly declaredSubscriptions: Iterable<string>;
 }
 
-/** Throws an error that names what is missing: without this check the service would fail later, at its first use. */
+/** Throws an error for a missing registration, at the boot in place of its first use. */
 export function checkBoot(boot: Boot): void {
   const { contexts, events, subscriptions } = boot;
   for (const context of contexts) {

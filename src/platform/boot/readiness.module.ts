@@ -48,7 +48,8 @@ export class ReadinessModule implements OnModuleInit, OnApplicationShutdown {
       for (const [check, { status }] of Object.entries(checks))
         healthCheck.set({ check }, status === 'ok' ? 1 : 0);
     });
-    if (this.clock !== undefined) this.watchClock(this.clock);
+    const { clock } = this;
+    if (clock !== undefined) this.health.register({ name: 'clock', check: () => clock.check() });
     if (this.lag !== undefined) this.watchViews(this.lag);
     if (this.runner !== undefined) this.watchSubscriptions(this.runner);
   }
@@ -61,16 +62,12 @@ export class ReadinessModule implements OnModuleInit, OnApplicationShutdown {
     this.endings.push(measureOnScrape(measurement));
   }
 
-  private watchClock(clock: ClockCheck): void {
-    this.health.register({ name: 'clock', check: () => clock.check() });
-  }
-
   private async checkEvents(events: EventStore): Promise<void> {
     await events.ping();
     try {
       await this.followedLog?.verify();
     } catch (error) {
-      // The health report has no details; the log does.
+      // The health report has no details.
       if (error instanceof ConfigError) this.logger.error(error.message);
       throw error;
     }
@@ -93,8 +90,8 @@ export class ReadinessModule implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * One that waits for a newer version is no reason to take requests elsewhere: a newer process may do its work, and
-   * `views` fails when none does. One that waits at a forged event is: no process may act on it.
+   * A subscription that waits for a newer version leaves the process ready: a newer process may do its work, and `views`
+   * fails otherwise. A forged event ends the readiness, because no process may act on it.
    */
   private watchSubscriptions(runner: SubscriptionRunner): void {
     const halted = () => runner.states().filter(({ haltedAt }) => haltedAt !== null);

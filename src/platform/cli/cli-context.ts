@@ -6,31 +6,31 @@ import type { PlatformConfig, SealingConfig } from '../config/config.js';
 import type { Context } from '../context.js';
 import type { Migration } from '../postgres/migrate.js';
 
-/** The surroundings of a program that needs the machine itself. */
+/** The dependencies of an operator's program. */
 export interface CliContext {
   readonly contexts: readonly Context[];
   /** The migrations of the whole database. */
   readonly migrations: readonly Migration[];
   readonly print: (text: string) => void;
   readonly exit: (code: number) => void;
-  /** The service's own settings; without DATABASE_URL, the sandbox of DATA_DIR. */
+  /** The settings of the service; without DATABASE_URL, of the sandbox in DATA_DIR. */
   config(): PlatformConfig;
-  /** The master keys in the environment alone: for a program without a database. */
+  /** The master keys of the environment, for a program without a database. */
   masterKeys(): SealingConfig;
-  /** Boots the service without a role: no listener, no worker. */
+  /** Boots the service without listeners and workers. */
   boot(): Promise<INestApplicationContext>;
 }
 
 /** Adds commands to a program. Several contexts may add to one. */
 export type CliCommand = (program: Command, cli: CliContext) => void;
 
-/** The output of an action: lines for people, an object for `--json`. */
+/** The output of an action: lines for people, and the object for `--json`. */
 export interface CliOutcome {
   readonly text: string;
   readonly json: object;
 }
 
-/** A commander action that boots the service without a role, prints what `act` returns, and closes everything. `this` has the options. */
+/** Returns an action that boots the service without a role, prints the outcome and closes. `this` has the options. */
 export function cliAction(
   cli: CliContext,
   act: (this: Command, context: INestApplicationContext, ...args: string[]) => Promise<CliOutcome>,
@@ -48,7 +48,7 @@ export function cliAction(
   };
 }
 
-/** The id in lower case. Throws `not_found`, as the thing of this title, for what is no id. */
+/** Returns the UUID in lower case. Throws `not_found` for other text. */
 export function parseId(text: string | undefined, title: string): string {
   if (!isUuid(text)) throw DomainError.notFound(title);
   return text.toLowerCase();

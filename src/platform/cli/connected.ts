@@ -6,10 +6,7 @@ import { Database } from '../postgres/database.js';
 import { isSchemaMismatch } from '../postgres/migrate.js';
 import type { CliContext } from './cli-context.js';
 
-/**
- * For programs that read database and event store and migrate nothing. Throws ConfigError when the two do not
- * belong together (ADR 102), or when the database is older than this version.
- */
+/** Connects a program without a migration. Throws ConfigError for a wrong event store (ADR 102) or an older database. */
 export async function connected<T>(
   cli: CliContext,
   act: (database: Database, store: EventStore) => Promise<T>,

@@ -8,7 +8,7 @@ import { CreateFreshKey } from './system-commands.js';
 import { cliAction, type CliContext } from './cli-context.js';
 import { writes } from './write.js';
 
-/** `npm run keys -- ...`: how a MASTER_KEY is replaced; docs/keys.md has the order of steps. */
+/** `npm run keys -- ...`: the replacement of a MASTER_KEY, in the order of docs/keys.md. */
 export function keysProgram(program: Command, cli: CliContext): void {
   program.description('Replaces the master key, and the keys that seal.');
 

@@ -5,8 +5,8 @@ import { inOneLine, printable } from './printable.js';
 
 const HOSTILE = 'a\u001b[2K\u001b]0;x\u0007\r\u009b1A\u202eb\u2066\u2028';
 
-describe('what programs print for operators', () => {
-  it('has nothing that steers a terminal, and is the same JSON as before', () => {
+describe('the output of programs for operators', () => {
+  it('has no control characters for a terminal, and keeps the value of JSON', () => {
     expect(printable(HOSTILE)).toBe('a\\u001b[2K\\u001b]0;x\\u0007\\u000d\\u009b1A\\u202eb\\u2066\\u2028');
     expect(printable('é 漢 👩‍🚀\n\tб')).toBe('é 漢 👩‍🚀\n\tб');
     expect(inOneLine('a\nin order')).toBe('a\\u000ain order');
@@ -14,7 +14,7 @@ describe('what programs print for operators', () => {
     expect(JSON.parse(printable(JSON.stringify(json, null, 2)))).toEqual(json);
   });
 
-  it('is what every program prints', async () => {
+  it('is escaped in every program', async () => {
     const db = await testDatabase();
     const env = { DATABASE_URL: db.url, MASTER_KEY: '1'.repeat(64) };
     const type = 'user.renamed.v1\u001b[1A';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { DomainError } from '../../kernel/domain-error.js';
-import { RebuildProjection, RebuildProjectionHandler } from './system-commands.js';
+import { HoldEventType, RebuildProjection, RebuildProjectionHandler } from './system-commands.js';
 import type { CliContext } from './cli-context.js';
-import { createWriter } from './write.js';
+import { createWriter, writes } from './write.js';
 import { ReadModelRebuild, type ComparedTable, type Rebuilt } from '../projections/read-model-rebuild.js';
 
 /** Exit code of a comparison that found differences. */
@@ -65,11 +65,7 @@ function differs({ compared }: Rebuilt): boolean {
   return compared?.some(({ different }) => different > 0) === true;
 }
 
-function describe(
-  { name, events, position, compared }: Rebuilt,
-  seconds: number,
-  compareOnly: boolean,
-): string {
+function describe({ name, events, position, compared }: Rebuilt, seconds: number, compareOnly: boolean) {
   const done = compareOnly ? 'compared, and left as it is' : 'rebuilt';
   return [
     `${name}: ${events} ${events === 1 ? 'event' : 'events'} up to position ${position ?? 'none'} in ${seconds.toFixed(1)} s, ${done}`,
@@ -83,4 +79,21 @@ function tableLines({ table, rows, different, first }: ComparedTable): string[] 
   const verb = different === 1 ? 'was' : 'were';
   const found = `${different} ${verb} not as the events say`;
   return [`  ${table}: ${count}, ${found}`, ...first.map((line) => `    ${line}`)];
+}
+
+/** `npm run subscriptions -- hold`: the opposite of `npm run admin -- system let-pass` (ADR 96). */
+export function subscriptionsProgram(program: Command, cli: CliContext): void {
+  program.description('Lets subscriptions wait again at a type of events that no version here knows.');
+  writes(
+    program
+      .command('hold <type>')
+      .description(
+        'removes the rule; a process that went past one of this type does so until it is restarted',
+      ),
+    cli,
+    async (_, write, type = '') => {
+      await write(new HoldEventType(type), null);
+      return { text: `Subscriptions wait at ${type}`, json: { type } };
+    },
+  );
 }

@@ -26,21 +26,18 @@ const SYSTEM = { scope: 'system:write', streams: () => [] } as const;
   ...SYSTEM,
   name: 'projections.rebuild',
   subject: 'projection',
-  // A program rebuilds before it ends.
+  // A rebuild in a program may take hours.
   takesMs: DAY_MS / 4,
 })
 export class RebuildProjection extends OperatorCommand<{ readonly compare: boolean }, object> {}
 
-/**
- * Rebuilds a read model, however long it takes: a worker does it in the background of the service, and a process without a
- * role, which is a program, at once.
- */
+/** Rebuilds a read model: in a worker of the service in the background, in a program (a process without a role) at once. */
 @CommandHandler(RebuildProjection)
 export class RebuildProjectionHandler implements OperationHandler<RebuildProjection> {
   @Background()
   readonly work: DueWork<{ readonly name: string }>;
 
-  /** Receives what a rebuild in a program waits for. */
+  /** Receives the progress of a rebuild in a program. */
   print: (line: string) => void = () => undefined;
 
   constructor(
@@ -67,7 +64,7 @@ export class RebuildProjectionHandler implements OperationHandler<RebuildProject
     if (!this.readModels.names().includes(subjectId)) throw DomainError.notFound('Projection');
   }
 
-  /** Returns the result of a rebuild that is complete; `{}` for one that a worker does. */
+  /** Returns the result of a complete rebuild; `{}` for a rebuild by a worker. */
   async execute({ subjectId: name, parameters: { compare } }: RebuildProjection): Promise<object> {
     if (this.config.roles.length === 0)
       return this.readModels.rebuild(name, { compare, print: (line) => this.print(line) });
@@ -116,7 +113,7 @@ class HoldEventTypeHandler implements OperationHandler<HoldEventType> {
   }
 }
 
-/** The subject is the master key of the process that it was requested from. */
+/** The subject is the master key of the process that got the request. */
 @Operation({ ...SYSTEM, name: 'master_key.retire_former', subject: 'master_key', secondPerson: 'before' })
 export class RetireFormerMasterKey extends OperatorCommand<
   EmptyParameters,
@@ -132,12 +129,9 @@ class RetireFormerMasterKeyHandler implements OperationHandler<RetireFormerMaste
 
   async execute({ operation, subjectId }: RetireFormerMasterKey) {
     const { current, former } = toMasterKeys(this.config);
-    // Approved for another MASTER_KEY: the process has an older one, or a newer one.
-    if (current.id !== subjectId)
-      throw new DomainError(
-        'invalid_transition',
-        `MASTER_KEY of this process is ${current.id}, not ${subjectId}`,
-      );
+    // The process has an older or a newer MASTER_KEY than the approved one.
+    const wrong = `MASTER_KEY of this process is ${current.id}, not ${subjectId}`;
+    if (current.id !== subjectId) throw new DomainError('invalid_transition', wrong);
     return { retired: await this.rotation.retireFormer({ current, former }, operation!.id) };
   }
 }

@@ -5,20 +5,15 @@ import { Fault } from '../../kernel/fault.js';
 import type { Rule } from '../dto/field.js';
 import { reasonRule, ticketRule } from '../http/admin/writes.js';
 import type { OperatorCommand } from '../operations/operation.js';
-import { OperatorDirectory } from '../operations/operator-directory.js';
-import { Operations, SHELL, type OperationJson } from '../operations/operations.js';
+import { OperatorDirectory, Operations, SHELL, type OperationJson } from '../operations/operations.js';
 import { cliAction, type CliContext, type CliOutcome } from './cli-context.js';
 
-/**
- * Requests an operation of the shell, and resolves with the result of its execution. What follows is left out while a
- * second person is awaited.
- */
+/** Requests an operation of the shell and returns its result. Throws {@link Waiting} while it waits for a second person. */
 type Write = <Result extends object | void>(
   command: OperatorCommand<object, Result>,
   merchantId: string | null,
 ) => Promise<Result>;
 
-/** Ends an action whose operation waits for its approval. */
 class Waiting extends Error {
   override readonly name = 'Waiting';
 }
@@ -29,14 +24,8 @@ function read(name: string, rule: Rule, text: string): string {
   return value as string;
 }
 
-/**
- * Returns the recorder of an action's writes; `requested` is the request. Throws `validation_failed` on `reason` or
- * `ticket`.
- */
-export function createWriter(
-  command: Command,
-  context: INestApplicationContext,
-): { readonly write: Write; readonly requested: readonly OperationJson[] } {
+/** Returns the {@link Write} of a command, and its requests. Throws `validation_failed` on `reason` or `ticket`. */
+export function createWriter(command: Command, context: INestApplicationContext) {
   const given = command.opts<{ reason?: string; ticket?: string }>();
   const reason = read('reason', reasonRule, given.reason ?? '');
   const ticket = given.ticket === undefined ? null : read('ticket', ticketRule, given.ticket);
@@ -54,7 +43,7 @@ export function createWriter(
   return { write: write as Write, requested };
 }
 
-/** Gives the command `--reason` and `--ticket`, and an action that writes: what it changes, it requests by {@link Write}. */
+/** Gives the command `--reason`, `--ticket` and an action whose changes are requested by {@link Write}. */
 export function writes(
   command: Command,
   cli: CliContext,

@@ -7,22 +7,22 @@ import { day, instant, text } from './rules.js';
 
 const MAX_QUOTED = 40;
 
-/** Quotes a value for an error message: bounded, on one line. */
+/** Quotes a value for an error message, bounded and on one line. */
 export function quoted(value: string): string {
   return JSON.stringify(value.length > MAX_QUOTED ? `${value.slice(0, MAX_QUOTED)}...` : value);
 }
 
-/** A place in time that a list begins or ends with. */
+/** The start or the end of a list in time. */
 export interface DatePoint {
   readonly at: Date;
-  /** The first instant after it: of the day when it is a date without a time. */
+  /** The first instant after it, or after its day for a date without a time. */
   readonly end: Date;
 }
 
 /** PostgreSQL and JavaScript write years of four digits alike. */
 const LATEST = Date.UTC(9999, 0, 1);
 
-/** A date, which is a whole day in UTC, or a date and time (contract.md 24.2). */
+/** A date for a whole day in UTC, or a date and time (contract.md 24.2). */
 export const datePoint: Rule = text(
   { anyOf: [{ format: 'date' }, { format: 'date-time' }], examples: ['2026-01-31', '2026-01-31T12:00:00Z'] },
   (value) => {
@@ -36,13 +36,12 @@ export const datePoint: Rule = text(
   },
 );
 
-/** The rule {@link instant} for a query. */
 export const queryInstant: Rule = {
   ...instant,
   read: (value) => instant.read(typeof value === 'string' ? withPlus(value) : value),
 };
 
-/** Queries write a blank as `+`, so that the `+` of an offset arrives as a blank. */
+/** Restores the `+` of an offset, which arrives as a blank where a query does not escape it. */
 function withPlus(value: string): string {
   return tidy(value).replace(/(?<=^\S+[Tt ]\d\S*) (?=\d\d(?::?\d\d)?$)/, '+');
 }

@@ -10,22 +10,20 @@ export type Schema = Readonly<Record<string, unknown>>;
 /** Declares a member of a response. The types of @nestjs/swagger lack `const` and free-form objects of OpenAPI 3.1. */
 export const ApiProperty = swagger.ApiProperty as (schema: Schema) => PropertyDecorator;
 
-/** The rule for the value of a member. */
 export interface Rule {
   readonly schema: Schema;
-  /** Returns the value as the program uses it, or a {@link Fault} that says what is wrong with it. */
+  /** Returns the parsed value, or a {@link Fault} that describes the error. */
   read(value: unknown): unknown;
 }
 
-/** Further properties of a member. A `nullable` one may be null, an `optional` one may be left out. */
 export interface FieldOptions {
   readonly optional?: boolean;
   readonly nullable?: boolean;
   readonly description?: string;
   readonly examples?: readonly unknown[];
-  /** The value of an optional member that is left out. */
+  /** The value of an absent optional member. */
   readonly default?: unknown;
-  /** The OpenAPI document does not mention the member. */
+  /** Leaves the member out of the OpenAPI document. */
   readonly hidden?: boolean;
 }
 
@@ -33,21 +31,21 @@ export type Dto<T extends object = object> = new () => T;
 
 const REQUIRED = new Fault('is required');
 
-/** Declares a member of a request: class-transformer converts it, class-validator validates it by its rule. */
+/** Declares a member of a request, converted by class-transformer and validated by class-validator. */
 export function Field(rule: Rule, options: FieldOptions = {}): PropertyDecorator {
   const read = reader(rule, options);
   return applyDecorators(
     documented(rule.schema, options),
-    // This comes first, because Type reads it: an array is created as its instance, and BigInt has none.
+    // Type reads this metadata. Array keeps class-transformer from the construction of a BigInt.
     Reflect.metadata('design:type', Array),
-    // Any type keeps class-transformer from copying what was sent: it would call a member named `constructor`.
+    // A type keeps class-transformer from a copy of the sent object, whose member `constructor` it would call.
     Type(() => Boolean),
     Transform(({ obj, key }: { obj: Readonly<Record<string, unknown>>; key: string }) => read(obj[key])),
     isValid((value) => value),
   );
 }
 
-/** Declares a member that is an object with its own class. */
+/** Declares an object with its own class. */
 export function Nested(nested: () => Dto, options: FieldOptions = {}): PropertyDecorator {
   const read = (value: unknown): unknown => (isObject(value) ? value : new Fault('must be an object'));
   return applyDecorators(
@@ -58,7 +56,7 @@ export function Nested(nested: () => Dto, options: FieldOptions = {}): PropertyD
   );
 }
 
-/** Declares a member that is an array of objects with their own class. */
+/** Declares an array of objects with their own class. */
 export function Many(
   nested: () => Dto,
   { minItems, maxItems, ...options }: FieldOptions & { minItems?: number; maxItems?: number } = {},
@@ -79,7 +77,7 @@ export function Many(
   );
 }
 
-/** Creates the class of a response with one member, the resource, such as `{ payout: ... }`. */
+/** Creates the class of a response with one resource, such as `{ payout: ... }`. */
 export function ResourceOf<Name extends string, Item extends object>(
   name: Name,
   item: Dto<Item>,
@@ -89,7 +87,7 @@ export function ResourceOf<Name extends string, Item extends object>(
   return Wrapped as Dto<Record<Name, Item>>;
 }
 
-/** The class of a response that is a page of resources, under their name. */
+/** Creates the class of a page of resources. */
 export function PageOf<Name extends string, Item extends object>(
   name: Name,
   item: Dto<Item>,
@@ -105,10 +103,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function documented(
-  schema: Schema,
-  { optional = false, hidden = false, ...rest }: FieldOptions,
-): PropertyDecorator {
+function documented(schema: Schema, { optional = false, hidden = false, ...rest }: FieldOptions) {
   const property = ApiProperty({ ...schema, ...rest, required: !optional });
   return applyDecorators(Expose(), hidden ? swagger.ApiHideProperty() : property);
 }
@@ -125,7 +120,7 @@ function reader(
   };
 }
 
-/** Validates a value with `read`; the error message is that of the {@link Fault} it returns. */
+/** Validates with `read`; the error message is that of its {@link Fault}. */
 function isValid(read: (value: unknown) => unknown): PropertyDecorator {
   const findFault = (value: unknown): Fault | null => {
     const found = read(value);

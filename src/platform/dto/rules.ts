@@ -4,7 +4,8 @@ import { Fault } from '../../kernel/fault.js';
 import { tidy } from '../../kernel/typed-text.js';
 import { isObject, type Rule, type Schema } from './field.js';
 
-/** Schemas that many members share. */
+export const TEXT: Schema = { type: 'string' };
+export const STRINGS: Schema = { type: 'array', items: TEXT };
 export const UUID: Schema = { type: 'string', format: 'uuid' };
 export const TIME: Schema = { type: 'string', format: 'date-time' };
 export const COUNT: Schema = { type: 'integer', minimum: 0 };
@@ -15,11 +16,15 @@ export const USDC: Schema = {
   examples: ['25.50'],
 };
 
-/** PostgreSQL has no text with NUL: a query with one fails. */
+/** The schema of a member that may be null. */
+export function nullable(schema: Schema, description?: string): Schema {
+  return { ...schema, nullable: true, ...(description !== undefined && { description }) };
+}
+
+/** A query of PostgreSQL fails with a NUL in a text. */
 const withoutNul = (value: string): string | Fault =>
   value.includes('\0') ? new Fault('must not contain control characters') : value;
 
-/** A string that `read` accepts: it gives the value the program uses, or a {@link Fault}. */
 export function text(schema: Schema = {}, read: (value: string) => unknown = withoutNul): Rule {
   return {
     schema: { type: 'string', ...schema },
@@ -27,13 +32,12 @@ export function text(schema: Schema = {}, read: (value: string) => unknown = wit
   };
 }
 
-/** A UUID in lower case. */
+/** A UUID, read in lower case. */
 export const uuid: Rule = {
   schema: UUID,
   read: (value) => readUuid(value) ?? new Fault('must be a uuid'),
 };
 
-/** One of some strings. */
 export function oneOf(values: readonly string[]): Rule {
   const fault = new Fault(values.length > 1 ? `must be one of ${values.join(', ')}` : `must be ${values[0]}`);
   return {
@@ -76,7 +80,7 @@ export const day: Rule = {
   },
 };
 
-/** A date and time of ISO 8601 with an offset, as a Date. */
+/** A date and time of ISO 8601 with an offset, read as a Date. */
 export const instant: Rule = {
   schema: TIME,
   read: (value) =>
@@ -84,7 +88,6 @@ export const instant: Rule = {
     new Fault('must be a date and time such as 2026-01-31T12:00:00Z'),
 };
 
-/** An object of any content. */
 export const freeForm: Rule = {
   schema: { type: 'object' },
   read: (value) => (isObject(value) ? value : new Fault('must be an object')),

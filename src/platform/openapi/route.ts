@@ -15,7 +15,7 @@ type Described = string | readonly [type: Dto, when: string];
 interface RouteDescription {
   /** The operation id. */
   readonly id: string;
-  readonly tag: string;
+  readonly tag?: string;
   readonly summary: string;
   readonly description?: string;
   /** The body of a route with `@BodyAsBytes()` or `@BodyWithText()`. */
@@ -44,7 +44,7 @@ export function ApiRoute({
   return applyDecorators(
     HttpCode(Math.min(...Object.keys(responses).map(Number))),
     ApiIncludeEndpoint(),
-    ApiTags(tag),
+    ...(tag ? [ApiTags(tag)] : []),
     ApiOperation({ operationId: id, summary, ...(description ? { description } : {}) }),
     ...(body ? [ApiBody({ type: body })] : []),
     ...(scopes ? [SetMetadata(SCOPES_KEY, scopes), ApiExtension('x-scopes', [...scopes])] : []),

@@ -4,17 +4,16 @@ import { methodDecorator } from '../discovered-methods.js';
 export interface ErasedPerson {
   readonly userId: string;
   readonly merchantId: string;
-  /** The merchant's own name for the person. */
+  /** The merchant's id of the person. */
   readonly externalId: string | null;
-  /** The times at which the user was created and erased, ISO 8601. */
+  /** ISO 8601. */
   readonly createdAt: string;
   readonly erasedAt: string;
 }
 
 /**
- * Declares the method that drops what a context keeps of an erased person (ADR 127), with the name of the context. It must
- * be safe to kill and to repeat, also after it has finished. It returns false when a part has to wait: the erasure calls
- * it again later.
+ * Declares the method that drops a context's data of an erased person (ADR 127), with the name of the context. It is safe to
+ * kill and to repeat, also after its end. It returns false while a part has to wait; the erasure retries later.
  */
 export const Forgets = methodDecorator<
   string,

@@ -2,25 +2,25 @@ import type { IdempotencyTicket } from '../idempotency/ticket.js';
 import type { DisplayedOperation } from './displayed-operation.js';
 import type { AnyCommand } from './operation.js';
 
-/** The person who requests or decides an operation (`requested_by`, `decided_by` of admin-api.md 4). */
+/** A person who requests or decides an operation (`requested_by`, `decided_by` of admin-api.md 4). */
 export interface Requester {
-  /** The operator, or null for the shell of the machine. */
+  /** The operator; null for the shell of the machine. */
   readonly operatorId: string | null;
-  /** The operator's name, or `shell`. */
+  /** `shell` for the shell of the machine. */
   readonly name: string;
   readonly role: string | null;
   /** The admin key; null for a session of the console and for the shell. */
   readonly credentialId: string | null;
   readonly address: string | null;
-  /** The session of the console, if any. It is recorded and never displayed. */
+  /** The session of the console, which is recorded and never displayed. */
   readonly sessionId?: string | null;
-  /** The scopes that the person has now with this credential. */
+  /** The present scopes of the person with this credential. */
   readonly scopes: ReadonlySet<string>;
-  /** Ids of the merchants it is confined to; null: all. */
+  /** The merchants within reach; null: all. */
   readonly merchants: readonly string[] | null;
 }
 
-/** The shell may request everything, and decide nothing: it is no person. */
+/** The shell can request any operation but cannot approve one. */
 export const SHELL: Omit<Requester, 'scopes'> = {
   operatorId: null,
   name: 'shell',
@@ -31,18 +31,17 @@ export const SHELL: Omit<Requester, 'scopes'> = {
 };
 
 export interface OperationRequest {
-  /** The revision of the subject as the operator read it; null where it has none or does not exist yet. */
+  /** The revision of the subject that the operator read; null where it has none or does not exist yet. */
   readonly revision: number | null;
   readonly reason: string;
   readonly ticket: string | null;
   readonly requester: Requester;
   /** The merchant whose data the operation changes, or null. */
   readonly merchantId: string | null;
-  /** The ticket of an Idempotency-Key. Requests with one ticket are one operation. */
+  /** Requests with one ticket are one operation. */
   readonly idempotency?: Pick<IdempotencyTicket, 'id'>;
 }
 
-/** An operation as the admin API displays it (admin-api.md 4). */
 export type OperationJson = Readonly<DisplayedOperation>;
 
 export interface OperationOutcome {
@@ -51,14 +50,32 @@ export interface OperationOutcome {
   readonly result: object;
 }
 
-/** Every write of an operator (admin-api.md 4), from the admin API, the console and programs. The operations context provides it. */
+/** Every write of an operator, from the admin API, the console and programs. The operations context provides it. */
 export abstract class Operations {
   /**
-   * Records the operation and executes it, or has it wait for a second person (`pending_approval`). Throws DomainError:
-   * `forbidden` naming a scope that the requester lacks, `precondition_failed` for another revision, `not_found`, and what
-   * the handler throws: then the operation is recorded as failed.
+   * Records the operation and executes it, unless it waits for a second person (`pending_approval`). Throws DomainError:
+   * `forbidden` for a missing scope, `precondition_failed` for another revision, `not_found`, and errors of the handler, which
+   * are recorded as a failure.
    */
   abstract request(command: AnyCommand, request: OperationRequest): Promise<OperationOutcome>;
-  /** The revision of a subject by the streams of its operations; null where none of them exists. */
+  /** Returns the revision of a subject by its streams; null where none of them exists. */
   abstract findRevision(streams: readonly string[]): Promise<number | null>;
+}
+
+/** The present scopes of persons. The access context provides them. */
+export abstract class OperatorDirectory {
+  /** The scopes of the shell of the machine. */
+  abstract readonly allScopes: ReadonlySet<string>;
+  /** Reads the person's events. Returns null for an unknown or disabled person. */
+  abstract findScopes(operatorId: string): Promise<ReadonlySet<string> | null>;
+}
+
+/** Records reads of merchants' data by operators, for the portal (admin-api.md 6). The operations context provides it. */
+export abstract class OperatorLookups {
+  /** `subject` is `payout <id>` or `payouts`, for example. The read waits for its record. */
+  abstract record(
+    caller: Pick<Requester, 'operatorId' | 'name'>,
+    merchantIds: readonly string[],
+    subject: string,
+  ): Promise<void>;
 }

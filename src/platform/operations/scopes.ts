@@ -1,6 +1,6 @@
 import { DomainError } from '../../kernel/domain-error.js';
 
-/** Throws `not_found` where the caller is confined to merchants and this is none of them (admin-api.md 1). */
+/** Throws `not_found` for a merchant out of the caller's reach (admin-api.md 1). */
 export function requireReach(
   { merchants }: { readonly merchants: readonly string[] | null },
   merchantId: string | null,
@@ -10,7 +10,7 @@ export function requireReach(
     throw DomainError.notFound(what);
 }
 
-/** Throws `forbidden`, naming the first scope that is missing (admin-api.md 1). */
+/** Throws `forbidden` with the first missing scope (admin-api.md 1). */
 export function requireScopes(
   { scopes }: { readonly scopes: ReadonlySet<string> },
   required: readonly string[],

@@ -1,19 +1,18 @@
 import { ApiProperty } from '../dto/field.js';
-import { COUNT, TIME } from '../dto/rules.js';
+import { COUNT, nullable, TIME } from '../dto/rules.js';
 import { methodDecorator } from '../discovered-methods.js';
 
-/** Due work of one kind. */
 export class BacklogState {
   @ApiProperty({ type: 'string', description: 'The kind of work.' }) name!: string;
   @ApiProperty({ ...COUNT, description: 'Counted up to 10,000.' }) due!: number;
-  @ApiProperty({ ...TIME, nullable: true }) oldest_at!: string | null;
+  @ApiProperty(nullable(TIME)) oldest_at!: string | null;
 }
 
-/** Declares a method that reports due work of all processes to `GET /admin/v1/system` (admin-api.md 3), with its name. */
+/** Declares a method that reports the due work of a kind to `GET /admin/v1/system`, for all processes (admin-api.md 3). */
 export const ReportsBacklog = methodDecorator<string, () => Promise<BacklogState>>();
 
 /** Declares a method that reports a member of `audit` to `GET /admin/v1/system`, or null. */
 export const ReportsAudit = methodDecorator<'head' | 'last_verify', () => Promise<object | null>>();
 
-/** Reads of backlogs count no further. */
+/** The limit of counts of due work. */
 export const MAX_DUE = 10_000;

@@ -4,8 +4,12 @@ import { OperationStreams } from '../../../src/contexts/operations/application/e
 import type { Walk } from '../../../src/contexts/audit/application/explain.js';
 import { LookupsView } from '../../../src/contexts/operations/contract.js';
 import { requestedFacts, requestOperation } from '../../../src/contexts/operations/domain/operation.js';
-import { OperatorLookups } from '../../../src/platform/operations/operator-lookups.js';
-import { SHELL, Operations, type OperationJson } from '../../../src/platform/operations/operations.js';
+import {
+  OperatorLookups,
+  SHELL,
+  Operations,
+  type OperationJson,
+} from '../../../src/platform/operations/operations.js';
 import { RebuildProjection } from '../../../src/platform/cli/system-commands.js';
 import type { AdminClient } from '../../support/admin/admin-client.js';
 import { onTestApp } from '../../support/app.js';

@@ -11,7 +11,11 @@ import { DomainError } from '../../../src/kernel/domain-error.js';
 import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
 import type { EventStore } from '../../../src/platform/event-store/port.js';
-import type { OperatorDirectory } from '../../../src/platform/operations/operator-directory.js';
+import type {
+  OperatorDirectory,
+  OperationRequest,
+  Requester,
+} from '../../../src/platform/operations/operations.js';
 import {
   OPERATIONS,
   Operation,
@@ -20,7 +24,6 @@ import {
   type OperationFacts,
   type OperationHandler,
 } from '../../../src/platform/operations/operation.js';
-import type { OperationRequest, Requester } from '../../../src/platform/operations/operations.js';
 import { ClockCheck } from '../../../src/platform/postgres/clock-check.js';
 import type { Database } from '../../../src/platform/postgres/database.js';
 import type { WorkItems } from '../../../src/platform/jobs/work-items.js';

@@ -7,12 +7,11 @@ import { type Claims, OidcLogin, returnPath } from './oidc-login.js';
 
 const ADA: KnownOperator = {
   status: 'active',
-  operatorId: 'o1',
+  operator_id: 'o1',
   name: 'Ada',
   email: 'ada@example.com',
   role: 'support',
-  passkeys: [],
-  disabledAt: null,
+  ...{ passkeys: [], created_at: '2026-01-02T03:04:05.000Z', disabled_at: null },
 };
 const CLAIMS: Claims = {
   sub: 's',
@@ -29,7 +28,7 @@ interface Setup {
   readonly claims?: Claims | Error;
   readonly demanded?: readonly [string, string];
   readonly roles?: readonly (readonly [string, string])[];
-  /** Whether the change of role gives nothing new. */
+  /** True where the change of role adds no scopes. */
   readonly lowers?: boolean;
 }
 
@@ -58,7 +57,7 @@ function login({ claims = CLAIMS, demanded, roles, lowers = true }: Setup = {}) 
 }
 
 describe('a login at the identity provider', () => {
-  it('is of the operator whose email the provider has verified', async () => {
+  it('signs in the operator whose email the provider has verified', async () => {
     expect(await login().finish()).toEqual(ADA);
   });
 

@@ -6,38 +6,34 @@ import { People } from '../application/console/people.js';
 import type { KnownOperator } from '../domain/operator.js';
 
 const TIMEOUT_SECONDS = 10;
-/** A login at the provider from before that is no login here (admin-api.md 5). */
+/** The maximum age of the login at the provider (admin-api.md 5). */
 const MAX_AGE_SECONDS = 300;
 
-/** The state of a login at the identity provider, in a sealed cookie until the person returns. */
+/** The state of a login at the identity provider, in a sealed cookie. */
 export interface OidcAttempt {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
-  /** Path of the console. */
   readonly returnTo: string;
-  /** The session of the browser when it left: its cookie does not come back from another site. Null: none. */
+  /** The former session of the browser, whose cookie is not sent from another site; null: none. */
   readonly former: string | null;
 }
 
-/** Claims of the person who signed in, from the ID token and the endpoint for user information. */
+/** The claims of the ID token and of the UserInfo endpoint. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** A path of the console's own origin: one slash, and no second one in any spelling that browsers take for one. */
+/** A path of the console's own origin: one slash first, and no second one in any spelling that browsers accept. */
 const RETURN_TO = /^\/(?![/\\])[\x21-\x7e]{0,1023}$/;
 
 export function returnPath(given: unknown): string {
   return typeof given === 'string' && RETURN_TO.test(given) && !given.includes('\\') ? given : '/';
 }
 
-/**
- * Logins at the OpenID Connect provider (admin-api.md 5), by openid-client: code flow with PKCE, state and nonce. The verified
- * email names the operator.
- */
+/** OpenID Connect logins: code flow with PKCE, state and nonce. The verified email identifies the operator (admin-api.md 5). */
 @Injectable()
 export class OidcLogin {
   private readonly logger = new Logger(OidcLogin.name);
-  /** The provider's own document is read once. */
+  /** The discovery document, read once. */
   private discovered: Promise<openid.Configuration> | null = null;
 
   constructor(
@@ -49,11 +45,8 @@ export class OidcLogin {
     return this.config.adminOidcIssuer !== null;
   }
 
-  /** Returns where the browser goes. A person with a `former` session signs in at the provider again. */
-  async begin(
-    redirectUri: string,
-    from: Pick<OidcAttempt, 'returnTo' | 'former'>,
-  ): Promise<{ url: string; attempt: OidcAttempt }> {
+  /** Returns the address of the provider. A person with a `former` session has to sign in there again. */
+  async begin(redirectUri: string, from: Pick<OidcAttempt, 'returnTo' | 'former'>) {
     const provider = await this.provider();
     const attempt = {
       state: openid.randomState(),
@@ -74,15 +67,8 @@ export class OidcLogin {
     return { url: url.href, attempt };
   }
 
-  /**
-   * Returns the person and the time of the login at the provider. Throws DomainError `forbidden` where it grants
-   * nothing, `unavailable` for the provider.
-   */
-  async finish(
-    url: URL,
-    attempt: OidcAttempt,
-    address: string,
-  ): Promise<{ readonly person: KnownOperator; readonly authenticatedAt: Date }> {
+  /** Returns the person and the time of the login at the provider. Throws DomainError `forbidden` or `unavailable`. */
+  async finish(url: URL, attempt: OidcAttempt, address: string) {
     const claims = await this.readClaims(url, attempt).catch((error: unknown) => {
       throw this.toDomainError(error);
     });
@@ -98,28 +84,23 @@ export class OidcLogin {
     return { person: await this.withRole(person, claims, address), authenticatedAt };
   }
 
-  /** A role by groups takes effect where it gives nothing new: more takes an operation with a second person. */
+  /** Applies the role of the groups unless it adds scopes, which takes an operation with a second person. */
   private async withRole(person: KnownOperator, claims: Claims, address: string): Promise<KnownOperator> {
     const { adminOidcRoles: roles } = this.config;
     if (roles === null) return person;
     const role = roles.find(([group]) => holds(claims['groups'], group))?.[1];
     if (role === undefined) throw new DomainError('forbidden', 'No group of yours allows the console');
-    const { operatorId } = person;
+    const { operator_id, role: former } = person;
     if (!(await this.people.lowerRole(person, role, address))) {
-      this.logger.warn({
-        msg: 'role not raised: it needs a second person',
-        operator_id: operatorId,
-        role: person.role,
-        requested: role,
-      });
+      const msg = 'role not raised: it needs a second person';
+      this.logger.warn({ msg, operator_id, role: former, requested: role });
       return person;
     }
-    if (role !== person.role)
-      this.logger.log({ msg: 'role set by groups', operator_id: operatorId, role, former: person.role });
-    return (await this.people.find(operatorId)) ?? person;
+    if (role !== former) this.logger.log({ msg: 'role set by groups', operator_id, role, former });
+    return (await this.people.find(operator_id)) ?? person;
   }
 
-  /** The claims include `auth_time`, within the last 5 minutes. `url`: the address that the provider sent the browser back to. */
+  /** The claims include `auth_time`, within the last 5 minutes. `url` is the address of the callback. */
   protected async readClaims(url: URL, { state, nonce, verifier }: OidcAttempt): Promise<Claims> {
     const provider = await this.provider();
     const tokens = await openid.authorizationCodeGrant(provider, url, {
@@ -155,8 +136,7 @@ export class OidcLogin {
         adminOidcClientSecret === null ? openid.None() : openid.ClientSecretBasic(adminOidcClientSecret),
         {
           timeout: TIMEOUT_SECONDS,
-          // An issuer without TLS is for trying it out: production demands https.
-          // The package compares the function itself.
+          // Only the sandbox accepts an issuer without TLS. The package compares the function by identity.
           execute: isPlain ? [openid.allowInsecureRequests] : [],
         },
       )
@@ -166,7 +146,7 @@ export class OidcLogin {
       }));
   }
 
-  /** The provider's own refusals and what does not verify will not pass at a repeat; the rest may. */
+  /** A refusal of the provider and a failed verification are final; other errors are transient. */
   private toDomainError(error: unknown): DomainError {
     const { code } = error as { readonly code?: string };
     if (error instanceof DomainError) return error;
@@ -182,7 +162,7 @@ export class OidcLogin {
   }
 }
 
-/** Checks that the claim is the value, or a list that contains it. */
+/** Checks a claim that is a value or a list. */
 function holds(claim: unknown, value: string): boolean {
   return Array.isArray(claim)
     ? claim.map(String).includes(value)

@@ -68,7 +68,7 @@ describe('the list of origins that may show a page', () => {
     },
   );
 
-  it('has http of this machine in the sandbox', () => {
+  it('accepts http on loopback in the sandbox', () => {
     const origins = ['http://127.0.0.1:8080', 'http://localhost', 'http://localhost:3000'];
     expect(canonicalOrigins(origins, 'sandbox')).toEqual(origins);
   });

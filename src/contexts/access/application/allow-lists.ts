@@ -3,10 +3,7 @@ import ipaddr from 'ipaddr.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isWithin } from '../../../platform/config/cidrs.js';
 
-/**
- * Distinct canonical CIDRs; a bare address becomes a range of one. Throws `validation_failed` on `addresses`, naming the first
- * text that is no address or range.
- */
+/** Returns distinct canonical CIDRs; an address becomes a range of one. Throws `validation_failed` on `addresses`. */
 export function canonicalCidrs(texts: readonly string[]): string[] {
   return [...new Set(texts.map((text) => canonicalCidr(text.trim())))].sort();
 }
@@ -24,7 +21,7 @@ function canonicalCidr(text: string): string {
   return `${network.toString()}/${bits}`;
 }
 
-/** Returns true when each range lies in one of `outer`. All ranges are canonical. */
+/** Checks that each canonical range is within a canonical range of `outer`. */
 export function areWithin(cidrs: readonly string[], outer: readonly string[]): boolean {
   const ranges = outer.map((each) => ipaddr.parseCIDR(each));
   return cidrs.every((each) => {
@@ -33,17 +30,16 @@ export function areWithin(cidrs: readonly string[], outer: readonly string[]): b
   });
 }
 
-/** Entries of each list. */
 const MAX_ENTRIES = 20;
-/** A scheme, a host and a port: anything else would be dropped, or have a meaning in a policy. */
+/** A scheme, a host and a port. A policy ignores other parts of a URL or gives them another meaning. */
 const BARE = /^[a-z]+:\/\/[^/?#\\@\s]+\/?$/i;
-/** Browsers compare only ASCII names with a policy. */
+/** Browsers match only ASCII names against a policy. */
 const NAME = /^[a-z0-9-]+(\.[a-z0-9-]+)*$/;
 const LOOPBACK = ['localhost', '127.0.0.1'];
 
 /**
- * Schemes that run, read or send something, and those of the web (contract.md 18.2); that open another address in a reader,
- * a browser or an installer; and of shares, shells and directories, where opening them identifies the user.
+ * Schemes of scripts, files, messages and the web (contract.md 18.2); of readers, browsers and installers that open another
+ * address; and of network shares, shells and directories, which identify the user.
  */
 const NO_APPS = new Set(
   `javascript vbscript livescript data blob filesystem about view-source jar mhtml file content
@@ -52,19 +48,16 @@ const NO_APPS = new Set(
   feed microsoft-edge googlechrome googlechromes firefox itms-services search search-ms
   smb nfs ldap ldaps ssh sftp telnet rlogin dav davs`.split(/\s+/),
 );
-/** Programs of Windows: ms-msdt, ms-appinstaller, ms-settings and the like. */
+/** Programs of Windows, such as ms-msdt, ms-appinstaller and ms-settings. */
 const OF_WINDOWS = /^ms-/;
 
-/** Checks whether an app may have registered the scheme, given with its colon. */
+/** Checks for a scheme, with its colon, that an app may have registered. */
 export function leadsToApp(protocol: string): boolean {
   const isScheme = /^[a-z][a-z0-9+.-]*:$/.test(protocol);
   return isScheme && !NO_APPS.has(protocol.slice(0, -1)) && !OF_WINDOWS.test(protocol);
 }
 
-/**
- * Distinct origins as browsers write them: lower case, punycode, no default port. The sandbox accepts http of this
- * machine. Throws `validation_failed` on `origins`, naming the first text that is no such origin.
- */
+/** Returns distinct origins in the form of browsers; in the sandbox also loopback. Throws `validation_failed`. */
 export function canonicalOrigins(texts: readonly string[], mode: 'sandbox' | 'production'): string[] {
   return listOf('origins', texts, (text) => {
     const origin = httpsOrigin(text) ?? (mode === 'sandbox' ? loopbackOrigin(text) : null);
@@ -77,7 +70,7 @@ export function canonicalOrigins(texts: readonly string[], mode: 'sandbox' | 'pr
   });
 }
 
-/** Https origins, or schemes of apps with their colon. Throws `validation_failed` on `callbacks`. */
+/** Returns https origins, and schemes of apps with their colon. Throws `validation_failed` on `callbacks`. */
 export function canonicalCallbacks(texts: readonly string[]): string[] {
   return listOf('callbacks', texts, (text) => {
     const scheme = text.toLowerCase();
@@ -101,7 +94,7 @@ function listOf(field: string, texts: readonly string[], canonical: (text: strin
 function httpsOrigin(text: string): string | null {
   const url = bareUrl(text);
   if (url?.protocol !== 'https:') return null;
-  // Browsers match no IP address.
+  // Browsers match no IP address against a policy.
   return NAME.test(url.hostname) && isIP(url.hostname) === 0 ? url.origin : null;
 }
 

@@ -5,12 +5,14 @@ import type { EventMetadata } from '../../../platform/event-store/port.js';
 import {
   Operation,
   OperatorCommand,
-  type OperationProgress,
+  type AnyCommand,
   type OperationHandler,
+  type OperationProgress,
 } from '../../../platform/operations/operation.js';
 import type { Requester } from '../../../platform/operations/operations.js';
 import {
   KIND_RULES,
+  NO_LIMITS,
   readScopes,
   type CredentialKind,
   type Terms,
@@ -27,25 +29,22 @@ import {
   revokeCredential,
   rollCredential,
   type Credential,
+  type Credentials,
   restrictKey,
   setPage,
 } from '../domain/credentials.js';
 import { merchant, requireMerchant } from '../domain/merchant.js';
 import { knownOperator, operatorPerson } from '../domain/operator.js';
 import { ROLE_SCOPES } from '../domain/roles.js';
-import { AccessCommands } from './merchant-commands.js';
+import { AccessCommands, decisionHandler } from './merchant-commands.js';
 import { areWithin, canonicalCidrs } from './allow-lists.js';
 import { CredentialSecrets, type CredentialWithSecret } from './credential-secrets.js';
 
-/** The owner of a credential (admin-api.md 3): one of the two. */
-interface CredentialOwner {
-  readonly merchant_id: string | null;
-  readonly operator_id: string | null;
-}
+/** One of the two is null (admin-api.md 3). */
+type CredentialOwner = Readonly<Record<'merchant_id' | 'operator_id', string | null>>;
 
 export interface CredentialSubject extends CredentialOwner {
   readonly kind: CredentialKind;
-  /** The API key of the exchange. */
   readonly api_key: string | null;
 }
 
@@ -55,25 +54,23 @@ export interface IssueParameters extends CredentialSubject, Omit<Terms, 'name' |
   readonly scopes: readonly string[] | null;
 }
 
-/** The parameters of a credential without limits, but for what is given. */
-export function plainOrder(given: Pick<IssueParameters, 'kind'> & Partial<IssueParameters>): IssueParameters {
-  return {
-    ...{ kind: given.kind, name: '', merchant_id: null, api_key: null, operator_id: null },
-    ...{ scopes: null, merchants: null },
-    ...{ addresses: [], withdraw_addresses: [], demands_signing: false, memo_signing: 'contract' as const },
-    expires_at: null,
-    ...given,
-  };
+/** Returns the parameters of a credential without limits, except for the given members. */
+export function plainOrder({
+  kind,
+  ...given
+}: Pick<IssueParameters, 'kind'> & Partial<IssueParameters>): IssueParameters {
+  const owner = { merchant_id: null, api_key: null, operator_id: null };
+  return { kind, name: '', ...owner, ...NO_LIMITS, ...given };
 }
 
-/** Returns the id that the stream of the credentials has. Throws `not_found`. */
+/** Returns the id in the stream of the owner's credentials. Throws `not_found`. */
 function requireOwner({ merchant_id, operator_id }: CredentialOwner): string {
   const id = merchant_id ?? operator_id;
   if (id === null) throw DomainError.notFound('Credential');
   return id;
 }
 
-/** The streams whose events are the revision of a credential. */
+/** Returns the streams whose events are the revision of a credential. */
 export function credentialStreams(owner: CredentialOwner): string[] {
   return [`${credentials.category}-${requireOwner(owner)}`];
 }
@@ -84,22 +81,20 @@ const CREDENTIAL = {
   streams: (_: string, owner: CredentialOwner) => credentialStreams(owner),
 } as const;
 
-/** A command that a person of the merchant sends too, from the portal: then it is no operation, and `cause` is theirs. */
-abstract class CredentialCommand<
-  Parameters extends object,
-  Result extends object | void = void,
-> extends OperatorCommand<Parameters, Result> {
+/** A command that the portal sends too: then it is no operation and has the `cause` of the merchant's person. */
+abstract class CredentialCommand<P extends object, R extends object | void = void> extends OperatorCommand<
+  P,
+  R
+> {
   cause?: EventMetadata;
 }
 
+type By = Pick<Requester, 'operatorId' | 'credentialId'>;
 type OwnTerms = Pick<Credential, 'credential_id' | 'merchants' | 'addresses' | 'expires_at'>;
 
-/**
- * An admin key is requested by its own person, with a session, the key itself or another one that is not exceeded. Throws
- * `forbidden`.
- */
+/** Requires the key's own person, with a session, the key itself or a key with no narrower terms. Throws `forbidden`. */
 async function requireOwnKey(
-  { operatorId, credentialId }: Pick<Requester, 'operatorId' | 'credentialId'>,
+  { operatorId, credentialId }: By,
   ownerId: string | null,
   key: OwnTerms,
   access: AccessCommands,
@@ -120,10 +115,7 @@ async function requireOwnKey(
   throw new DomainError('forbidden', `The ${exceeded} would exceed those of the key that requests it`);
 }
 
-/**
- * A new credential; the same id is the same again. Throws `not_found` for the owner, `invalid_transition` beyond two valid
- * ones or for a disabled person, `forbidden` for a scope that the person's role lacks, or `validation_failed`.
- */
+/** Throws `not_found`, `forbidden`, `validation_failed`, or `invalid_transition` for a third valid credential. */
 @Operation<IssueParameters>({
   ...CREDENTIAL,
   name: 'credentials.issue',
@@ -141,15 +133,12 @@ export class IssueCredentialHandler implements OperationHandler<IssueCredential>
   ) {}
 
   async secondPerson({ parameters: { kind } }: IssueCredential): Promise<'before' | null> {
-    return KIND_RULES[kind].needsApproval ? 'before' : null;
+    return KIND_RULES[kind].owner === 'operator' ? 'before' : null;
   }
 
-  async own(
-    { subjectId, parameters }: IssueCredential,
-    by: Pick<Requester, 'operatorId' | 'credentialId'>,
-  ): Promise<boolean> {
-    const key = { ...parameters, credential_id: subjectId };
-    return parameters.kind === 'admin' && requireOwnKey(by, parameters.operator_id, key, this.access);
+  async own({ subjectId: credential_id, parameters }: IssueCredential, by: By): Promise<boolean> {
+    const { kind, operator_id } = parameters;
+    return kind === 'admin' && requireOwnKey(by, operator_id, { ...parameters, credential_id }, this.access);
   }
 
   async grants({ parameters: { kind, scopes, operator_id } }: IssueCredential): Promise<readonly string[]> {
@@ -159,16 +148,15 @@ export class IssueCredentialHandler implements OperationHandler<IssueCredential>
     return state.status === 'unknown' ? [] : ROLE_SCOPES[state.role];
   }
 
-  /** While its approval is awaited the credential is pending; it is revoked where that never comes. */
+  /** Issues a pending credential until the approval; revokes it where the operation ends without one. */
   async follow(command: IssueCredential, { status }: OperationProgress): Promise<CredentialWithSecret> {
-    const { subjectId: id, parameters } = command;
-    const state = await this.access.load(credentials, requireOwner(parameters));
+    const { subjectId: id } = command;
+    const owner = requireOwner(command.parameters);
+    const state = await this.access.load(credentials, owner);
     const isPending = state.credentials.some((each) => each.credential_id === id && each.is_pending);
     if (status === 'pending' && !isIssued(state, id)) await this.issue(command, true);
     if (status === 'ended' && isPending)
-      await this.access.change(credentials, requireOwner(parameters), (current, at) =>
-        revokeCredential({ credential_id: id, at }, current),
-      );
+      await this.access.change(credentials, owner, (current, at) => revoke(command, current, at));
     return this.secrets.issued(id);
   }
 
@@ -210,10 +198,7 @@ export class IssueCredentialHandler implements OperationHandler<IssueCredential>
   }
 }
 
-/**
- * A credential with the terms of the subject replaces that, which ends after the overlap. Throws `not_found`, or
- * `invalid_transition` for one that is not active, and beyond two valid ones.
- */
+/** Throws `not_found`, or `invalid_transition` for an inactive credential and beyond two valid credentials. */
 @Operation({ ...CREDENTIAL, name: 'credentials.roll' })
 export class RollCredential extends OperatorCommand<
   CredentialSubject & { readonly overlap_seconds: number },
@@ -227,8 +212,8 @@ export class RollCredentialHandler implements OperationHandler<RollCredential> {
     private readonly secrets: CredentialSecrets,
   ) {}
 
-  /** Compares with the owner's events, because a row may be forged. */
-  async own(command: RollCredential, by: Pick<Requester, 'operatorId' | 'credentialId'>): Promise<boolean> {
+  /** Reads the owner's events, because a row may be forged. */
+  async own(command: RollCredential, by: By): Promise<boolean> {
     const { state, found } = await this.find(command);
     if (found !== undefined)
       return found.kind === 'admin' && requireOwnKey(by, found.owner_id, found, this.access);
@@ -262,82 +247,49 @@ function nextId({ operation }: RollCredential): string {
   return deriveId(operation!.id, 'credential');
 }
 
-/** Revokes a credential for good. Throws `not_found`, and `invalid_transition` for a revoked one. */
+/** Throws `not_found`, and `invalid_transition` for a revoked credential. */
 @Operation({ ...CREDENTIAL, name: 'credentials.revoke' })
 export class RevokeCredential extends CredentialCommand<CredentialOwner> {}
 
-/** Revokes a credential as {@link RevokeCredential} does; a revoked one is no error. */
+/** Revokes as {@link RevokeCredential} does; a revoked credential is no error. */
 @Operation({ ...CREDENTIAL, name: 'credentials.revoke_leaked' })
 export class RevokeLeakedCredential extends CredentialCommand<CredentialOwner & { readonly url: string }> {}
 
-@CommandHandler(RevokeLeakedCredential)
-class RevokeLeakedCredentialHandler implements OperationHandler<RevokeLeakedCredential> {
-  constructor(protected readonly access: AccessCommands) {}
-
-  async execute({ subjectId, parameters, cause }: CredentialCommand<CredentialOwner>): Promise<void> {
-    await this.access.change(
-      credentials,
-      requireOwner(parameters),
-      (state, at) => revokeCredential({ credential_id: subjectId, at }, state),
-      { cause },
-    );
-  }
-}
-
-@CommandHandler(RevokeCredential)
-export class RevokeCredentialHandler
-  extends RevokeLeakedCredentialHandler
-  implements OperationHandler<RevokeCredential>
-{
-  async check({ subjectId, parameters }: RevokeCredential): Promise<void> {
-    if (isRevoked(await this.access.load(credentials, requireOwner(parameters)), subjectId))
-      throw new DomainError('invalid_transition', 'The credential is revoked');
-  }
-}
-
 const KEY = { ...CREDENTIAL, subject: 'exchange_key' } as const;
 
-/**
- * Calls with the key from outside these addresses and CIDR ranges get 403; none: anywhere. Throws `not_found`,
- * `invalid_transition` for a revoked key, or `validation_failed`.
- */
+/** Sets the addresses of calls; none: any. Throws `not_found`, `invalid_transition` or `validation_failed`. */
 @Operation({ ...KEY, name: 'credentials.restrict' })
 export class RestrictKey extends OperatorCommand<
   CredentialOwner & { readonly addresses: readonly string[] }
 > {}
 
-@CommandHandler(RestrictKey)
-class RestrictKeyHandler implements OperationHandler<RestrictKey> {
-  constructor(private readonly access: AccessCommands) {}
-
-  async execute({ subjectId: key_id, parameters }: RestrictKey): Promise<void> {
-    const addresses = canonicalCidrs(parameters.addresses);
-    await this.access.change(credentials, requireOwner(parameters), (state, at) =>
-      restrictKey({ key_id, addresses, at }, state),
-    );
-  }
-}
-
 /** Throws `not_found`, `invalid_transition` for a revoked key, or `validation_failed`. */
 @Operation({ ...KEY, name: 'credentials.set_page' })
 export class SetKeyPage extends OperatorCommand<CredentialOwner & { readonly page: PayPageSettings }> {}
 
-@CommandHandler(SetKeyPage)
-class SetKeyPageHandler implements OperationHandler<SetKeyPage> {
-  constructor(private readonly access: AccessCommands) {}
+const ofOwner = {
+  id: ({ parameters }: { readonly parameters: CredentialOwner }) => requireOwner(parameters),
+};
 
-  async execute({ subjectId: key_id, parameters }: SetKeyPage): Promise<void> {
-    await this.access.change(credentials, requireOwner(parameters), (state, at) =>
-      setPage({ key_id, page: parameters.page, at }, state),
-    );
-  }
-}
+const revoke = ({ subjectId: credential_id }: AnyCommand, state: Credentials, at: string) =>
+  revokeCredential({ credential_id, at }, state);
+const restrict = ({ subjectId: key_id, parameters }: RestrictKey, state: Credentials, at: string) =>
+  restrictKey({ key_id, addresses: canonicalCidrs(parameters.addresses), at }, state);
+const setKeyPage = ({ subjectId: key_id, parameters }: SetKeyPage, state: Credentials, at: string) =>
+  setPage({ key_id, page: parameters.page, at }, state);
+
+export const RevokeCredentialHandler = decisionHandler(RevokeCredential, credentials, revoke, {
+  ...ofOwner,
+  check: ({ subjectId }, state) => {
+    if (isRevoked(state, subjectId)) throw new DomainError('invalid_transition', 'The credential is revoked');
+  },
+});
 
 export const CREDENTIAL_HANDLERS = [
   IssueCredentialHandler,
-  RevokeCredentialHandler,
-  RevokeLeakedCredentialHandler,
   RollCredentialHandler,
-  RestrictKeyHandler,
-  SetKeyPageHandler,
+  RevokeCredentialHandler,
+  decisionHandler(RevokeLeakedCredential, credentials, revoke, ofOwner),
+  decisionHandler(RestrictKey, credentials, restrict, ofOwner),
+  decisionHandler(SetKeyPage, credentials, setKeyPage, ofOwner),
 ];

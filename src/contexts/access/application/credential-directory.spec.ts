@@ -10,7 +10,7 @@ function credentials(status: ApiCaller['status'] = 'active'): ApiCaller {
   return { merchantId: ID, privateKeys: ['k'], status, ipAllowList: [] };
 }
 
-/** The clock of the process, which no timer moves: what a stalled process sees when it continues. */
+/** The clock of the process, without timers, as a stalled process reads it when it continues. */
 let now: number;
 beforeEach(() => {
   now = 1000;
@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => void jest.restoreAllMocks());
 
-/** The directory of merchants over a query: what it finds is in the events of the merchant. */
+/** The directory of merchants over a query of the index; the merchant's state comes from its events. */
 function directoryOver(query: () => Promise<ApiCaller | null>): MerchantDirectory {
   let found: ApiCaller | null = null;
   const index = { isMerchant: async () => (found = await query()) !== null };
@@ -31,7 +31,7 @@ function directoryOver(query: () => Promise<ApiCaller | null>): MerchantDirector
   return new CredentialDirectory(index as never, { load } as never, {} as never, systemClock).merchants;
 }
 
-/** A directory over `results`, the last of which is repeated, each after `queryMs`; counts its queries. */
+/** A directory whose queries return `results` after `queryMs`, the last one repeatedly, and are counted. */
 function directoryOf(results: readonly (ApiCaller | null | Error)[], queryMs = 0) {
   const query = jest.fn(async () => {
     const result = results[Math.min(query.mock.calls.length, results.length) - 1]!;
@@ -52,7 +52,7 @@ describe('a directory in memory', () => {
     expect(query).toHaveBeenCalledTimes(1);
   });
 
-  it('remembers unknown api keys, and refuses what is no uuid without a query', async () => {
+  it('caches unknown API keys, and refuses malformed keys without a query', async () => {
     const { directory, query } = directoryOf([null]);
     expect(await directory.find(ID)).toBeNull();
     expect(await directory.find(ID)).toBeNull();
@@ -81,7 +81,7 @@ describe('a directory in memory', () => {
     },
   );
 
-  it('notices within its freshness that an unknown merchant was registered, and that a known one is gone', async () => {
+  it('detects within 2 seconds that an unknown merchant was registered and a known merchant removed', async () => {
     const registered = directoryOf([null, credentials()]);
     const gone = directoryOf([credentials(), null]);
     await Promise.all([registered.directory.find(ID), gone.directory.find(ID)]);
@@ -90,7 +90,7 @@ describe('a directory in memory', () => {
     expect(await gone.directory.find(ID)).toBeNull();
   });
 
-  it('does not wait for a query that started longer ago than an entry is fresh', async () => {
+  it('does not wait for a query that started more than 2 seconds ago', async () => {
     const results: ((found: ApiCaller) => void)[] = [];
     const directory = directoryOver(() => new Promise((resolve) => results.push(resolve)));
     const before = directory.find(ID);
@@ -110,7 +110,7 @@ describe('a directory in memory', () => {
     expect(await directory.find(ID)).not.toBeNull();
   });
 
-  it('forgets a key 2 seconds after its query started, even when the query was slow', async () => {
+  it('expires an entry 2 seconds after the start of its query, also of a slow query', async () => {
     const { directory } = directoryOf([credentials(), credentials('suspended')], FRESH_MS - 500);
     expect((await directory.find(ID))?.status).toBe('active');
     now += 501;

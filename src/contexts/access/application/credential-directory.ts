@@ -5,8 +5,7 @@ import { readUuid } from '../../../kernel/ids.js';
 import { upTo } from '../../../platform/cache-size.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { MerchantProfile, MerchantDirectory } from '../../../platform/http/merchant-directory.js';
-import { OperatorDirectory } from '../../../platform/operations/operator-directory.js';
-import type { Requester } from '../../../platform/operations/operations.js';
+import { OperatorDirectory, type Requester } from '../../../platform/operations/operations.js';
 import { NO_PAGE_SETTINGS, type MemoSigning, type PayPageSettings } from '../domain/credential-kinds.js';
 import { credentials, findEnd, isValid, type Credential, type Credentials } from '../domain/credentials.js';
 import { merchant } from '../domain/merchant.js';
@@ -16,27 +15,26 @@ import { CredentialIndex } from '../views/credentials.js';
 import { CredentialSecrets } from './credential-secrets.js';
 
 export interface ExchangeCaller {
-  /** The `api_key`. */
   readonly keyId: string;
   readonly merchantId: string;
   readonly demandsSignature: boolean;
   readonly memoSigning: MemoSigning;
-  /** One or, during a rotation, two, oldest first; the HMAC key is the UTF-8 bytes of each. */
+  /** The HMAC keys in UTF-8, oldest first: one, or two during a rotation. */
   readonly secrets: readonly string[];
-  /** The id of each of {@link secrets}. */
   readonly secretIds?: readonly string[];
 }
 
 export interface ExchangeKey extends ExchangeCaller {
-  /** CIDRs it may be used from; empty means anywhere. */
+  /** The network ranges of its calls; empty: any. */
   readonly cidrs: readonly string[];
-  /** The addresses to which its orders may pay out; empty for any. */
+  /** The addresses to which its orders may pay out; empty: any. */
   readonly withdrawAddresses: readonly string[];
   readonly page: PayPageSettings;
 }
 
-/** The directory of exchange keys: null for a key that is unknown, revoked or expired. Cached for two seconds. */
+/** The exchange keys, cached for {@link FRESH_MS}. */
 export interface ExchangeKeyDirectory {
+  /** Returns null for a key that is unknown, revoked or expired. */
   find(apiKey: string): Promise<ExchangeKey | null>;
 }
 
@@ -46,30 +44,30 @@ export interface AdminKey extends Omit<Requester, 'address'> {
   readonly operatorId: string;
   readonly role: string;
   readonly credentialId: string;
-  /** CIDRs it may be used from; empty: anywhere. */
+  /** The network ranges of its calls; empty: any. */
   readonly addresses: readonly string[];
-  /** The end of the key, by expiry or replacement, or null. */
+  /** The time of its expiry or the end of its replacement, or null. */
   readonly expiresAt: Date | null;
 }
 
-/** The age at which an entry is no longer used. A revoked key or a suspension takes effect no later. */
+/** The maximum age of an entry, within which a revocation or suspension takes effect. */
 export const FRESH_MS = 2000;
-/** An entry in use is reloaded in the background once it has less than this left, so that no request waits. */
+/** The remaining time below which an entry in use is reloaded in the background, so that no request waits. */
 const REFRESH_BELOW_MS = 1000;
 const MAX_KNOWN = 10_000;
-/** Unknown api keys are kept apart, so that a flood of them pushes no known one out. */
+/** The bound on unknown API keys. Their own cache keeps a flood of them from evicting known keys. */
 const MAX_UNKNOWN = 10_000;
 
-/** Resolution 0: each read gets the time, instead of keeping it until a timer runs, which a stalled process delays. */
+/** Resolution 0 reads the clock each time: a cached time would depend on a timer, which a stalled process delays. */
 const FRESHNESS = { ttl: FRESH_MS, ttlResolution: 0 };
 
 interface PendingLoad<Entry> {
-  /** The start, on the clock of `performance.now()`. */
+  /** The time by `performance.now()`. */
   readonly startedAt: number;
   readonly found: Promise<Entry | null>;
 }
 
-/** A directory of API keys in memory, by what `keyOf` reads from them. Concurrent requests for a key share one `query`. */
+/** A cache of API keys. Concurrent requests for a key share one `query`. */
 class CachedDirectory<Entry extends object> {
   private readonly known = new LRUCache<string, Entry>({ ...upTo(MAX_KNOWN), ...FRESHNESS });
   private readonly unknown = new LRUCache<string, true>({ ...upTo(MAX_UNKNOWN), ...FRESHNESS });
@@ -77,7 +75,7 @@ class CachedDirectory<Entry extends object> {
 
   constructor(
     private readonly query: (id: string) => Promise<Entry | null>,
-    /** Returns the id, or null for a text that can be no key and is not queried. */
+    /** Returns the id, or null for a malformed key, which is not queried. */
     private readonly keyOf: (apiKey: string) => string | null = readUuid,
   ) {}
 
@@ -86,7 +84,7 @@ class CachedDirectory<Entry extends object> {
     if (id === null) return null;
     const found = this.known.get(id);
     if (found !== undefined) {
-      // The entry expires after a failure, and the next request reports the failure.
+      // A failure lets the entry expire; the next request reports it.
       if (this.known.getRemainingTTL(id) < REFRESH_BELOW_MS) this.refresh(id).catch(() => undefined);
       return found;
     }
@@ -109,7 +107,7 @@ class CachedDirectory<Entry extends object> {
     return started.found;
   }
 
-  /** Freshness counts from the start of the query: the entry may be outdated when it arrives. */
+  /** The age of an entry counts from the start of its query. */
   private async load(id: string, start: number): Promise<Entry | null> {
     const found = await this.query(id);
     if (found === null) {
@@ -123,16 +121,13 @@ class CachedDirectory<Entry extends object> {
   }
 }
 
-/**
- * The callers of every kind of credential, at most two seconds old. Rows lead from a key to its owner; who that is, and what
- * the key may do, is read from the owner's events, which a writer of the database cannot change.
- */
+/** Caches callers. Rows map keys to owners; the rights come from events, which a writer of the database cannot forge. */
 @Injectable()
 export class CredentialDirectory extends OperatorDirectory {
   readonly allScopes: ReadonlySet<string> = new Set(SCOPES);
   readonly merchants: MerchantDirectory = new CachedDirectory((id) => this.loadMerchant(id));
   readonly exchangeKeys: ExchangeKeyDirectory = new CachedDirectory((id) => this.loadExchangeKey(id));
-  /** The admin keys by the hashes of their secrets. */
+  /** The keys are hashes of secrets. */
   private readonly adminKeys = new CachedDirectory(
     (hash) => this.loadAdminKey(hash),
     (hash) => hash,
@@ -147,7 +142,7 @@ export class CredentialDirectory extends OperatorDirectory {
     super();
   }
 
-  /** Returns null for a text that is no active admin key, and for a disabled person. */
+  /** Returns null for an inactive key, and for the key of a disabled person. */
   async findAdminKey(token: string): Promise<AdminKey | null> {
     if (!this.secrets.isAdmin(token)) return null;
     const key = await this.adminKeys.find(this.secrets.toHash(token));
@@ -167,10 +162,10 @@ export class CredentialDirectory extends OperatorDirectory {
       this.loadCredentials(merchantId),
     ]);
     if (state.status === 'unknown') return null;
-    const { status, name, embedding, cidrs: ipAllowList, requests_per_minute: requestsPerMinute } = state;
-    const { origins, callbacks, display_name } = embedding;
+    const { status, name, origins, callbacks, ip_allow_list: ipAllowList } = state;
     const own = keys.credentials.filter(({ kind }) => kind === 'payouts');
-    const { texts: privateKeys, ids: privateKeyIds } = this.open(own);
+    const { texts: privateKeys, ids: privateKeyIds } = this.openValid(own);
+    const { display_name, requests_per_minute: requestsPerMinute } = state;
     const settings = { displayName: display_name ?? name, origins, callbacks, requestsPerMinute };
     return { merchantId, status, ipAllowList, privateKeys, privateKeyIds, ...settings };
   }
@@ -182,8 +177,8 @@ export class CredentialDirectory extends OperatorDirectory {
     const own = all.filter(({ kind, key_id }) => kind === 'exchange' && key_id === keyId);
     const [first] = own;
     if (first === undefined) return null;
-    const { texts: secrets, ids: secretIds } = this.open(own);
-    // The key has expired without a valid secret, also for calls that need no signature.
+    const { texts: secrets, ids: secretIds } = this.openValid(own);
+    // A key without a valid secret has expired, also for calls that need no signature.
     if (secrets.length === 0) return null;
     return {
       keyId,
@@ -217,11 +212,7 @@ export class CredentialDirectory extends OperatorDirectory {
     return (await this.loop.load(credentials, ownerId)).state;
   }
 
-  /** The secrets that are valid now. */
-  private open(own: readonly Credential[]): {
-    readonly texts: readonly string[];
-    readonly ids: readonly string[];
-  } {
+  private openValid(own: readonly Credential[]) {
     const now = timestamp(this.clock);
     const valid = own.filter((each) => isValid(each, now));
     return {

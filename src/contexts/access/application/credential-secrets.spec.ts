@@ -30,7 +30,7 @@ describe.each([
     expect(one.secret).not.toBe(other.secret);
   });
 
-  it('open for their own owner and id alone, also after they were opened there', async () => {
+  it('can be opened only for their own owner and id, also after an earlier opening', async () => {
     const { secret, ...kept } = await obtained('c1');
     expect(kept.sealed_secret).not.toContain(secret.slice(4));
     for (const opener of [secrets, secretsOf(sealer)]) {
@@ -59,13 +59,13 @@ describe('secrets that are obtained for an id', () => {
     return { secret: (await secrets.issued(id)).secret!, secret_hash };
   };
 
-  it('are random: no key of the service and no id leads to them', async () => {
+  it('are random and derive from no key and no id', async () => {
     const [one, other] = [of('sandbox'), of('sandbox')];
     for (const kind of CREDENTIAL_KINDS)
       expect((await obtain(one, kind, kind)).secret).not.toBe((await obtain(other, kind, kind)).secret);
   });
 
-  it('are the same for a repeat, and unknown once they are forgotten', async () => {
+  it('are the same for a repeat until they are dropped', async () => {
     const fresh = newSecretsInMemory();
     const secrets = of('sandbox', fresh);
     const { secret } = await obtain(secrets, 'payouts', 's1');
@@ -76,7 +76,7 @@ describe('secrets that are obtained for an id', () => {
       await expect(secrets.obtain(kind, 'o1', 's1')).rejects.toMatchObject({ code: 'invalid_transition' });
   });
 
-  it('of admin keys belong to one mode, and are stored as a hash alone', async () => {
+  it('belong to one mode for admin keys, of which only the hash is stored', async () => {
     const [sandbox, production] = [of('sandbox'), of('production')];
     const { secret, secret_hash } = await obtain(sandbox, 'admin', 'id');
     expect(secret).toMatch(/^dsb_test_admin_[0-9A-Za-z]{49}$/);
@@ -97,14 +97,14 @@ describe('the secret of an admin key', () => {
     expect(largest.slice('dsb_live_admin_'.length, -6)).toBe('yhjskwdA6OZ1AL1YmHWZWm8LLG7HjnuCA2j5rOw8Xp1');
   });
 
-  it('has the CRC-32 of what is before it as its check', () => {
+  it('ends with the CRC-32 of the preceding text', () => {
     const secret = adminSecret('test', new Uint8Array(32));
     const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
     const check = [...secret.slice(-6)].reduce((number, digit) => number * 62 + digits.indexOf(digit), 0);
     expect(check).toBe(crc32(secret.slice(0, -6)));
   });
 
-  it('is recognised in its own mode alone', () => {
+  it('is valid only in its own mode', () => {
     fc.assert(
       fc.property(bytes32, (bytes) => {
         const secret = adminSecret('live', bytes);

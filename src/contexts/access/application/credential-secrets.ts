@@ -11,10 +11,9 @@ import { NewSecrets } from '../store/credential-uses.js';
 
 const SECRET_BYTES = 32;
 
-/** The secret of a credential, for the response alone. */
 export interface CredentialWithSecret {
   readonly credential_id: string;
-  /** The secret; null a day after it was requested. */
+  /** The secret; null a day after the request. */
   readonly secret: string | null;
 }
 
@@ -33,10 +32,7 @@ export class CredentialSecrets {
     this.mode = config.mode === 'production' ? 'live' : 'test';
   }
 
-  /**
-   * A random secret for this id; the same for a day, so that a retry after a crash issues it again. Throws
-   * `invalid_transition` later.
-   */
+  /** Returns the random secret of an id, for a day, so that a retry issues it again. Throws `invalid_transition` later. */
   async obtain(kind: CredentialKind, ownerId: string, id: string): Promise<CredentialSecret> {
     const { prefix } = KIND_RULES[kind];
     // The HMAC key is the UTF-8 bytes of this text (contract.md 2.2, 21.3).
@@ -50,22 +46,20 @@ export class CredentialSecrets {
     return { credential_id: id, sealed_secret: sealed, secret_hash: this.toHash(secret) };
   }
 
-  /** The secret that was obtained for this id. */
   async issued(id: string): Promise<CredentialWithSecret> {
     return { credential_id: id, secret: await this.fresh.find(id) };
   }
 
-  /** Checks the form of an admin key before it is worth a query. */
+  /** Checks the form of an admin key, to save a query. */
   isAdmin(text: string): boolean {
     return isAdminSecret(this.mode, text);
   }
 
-  /** Returns the hash under which a credential is stored. */
   toHash(secret: string): string {
     return this.keyedHash.of('credential secret', secret);
   }
 
-  /** Throws SealError when the text was sealed for another owner, kind or credential. */
+  /** Throws SealError for a secret that was sealed for another owner, kind or credential. */
   open({ kind, owner_id, credential_id, sealed_secret }: SealedCredential): string {
     return this.secrets.open(toAssociatedData(kind, owner_id, credential_id), sealed_secret ?? '');
   }
@@ -91,7 +85,6 @@ export function adminSecret(mode: KeyMode, bytes: Uint8Array): string {
   return text + checksum(text);
 }
 
-/** Checks that the text has the form of an admin key of this mode with a right check sum. */
 export function isAdminSecret(mode: KeyMode, text: string): boolean {
   if (FORM.exec(text)?.[1] !== mode) return false;
   return checksum(text.slice(0, -CHECK_DIGITS)) === text.slice(-CHECK_DIGITS);
@@ -101,7 +94,7 @@ function checksum(text: string): string {
   return base62(BigInt(crc32(text)), CHECK_DIGITS);
 }
 
-/** Most significant digit first, padded with `0`. */
+/** Returns the digits, most significant first, padded with `0`. */
 function base62(number: bigint, length: number): string {
   let digits = '';
   for (let rest = number; rest > 0n; rest /= 62n) digits = DIGITS[Number(rest % 62n)] + digits;

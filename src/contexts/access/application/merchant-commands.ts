@@ -1,4 +1,4 @@
-import { Injectable, Inject } from '@nestjs/common';
+import { Injectable, Inject, type Type } from '@nestjs/common';
 import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
@@ -9,7 +9,12 @@ import { DIRECTORY_VIEW } from '../views/directory-projection.js';
 import { CommandHandler } from '@nestjs/cqrs';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { httpConfig, type HttpConfig } from '../../../platform/config/config.js';
-import { Operation, OperatorCommand, type OperationHandler } from '../../../platform/operations/operation.js';
+import {
+  Operation,
+  OperatorCommand,
+  type AnyCommand,
+  type OperationHandler,
+} from '../../../platform/operations/operation.js';
 import {
   merchant,
   registerMerchant,
@@ -17,11 +22,12 @@ import {
   requireMerchant,
   suspendMerchant,
   updateMerchant,
+  type Merchant,
   type MerchantChange,
 } from '../domain/merchant.js';
 import { canonicalCallbacks, canonicalCidrs, canonicalOrigins } from './allow-lists.js';
 
-/** Decides on one aggregate, then waits, for a bounded time, until the directory has the change: a printed secret can be used at once. */
+/** Writes one aggregate and waits, for a bounded time, for the directory: a printed secret can be used at once. */
 @Injectable()
 export class AccessCommands {
   constructor(
@@ -30,11 +36,8 @@ export class AccessCommands {
     private readonly progress: SubscriptionProgress,
   ) {}
 
-  /** The state by the events, without any delay. */
-  async load<State, Event extends DomainEvent>(
-    aggregate: Aggregate<State, Event>,
-    id: string,
-  ): Promise<State> {
+  /** Reads the events, so that the state has no lag. */
+  async load<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<S> {
     return (await this.loop.load(aggregate, id)).state;
   }
 
@@ -53,6 +56,35 @@ export class AccessCommands {
   }
 }
 
+type Caused = AnyCommand & { readonly cause?: EventMetadata };
+
+/** Creates the handler of one decision on one aggregate, by default the subject. `check` may refuse a request. */
+export function decisionHandler<Of extends Caused, State, Event extends DomainEvent>(
+  command: Type<Of>,
+  aggregate: Aggregate<State, Event>,
+  decide: (command: Of, state: State, at: string) => readonly Event[],
+  {
+    id = ({ subjectId }) => subjectId,
+    check,
+  }: { id?: (command: Of) => string; check?: (command: Of, state: State) => unknown } = {},
+): Type<OperationHandler<Of>> {
+  @Injectable()
+  class DecisionHandler {
+    constructor(private readonly access: AccessCommands) {}
+
+    async check(given: Of): Promise<void> {
+      if (check !== undefined) check(given, await this.access.load(aggregate, id(given)));
+    }
+
+    execute(given: Of): Promise<void> {
+      const { cause } = given;
+      return this.access.change(aggregate, id(given), (state, at) => decide(given, state, at), { cause });
+    }
+  }
+  CommandHandler(command)(DecisionHandler);
+  return DecisionHandler as unknown as Type<OperationHandler<Of>>;
+}
+
 const MERCHANT = {
   subject: 'merchant',
   scope: 'merchants:write',
@@ -63,23 +95,10 @@ const MERCHANT = {
 @Operation({ ...MERCHANT, name: 'merchants.register' })
 export class CreateMerchant extends OperatorCommand<{ readonly name: string }> {}
 
-@CommandHandler(CreateMerchant)
-class CreateMerchantHandler implements OperationHandler<CreateMerchant> {
-  constructor(private readonly access: AccessCommands) {}
+const register = ({ subjectId: merchant_id, parameters }: CreateMerchant, state: Merchant, at = '') =>
+  registerMerchant({ merchant_id, name: parameters.name, at }, state);
 
-  async check({ subjectId: merchantId, parameters: { name } }: CreateMerchant): Promise<void> {
-    const state = await this.access.load(merchant, merchantId);
-    registerMerchant({ merchantId, name, at: '' }, state);
-  }
-
-  async execute({ subjectId: merchantId, parameters: { name } }: CreateMerchant): Promise<void> {
-    await this.access.change(merchant, merchantId, (state, at) =>
-      registerMerchant({ merchantId, name, at }, state),
-    );
-  }
-}
-
-/** Changes settings of a merchant, all or none. Throws `not_found`, or `validation_failed` on the field at fault. */
+/** Changes all given settings of a merchant or none. Throws `not_found`, or `validation_failed` on the field at fault. */
 @Operation({ ...MERCHANT, name: 'merchants.update', secondPerson: 'depends' })
 export class UpdateMerchant extends OperatorCommand<MerchantChange> {}
 
@@ -128,52 +147,26 @@ function canonicalChange(
   };
 }
 
-/** Every call of the merchant gets 403 from now on. Throws `not_found`. */
+/** Every call of the merchant gets 403 from then on. Throws `not_found`. */
 @Operation({ ...MERCHANT, name: 'merchants.suspend', secondPerson: 'after' })
 export class SuspendMerchant extends OperatorCommand {}
-
-@CommandHandler(SuspendMerchant)
-class SuspendMerchantHandler implements OperationHandler<SuspendMerchant> {
-  constructor(private readonly access: AccessCommands) {}
-
-  check({ subjectId }: SuspendMerchant): Promise<void> {
-    return requireStatus(this.access, subjectId, 'active');
-  }
-
-  async execute({ subjectId }: SuspendMerchant): Promise<void> {
-    await this.access.change(merchant, subjectId, (state, at) => suspendMerchant({ at }, state));
-  }
-}
 
 /** Ends a suspension. Throws `not_found`. */
 @Operation({ ...MERCHANT, name: 'merchants.reinstate', secondPerson: 'before' })
 export class ReinstateMerchant extends OperatorCommand {}
 
-@CommandHandler(ReinstateMerchant)
-class ReinstateMerchantHandler implements OperationHandler<ReinstateMerchant> {
-  constructor(private readonly access: AccessCommands) {}
-
-  check({ subjectId }: ReinstateMerchant): Promise<void> {
-    return requireStatus(this.access, subjectId, 'suspended');
-  }
-
-  async execute({ subjectId }: ReinstateMerchant): Promise<void> {
-    await this.access.change(merchant, subjectId, (state, at) => reinstateMerchant({ at }, state));
-  }
-}
-
-async function requireStatus(
-  access: AccessCommands,
-  id: string,
-  status: 'active' | 'suspended',
-): Promise<void> {
-  const { status: current } = requireMerchant(await access.load(merchant, id));
+const requireStatus = (status: 'active' | 'suspended') => (_: AnyCommand, state: Merchant) => {
+  const { status: current } = requireMerchant(state);
   if (current !== status) throw new DomainError('invalid_transition', `The merchant is ${current}`);
-}
+};
 
 export const MERCHANT_HANDLERS = [
   UpdateMerchantHandler,
-  CreateMerchantHandler,
-  SuspendMerchantHandler,
-  ReinstateMerchantHandler,
+  decisionHandler(CreateMerchant, merchant, register, { check: register }),
+  decisionHandler(SuspendMerchant, merchant, (_, state, at) => suspendMerchant({ at }, state), {
+    check: requireStatus('active'),
+  }),
+  decisionHandler(ReinstateMerchant, merchant, (_, state, at) => reinstateMerchant({ at }, state), {
+    check: requireStatus('suspended'),
+  }),
 ];

@@ -30,12 +30,12 @@ import {
 import { ROLE_SCOPES, scopesGained, type Scope } from '../domain/roles.js';
 import { ConsoleSessionTable, LoginSecrets } from '../store/console-sessions.js';
 import { DIRECTORY_VIEW, OperatorsView } from '../views/directory-projection.js';
-import { AccessCommands } from './merchant-commands.js';
+import { AccessCommands, decisionHandler } from './merchant-commands.js';
 import { accessConfig, type AccessConfig } from '../settings.js';
 
 const EMAIL_TAKEN = 'is used by another operator';
 
-/** One operator alone can approve nothing: the shell adds the first two. Each has a separate id, once in a log. */
+/** The ids of the two operators that the shell adds: one operator alone can approve nothing. */
 const FIRST_OPERATORS = ['1', '2'].map((place) => deriveId('first operator', place));
 
 const OPERATOR = {
@@ -48,7 +48,7 @@ function emailInUse(): DomainError {
   return DomainError.invalid({ email: [EMAIL_TAKEN] }).asTransient();
 }
 
-/** The id of the next of the first two operators; null once two were ever added, in any state. */
+/** Returns the id of the next of the first two operators; null once two were added, in any state. */
 export async function nextFirstOperator(
   access: Pick<AccessCommands, 'load'>,
   operators: Pick<OperatorsView, 'count'>,
@@ -60,7 +60,7 @@ export async function nextFirstOperator(
 }
 
 interface Login {
-  /** The login link; absent with OpenID Connect, which recognises the person by the email. */
+  /** The login link; absent with OpenID Connect, which identifies the person by the email. */
   readonly login_url?: string;
 }
 
@@ -68,11 +68,11 @@ interface NewPerson {
   readonly name: string;
   readonly email: string;
   readonly role: string;
-  /** One of the first, by the shell: there is no second person yet. */
+  /** True for one of the first two operators, who have no second person. */
   readonly is_first?: true;
 }
 
-/** A new person. Throws `validation_failed` on `name`, `email` (also one that another person has) or `role`. */
+/** A new person. Throws `validation_failed` on `name`, `role` or `email`, also for the email of another person. */
 @Operation({ ...OPERATOR, name: 'operators.create', secondPerson: 'depends' })
 export class CreateOperator extends OperatorCommand<NewPerson, Login> {}
 
@@ -94,15 +94,15 @@ export class CreateOperatorHandler implements OperationHandler<CreateOperator> {
     return ROLE_SCOPES[readRole(parameters.role)];
   }
 
-  async check({ subjectId: operatorId, parameters: person }: CreateOperator): Promise<void> {
-    const state = await this.access.load(operatorPerson, operatorId);
-    createOperator({ ...person, operatorId, at: '' }, state);
-    if (person.is_first && (await nextFirstOperator(this.access, this.operators)) !== operatorId)
+  async check({ subjectId: operator_id, parameters: person }: CreateOperator): Promise<void> {
+    const state = await this.access.load(operatorPerson, operator_id);
+    createOperator({ ...person, operator_id, at: '' }, state);
+    if (person.is_first && (await nextFirstOperator(this.access, this.operators)) !== operator_id)
       throw new DomainError('invalid_transition', 'There are operators already: add others in the console');
     if ((await this.operators.byEmail(tidy(person.email))) !== null) throw emailInUse();
   }
 
-  async execute({ subjectId: operatorId, parameters: person }: CreateOperator): Promise<Login> {
+  async execute({ subjectId: operator_id, parameters: person }: CreateOperator): Promise<Login> {
     const email = tidy(person.email).toLowerCase();
     const claim: Claim = {
       category: 'operator_email',
@@ -113,18 +113,18 @@ export class CreateOperatorHandler implements OperationHandler<CreateOperator> {
     try {
       await this.access.change(
         operatorPerson,
-        operatorId,
-        (state, at) => createOperator({ operatorId, ...person, at }, state),
+        operator_id,
+        (state, at) => createOperator({ operator_id, ...person, at }, state),
         { claims: [claim] },
       );
     } catch (error) {
       if (error instanceof ClaimHeld) throw emailInUse();
       throw error;
     }
-    return this.login(operatorId);
+    return this.login(operator_id);
   }
 
-  /** The link of a repeated approval is for the person who approved it, and of no use once the new one signs in. */
+  /** Returns a new link to a repeated approval until the new person has a passkey. */
   async follow({ subjectId }: CreateOperator, { status, by }: OperationProgress): Promise<Login> {
     if (status !== 'executed' || by !== 'approver') return {};
     const { passkeys } = knownOperator(await this.access.load(operatorPerson, subjectId));
@@ -149,7 +149,7 @@ class IssueLoginLinkHandler implements OperationHandler<IssueLoginLink> {
     @Inject(processConfig.KEY) private readonly config: ProcessConfig,
   ) {}
 
-  /** A second person is needed for another's link, with which the shell could itself decide. */
+  /** Requires a second person: with the link of an operator the shell could itself decide on operations. */
   async secondPerson(): Promise<'before' | null> {
     const isFree =
       this.config.mode === 'sandbox' || (await nextFirstOperator(this.access, this.operators)) !== null;
@@ -170,19 +170,15 @@ class IssueLoginLinkHandler implements OperationHandler<IssueLoginLink> {
   }
 }
 
-/** Returns the scopes that the person would have and does not have now: of one who is disabled, all. */
-async function findGained(
-  access: AccessCommands,
-  id: string,
-  { role, status }: OperatorChange,
-): Promise<readonly Scope[]> {
-  const person = knownOperator(await access.load(operatorPerson, id));
+/** Returns the scopes that the change adds: all of the role for a disabled person. */
+function findGained({ role, status }: OperatorChange, state: OperatorPerson): readonly Scope[] {
+  const person = knownOperator(state);
   const next = role === undefined ? person.role : readRole(role);
   if (person.status === 'disabled' && status === 'active') return ROLE_SCOPES[next];
   return scopesGained(next, person.role);
 }
 
-/** Every key and session of a disabled person gets 401. Throws `not_found`, or `validation_failed` on `role`. */
+/** Disables every key and session of a disabled person. Throws `not_found`, or `validation_failed` on `role`. */
 @Operation({ ...OPERATOR, name: 'operators.update', secondPerson: 'depends' })
 export class UpdateOperator extends OperatorCommand<OperatorChange> {}
 
@@ -199,8 +195,8 @@ export class UpdateOperatorHandler implements OperationHandler<UpdateOperator> {
     return (await this.grants(command)).length > 0 ? 'before' : null;
   }
 
-  grants({ subjectId, parameters }: UpdateOperator): Promise<readonly Scope[]> {
-    return findGained(this.access, subjectId, parameters);
+  async grants({ subjectId, parameters }: UpdateOperator): Promise<readonly Scope[]> {
+    return findGained(parameters, await this.access.load(operatorPerson, subjectId));
   }
 
   async execute({ subjectId, parameters: change }: UpdateOperator): Promise<void> {
@@ -208,7 +204,7 @@ export class UpdateOperatorHandler implements OperationHandler<UpdateOperator> {
     await this.access.change(operatorPerson, subjectId, (state, at) => updateOperator({ change, at }, state));
   }
 
-  /** Throws `invalid_transition` where of two administrators one would be left, who could approve nothing. */
+  /** Throws `invalid_transition` for the second-last administrator: the last one could approve nothing. */
   private async keepTwoAdministrators(id: string, { role, status }: OperatorChange): Promise<void> {
     const ends = status === 'disabled' || (role !== undefined && role !== 'administrator');
     if (!ends || !isAdministrator(await this.access.load(operatorPerson, id))) return;
@@ -217,7 +213,7 @@ export class UpdateOperatorHandler implements OperationHandler<UpdateOperator> {
     for (const other of await this.operators.administrators()) {
       const { state, revision } = await this.loop.load(operatorPerson, other);
       if (other === id || !isAdministrator(state)) continue;
-      // One of two persons who disable each other at the same time is refused.
+      // Refuses one of two persons who disable each other at the same time.
       currentOperation()?.expected.set(`operator-${other}`, revision);
       left += 1;
       if (left === 2) return;
@@ -245,46 +241,41 @@ class RemovePasskeyHandler implements OperationHandler<RemovePasskey> {
     private readonly sessions: ConsoleSessionTable,
   ) {}
 
-  /** The device may be lost: the sessions of the person end, too. */
-  async execute({ subjectId, parameters: { credential_id: credentialId } }: RemovePasskey): Promise<void> {
+  /** Ends the sessions of the person as well, because the device may be lost. */
+  async execute({ subjectId, parameters: { credential_id } }: RemovePasskey): Promise<void> {
     await this.sessions.endAll(subjectId);
     await this.access.change(operatorPerson, subjectId, (state, at) =>
-      removePasskey({ credentialId, at }, state),
+      removePasskey({ credential_id, at }, state),
     );
   }
 }
 
-/** The console requests it for its person (ADR 177). Throws `not_found`, or `invalid_transition` for a disabled person. */
+/** Requested by the console for its person (ADR 177). Throws `not_found`, or `invalid_transition` for a disabled person. */
 @Operation({ ...OPERATOR, name: 'operators.add_passkey' })
 export class AddPasskey extends OperatorCommand<Passkey> {}
 
-@CommandHandler(AddPasskey)
-export class AddPasskeyHandler implements OperationHandler<AddPasskey> {
-  constructor(private readonly access: AccessCommands) {}
+export const AddPasskeyHandler = decisionHandler(
+  AddPasskey,
+  operatorPerson,
+  ({ parameters: passkey }, state, at) => addPasskey({ passkey, at }, state),
+);
 
-  async execute({ subjectId, parameters: passkey }: AddPasskey): Promise<void> {
-    await this.access.change(operatorPerson, subjectId, (state, at) => addPasskey({ passkey, at }, state));
-  }
-}
-
-/** The console requests it for its person (ADR 177). Throws `forbidden` for a role that gives more. */
+/** Requested by the console for its person (ADR 177). Throws `forbidden` for a role that adds scopes. */
 @Operation({ ...OPERATOR, name: 'operators.lower_role' })
 export class LowerRole extends OperatorCommand<{ readonly role: string }> {}
 
-@CommandHandler(LowerRole)
-export class LowerRoleHandler implements OperationHandler<LowerRole> {
-  constructor(private readonly access: AccessCommands) {}
-
-  /** Requires the revision of the subject: this command might raise a role that was lowered in between. */
-  async check({ subjectId, parameters }: LowerRole): Promise<void> {
-    if ((await findGained(this.access, subjectId, parameters)).length > 0)
-      throw new DomainError('forbidden', 'A higher role needs a second person');
-  }
-
-  async execute({ subjectId, parameters: change }: LowerRole): Promise<void> {
-    await this.access.change(operatorPerson, subjectId, (state, at) => updateOperator({ change, at }, state));
-  }
-}
+export const LowerRoleHandler = decisionHandler(
+  LowerRole,
+  operatorPerson,
+  ({ parameters: change }, state, at) => updateOperator({ change, at }, state),
+  {
+    // The revision of the subject is required: without it the command might raise a role that was lowered in between.
+    check: ({ parameters }, state) => {
+      if (findGained(parameters, state).length > 0)
+        throw new DomainError('forbidden', 'A higher role needs a second person');
+    },
+  },
+);
 
 export const OPERATOR_HANDLERS = [
   CreateOperatorHandler,

@@ -23,8 +23,8 @@ const SECRET_BYTES = 32;
 const SECRET = /^[A-Za-z0-9_-]{64}$/;
 
 /**
- * Sessions of the portal, read from their streams: one that is revoked ends at once. Codes and tokens are in base64url the
- * id of the session and 32 random bytes; a keyed hash is stored.
+ * The sessions of the portal. Reads use their streams, so that a revocation takes effect at once. A code or token is the id
+ * of the session and 32 random bytes in base64url; only its keyed hash is stored.
  */
 @Injectable()
 export class PortalSessions {
@@ -35,20 +35,20 @@ export class PortalSessions {
     private readonly progress: SubscriptionProgress,
   ) {}
 
-  /** The session of a code or token; of text that is neither, an id that no session has. */
+  /** Returns the id of the session in a code or token; for other text, an id without a session. */
   idIn(secret: string): string {
     if (!SECRET.test(secret)) return newId();
     return toUuid(Buffer.from(secret, 'base64url').subarray(0, ID_BYTES));
   }
 
-  /** The session of a token, while it is active; null otherwise. */
+  /** Returns the active session of a token, or null. */
   async find(token: string): Promise<PortalSession | null> {
     const { state } = await this.loop.load(portalSession, this.idIn(token));
     const isOwn = state !== null && state.token_hash === this.toHash('token', token);
     return isOwn && portalSessionStatus(state, timestamp(this.clock)) === 'active' ? state : null;
   }
 
-  /** Returns the JSON text of the 201. */
+  /** Returns the JSON text of the response 201. */
   async create(
     session: Pick<NewPortalSession, 'merchant_id' | 'actor' | 'scopes' | 'return_url'>,
     portalUrl: string,
@@ -58,28 +58,20 @@ export class PortalSessions {
     const at = timestamp(this.clock);
     const id = ticket.id('portal_session');
     const code = this.secretFor(id);
-    // The code is in the fragment, which no log contains.
+    // No log contains the fragment of a URL.
     const url = `${portalUrl.replace(/\/+$/, '')}/enter#${code}`;
     const code_hash = this.toHash('code', code);
     const command = { session_id: id, ...session, code_hash, created_at: at };
-    const { body, position } = await this.loop.execute(
-      portalSession,
-      id,
-      (current) => createPortalSession(command, current),
-      {
-        metadata,
-        response: {
-          ticket,
-          status: 201,
-          body: (created) => JSON.stringify({ portal_session: toJson(created!, at), url }),
-        },
-      },
-    );
+    const toBody = (created: PortalSession | null): string =>
+      JSON.stringify({ portal_session: toJson(created!, at), url });
+    const response = { ticket, status: 201, body: toBody };
+    const decide = (current: PortalSession | null) => createPortalSession(command, current);
+    const { body, position } = await this.loop.execute(portalSession, id, decide, { metadata, response });
     await this.progress.waitFor(DIRECTORY_VIEW, position);
     return body;
   }
 
-  /** Exchanges the code for the token of the cookie. Throws as {@link enterPortal}; the code is good then as before. */
+  /** Exchanges the code for the token of the cookie. Throws as {@link enterPortal} and leaves the code valid then. */
   async enter(code: string, leaves: string | null): Promise<{ token: string; expiresAt: string }> {
     const id = this.idIn(code);
     const token = this.secretFor(id);
@@ -91,15 +83,11 @@ export class PortalSessions {
     return { token, expiresAt: state!.session_expires_at! };
   }
 
-  /** Revokes a session with its code and cookie. Throws `not_found`. */
+  /** Invalidates the code and the cookie. Throws `not_found`. */
   async revoke(merchant_id: string, id: string, metadata: EventMetadata): Promise<void> {
     const command = { merchant_id, revoked_at: timestamp(this.clock) };
-    const { position } = await this.loop.execute(
-      portalSession,
-      id,
-      (state) => revokePortalSession(command, state),
-      { metadata },
-    );
+    const decide = (state: PortalSession | null) => revokePortalSession(command, state);
+    const { position } = await this.loop.execute(portalSession, id, decide, { metadata });
     await this.progress.waitFor(DIRECTORY_VIEW, position);
   }
 
@@ -108,26 +96,17 @@ export class PortalSessions {
     return Buffer.concat([id, randomBytes(SECRET_BYTES)]).toString('base64url');
   }
 
-  /** A code is no token. */
+  /** The hashes of codes and tokens differ, so that a code is never accepted as a token. */
   private toHash(kind: 'code' | 'token', secret: string): string {
     return this.keyedHash.of(`portal ${kind}`, secret);
   }
 }
 
-/** A session that is new, as merchants get it (admin-api.md 6). */
+/** The JSON of a new session (admin-api.md 6). */
 function toJson(session: PortalSession, at: string): object {
-  const {
-    session_id: id,
-    actor,
-    scopes,
-    return_url,
-    created_at,
-    code_expires_at,
-    session_expires_at,
-  } = session;
+  const { session_id: id, actor, scopes, return_url, created_at } = session;
+  const { code_expires_at, session_expires_at } = session;
   const status = portalSessionStatus(session, at);
-  return {
-    ...{ id, actor, scopes, return_url, status, created_at, code_expires_at, session_expires_at },
-    last_seen_at: null,
-  };
+  const times = { created_at, code_expires_at, session_expires_at, last_seen_at: null };
+  return { id, actor, scopes, return_url, status, ...times };
 }

@@ -4,7 +4,7 @@ import { RightsWorld, rolledTo } from '../../../../test/support/access/rights-wo
 import { newId } from '../../../kernel/ids.js';
 import { ROLE_SCOPES, ROLES, SCOPES, type Role } from '../domain/roles.js';
 
-/** RIGHTS_RUNS=100000 for a long run. */
+/** The number of runs; RIGHTS_RUNS=100000 is a long run. */
 const RUNS = Number(process.env['RIGHTS_RUNS'] ?? 60);
 
 const place = fc.nat({ max: 999 });
@@ -36,7 +36,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 const isWithin = (part: Iterable<string>, whole: ReadonlySet<string>): boolean =>
   [...part].every((scope) => whole.has(scope));
 
-/** Runs a step; returns what it gave that the persons who requested and decided it did not have. */
+/** Runs a step. Returns the rights it gave that its requester and its decider lacked. */
 async function take(world: RightsWorld, given: Step): Promise<string | null> {
   const at = (list: readonly string[], n: number): string => list[n % list.length]!;
   world.pass(given.passes);
@@ -108,7 +108,7 @@ async function take(world: RightsWorld, given: Step): Promise<string | null> {
   }
 }
 
-/** Of every key, whether it may do more than its person's role and its own scopes. */
+/** Returns the keys with more rights than their person's role and their own scopes. */
 async function excess(world: RightsWorld): Promise<string | null> {
   for (const id of world.keys) {
     const { issued } = await world.key(id);

@@ -14,7 +14,7 @@ import { AccessCommands } from '../application/merchant-commands.js';
 import { OperatorsView } from '../views/directory-projection.js';
 import { knownOperator, operatorPerson } from '../domain/operator.js';
 
-/** `npm run operator -- ...`: how persons sign in to the console. */
+/** `npm run operator -- ...`: the passkeys of operators, and links to enrol them. */
 export function operatorProgram(program: Command, cli: CliContext): void {
   program.description('Lets operators sign in to the console, and removes their passkeys.');
   // The link is for the first administrators, and for a person who has lost all passkeys.
@@ -30,16 +30,12 @@ export function operatorProgram(program: Command, cli: CliContext): void {
       throw new DomainError('invalid_transition', 'The operator is disabled');
     if (person === null && name === undefined) throw DomainError.notFound('Operator');
     const access = context.get(AccessCommands, { strict: false });
-    const command =
-      person === null
-        ? // Refused once there were two.
-          new CreateOperator((await nextFirstOperator(access, operators)) ?? newId(), {
-            name: name!,
-            email,
-            role: 'administrator',
-            is_first: true,
-          })
-        : new IssueLoginLink(person.id);
+    // A third operator gets an id as well; its command is refused.
+    const newOperator = async () =>
+      new CreateOperator((await nextFirstOperator(access, operators)) ?? newId(), {
+        ...{ name: name!, email, role: 'administrator', is_first: true },
+      });
+    const command = person === null ? await newOperator() : new IssueLoginLink(person.id);
     const { login_url = null } = await write(command, null);
     const who = person?.name ?? name!;
     const text =
@@ -54,14 +50,13 @@ export function operatorProgram(program: Command, cli: CliContext): void {
       cliAction(cli, async (context, id) => {
         const access = context.get(AccessCommands, { strict: false });
         const state = await access.load(operatorPerson, parseId(id, 'Operator'));
-        const passkeys = knownOperator(state).passkeys.map(({ credential_id, transports }) => ({
-          credential_id,
-          transports,
-        }));
-        const lines = passkeys.map(
-          ({ credential_id, transports }) => `${credential_id}  ${transports.join(', ')}`,
-        );
-        return { text: lines.join('\n') || 'No passkeys', json: { passkeys } };
+        const passkeys = knownOperator(state).passkeys.map(({ credential_id, transports }) => {
+          return { credential_id, transports };
+        });
+        const text = passkeys
+          .map((each) => `${each.credential_id}  ${each.transports.join(', ')}`)
+          .join('\n');
+        return { text: text || 'No passkeys', json: { passkeys } };
       }),
     );
 

@@ -15,7 +15,7 @@ const refused = (fields: object) => expect.objectContaining({ code: 'validation_
 describe('a key of the exchange', () => {
   const read = (over: object) => KIND_RULES.exchange.readTerms({ ...GIVEN, ...over }, 'm1');
 
-  it('demands a signature of the whole query for a memo where it demands signatures at all', () => {
+  it('demands a signature of the whole query for a memo only where it demands signatures', () => {
     expect(read({})).toMatchObject({ demands_signing: true, memo_signing: 'full' });
     expect(() => read({ demands_signing: false })).toThrow(
       refused({ memo_signing: ['full is for keys that demand signatures'] }),

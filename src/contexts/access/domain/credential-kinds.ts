@@ -2,17 +2,17 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { isScope, SCOPES } from './roles.js';
 
-/** The signatures of a tag or memo: that of the contract, or `full`, over the whole query (contract.md 21.8). */
+/** The signature of a tag or memo: as in the contract, or `full`, over the whole query (contract.md 21.8). */
 export const MEMO_SIGNING = ['contract', 'full'] as const;
 export type MemoSigning = (typeof MEMO_SIGNING)[number];
 
-/** The terms of a credential. Those that its kind lacks are null or empty. */
+/** The terms of a credential. Terms that its kind lacks are null or empty. */
 export interface Terms {
   readonly name: string | null;
   readonly scopes: readonly string[];
-  /** The merchants that it is confined to; null: all. */
+  /** The merchants within its reach; null: all. */
   readonly merchants: readonly string[] | null;
-  /** The network ranges that it may be used from; empty: from anywhere. */
+  /** The network ranges of its calls; empty: any. */
   readonly addresses: readonly string[];
   /** The only addresses that its orders pay out to; empty: any. */
   readonly withdraw_addresses: readonly string[] | null;
@@ -24,20 +24,19 @@ export interface Terms {
 
 type KindTerms = Omit<Terms, 'name' | 'expires_at'>;
 
-/** The rule of a kind of credential. All kinds have the rest in common. */
+/** The rules in which kinds of credentials differ. */
 interface KindRule {
+  /** Another person has to approve the credential of an operator. */
   readonly owner: 'merchant' | 'operator';
   /** The noun for its secrets in errors. */
   readonly nouns: string;
-  /** The prefix of its secrets, which sign. Null: a bearer token (admin-secret.ts), of which only the hash is kept. */
+  /** The prefix of its secrets, which sign. Null: a bearer token, of which only the hash is stored. */
   readonly prefix: string | null;
   /** The members of a request that other kinds may lack. */
   readonly members: readonly string[];
-  /** Another person has to approve it. */
-  readonly needsApproval: boolean;
-  /** True where the key ends with its last valid secret, because it could sign nothing. */
+  /** True where the key ends with its last valid secret. */
   readonly endsWithLast: boolean;
-  /** The id of its key; `former` is that of the credential that it replaces. */
+  /** Returns the id of its key; `former` is the key of the replaced credential. */
   readonly deriveKeyId: (credentialId: string, ownerId: string, former: string | null) => string;
   /** Throws `validation_failed` on the member at fault. */
   readonly readTerms: (given: KindTerms, ownerId: string) => KindTerms;
@@ -51,6 +50,13 @@ const NONE = {
   memo_signing: null,
 } as const;
 
+/** The parameters of a request for a credential without limits. */
+export const NO_LIMITS = {
+  ...{ scopes: null, merchants: null, addresses: [] },
+  ...{ withdraw_addresses: [], demands_signing: false, memo_signing: 'contract' as const },
+  expires_at: null,
+};
+
 export const KIND_RULES = {
   /** The keys with which a merchant signs calls. Their addresses are a setting of the merchant. */
   payouts: {
@@ -58,7 +64,6 @@ export const KIND_RULES = {
     nouns: 'private keys',
     prefix: 'dsk_',
     members: ['merchant_id'],
-    needsApproval: false,
     endsWithLast: false,
     deriveKeyId: (_, ownerId) => ownerId,
     readTerms: (_, ownerId) => ({ ...NONE, merchants: [ownerId] }),
@@ -69,7 +74,6 @@ export const KIND_RULES = {
     nouns: 'secrets',
     prefix: 'dxs_',
     members: ['merchant_id', 'addresses', 'withdraw_addresses', 'demands_signing', 'memo_signing'],
-    needsApproval: false,
     endsWithLast: true,
     deriveKeyId: (id, _, former) => former ?? deriveId(id, 'exchange key'),
     readTerms: ({ addresses, withdraw_addresses, demands_signing, memo_signing }, ownerId) => {
@@ -90,7 +94,6 @@ export const KIND_RULES = {
     nouns: 'keys',
     prefix: null,
     members: ['operator_id', 'scopes', 'merchants', 'addresses'],
-    needsApproval: true,
     endsWithLast: false,
     deriveKeyId: (id) => id,
     readTerms: ({ scopes, merchants, addresses }) => ({
@@ -105,7 +108,7 @@ export const KIND_RULES = {
 export type CredentialKind = keyof typeof KIND_RULES;
 export const CREDENTIAL_KINDS = Object.keys(KIND_RULES) as CredentialKind[];
 
-/** Distinct scopes in the order of {@link SCOPES}. Throws `validation_failed` on `scopes`. */
+/** Returns the distinct scopes in the order of {@link SCOPES}. Throws `validation_failed` on `scopes`. */
 export function readScopes(scopes: readonly string[]): readonly string[] {
   const unknown = scopes.findIndex((scope) => !isScope(scope));
   if (unknown >= 0)
@@ -113,9 +116,9 @@ export function readScopes(scopes: readonly string[]): readonly string[] {
   return SCOPES.filter((scope) => scopes.includes(scope));
 }
 
-/** The content of a key's pay page besides the merchant's name. */
+/** The content of a key's pay page in addition to the merchant's name. */
 export interface PayPageSettings {
-  /** A `data:` URL of a PNG or WebP: part of the page, so the page loads nothing from elsewhere. */
+  /** A `data:` URL of a PNG or WebP, so that the page loads nothing from other sites. */
   readonly logo: string | null;
   readonly help_url: string | null;
   readonly terms_url: string | null;
@@ -123,19 +126,17 @@ export interface PayPageSettings {
 
 export const NO_PAGE_SETTINGS: PayPageSettings = { logo: null, help_url: null, terms_url: null };
 
-/** The logo is in each page and in the log. */
 const MAX_LOGO_BYTES = 16_384;
 const MAX_URL_LENGTH = 2048;
 const LOGO = /^data:image\/(png|webp);base64,([A-Za-z0-9+/]+={0,2})$/;
 
-/** No SVG: it can hold scripts and links. Throws `validation_failed` for another format or too many bytes. */
+/** Throws `validation_failed` for too many bytes or another format, such as SVG, which can contain scripts and links. */
 export function toLogo(bytes: Buffer): string {
   const type = readType(bytes);
   if (type === null || bytes.length > MAX_LOGO_BYTES) throw wrongLogo();
   return `data:image/${type};base64,${bytes.toString('base64')}`;
 }
 
-/** Throws `validation_failed`. */
 export function checkPage({ logo, help_url, terms_url }: PayPageSettings): void {
   for (const [name, url] of Object.entries({ help_url, terms_url }))
     if (url !== null && !isWebLink(url))

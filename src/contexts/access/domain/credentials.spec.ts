@@ -37,7 +37,7 @@ const TERMS: Terms = {
 };
 const NONE = { withdraw_addresses: null, demands_signing: null, memo_signing: null };
 
-/** What is stored of each kind, to the letter. */
+/** The stored event of each kind. */
 const STORED: Readonly<Record<CredentialKind, object>> = {
   payouts: { ...NONE, scopes: [], merchants: [owner_id], addresses: [], key_id: owner_id },
   exchange: {
@@ -123,7 +123,7 @@ describe.each(['payouts', 'exchange', 'admin'] as const)('a credential of kind %
       .thenRefused('validation_failed', { expires_at: ['must be in the future'] });
   });
 
-  it('is replaced by one with the same terms, after an overlap that the expiry bounds', () => {
+  it('is replaced by a credential with the same terms; the overlap ends with the expiry', () => {
     const expires_at = '2026-01-02T04:00:00.000Z';
     const [old, next] = [issued('s1', { expires_at }), issued('s2', { expires_at })];
     given(old)
@@ -155,7 +155,7 @@ describe.each(['payouts', 'exchange', 'admin'] as const)('a credential of kind %
       .thenRefused('not_found');
   });
 
-  it('is replaced again where its replacement is revoked: it is the only one left', () => {
+  it('is replaced again after its replacement was revoked', () => {
     given(...both, revoked('s2'))
       .when(roll('s1', 's3', 60))
       .then(rolled('s1', 's3', '2026-01-02T03:05:05.000Z'), issued('s3'));
@@ -164,7 +164,7 @@ describe.each(['payouts', 'exchange', 'admin'] as const)('a credential of kind %
       .thenRefused('invalid_transition');
   });
 
-  it('is revoked once, and none that never was', () => {
+  it('is revoked once; an unknown credential is not found', () => {
     given(...both)
       .when(revoke('s1'))
       .then(revoked('s1'));
@@ -198,7 +198,7 @@ describe.each(['payouts', 'exchange'] as const)('the key of credentials of kind 
   const [s1, s2] = [issuedOf(kind, 's1'), issuedOf(kind, 's2')];
   const both = [s1, rolled('s1', 's2', LATER), s2];
 
-  it('has at most two that are valid', () => {
+  it('has at most two valid credentials', () => {
     given(...both)
       .when(roll('s2', 's3', 60))
       .thenRefused('invalid_transition');
@@ -211,7 +211,7 @@ describe.each(['payouts', 'exchange'] as const)('the key of credentials of kind 
   });
 });
 
-it('a merchant has at most two private keys that are valid, however they were issued', () => {
+it('a merchant has at most two valid private keys', () => {
   const { revoked } = eventsOf('payouts');
   const [s1, s2] = [issuedOf('payouts', 's1'), issuedOf('payouts', 's2')];
   given(s1).when(issueOf('payouts', 's2')).then(s2);
@@ -290,7 +290,7 @@ describe('a key of the exchange', () => {
   });
 });
 
-it('what is kept of an owner has a bound: of revoked credentials the newest, of others a number', () => {
+it('the state of an owner is bounded: the newest revoked credentials and a limited number of others', () => {
   const { revoked } = eventsOf('payouts');
   const ids = Array.from({ length: MAX_KEPT + 1 }, (_, n) => `n${n}`);
   const expired = ids.map((id) => issuedOf('payouts', id, { expires_at: at }));

@@ -1,4 +1,10 @@
-import { fold, type Aggregate, type DomainEvent } from '../../../kernel/aggregate.js';
+import {
+  fold,
+  withChanges,
+  type Aggregate,
+  type Changes,
+  type DomainEvent,
+} from '../../../kernel/aggregate.js';
 import { DAY_MS } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { readLabel } from '../../../kernel/text.js';
@@ -15,7 +21,6 @@ import { historyRules } from '../../../kernel/history-rules.js';
 /** The time for which a repeat of the request gets the secret (admin-api.md 3). */
 export const SECRET_DISPLAYED_MS = DAY_MS;
 
-/** The secret of a credential as it is stored. */
 export interface CredentialSecret {
   readonly credential_id: string;
   /** The sealed secret; null where no signature needs it. */
@@ -24,7 +29,7 @@ export interface CredentialSecret {
 }
 
 interface Owner {
-  /** The merchant or the operator. */
+  /** The id of the merchant or the operator. */
   readonly owner_id: string;
   /** The merchant; null for an operator's credential. */
   readonly merchant_id: string | null;
@@ -32,55 +37,53 @@ interface Owner {
 
 interface Issued extends CredentialSecret, Terms, Owner {
   readonly kind: CredentialKind;
-  /** Shared by credentials that replace each other: `svc-api-key`, `api_key`, or the id of an admin key. */
+  /** The id shared by credentials that replace each other: `svc-api-key`, `api_key`, or the id of an admin key. */
   readonly key_id: string;
-  /** It may not be used before it is activated. */
+  /** True until another person approves the credential. */
   readonly is_pending: boolean;
   readonly at: string;
 }
 
 type Members<Name extends string> = Readonly<Record<Name, string>>;
-type OfOne = Owner & Members<'credential_id' | 'at'>;
+type OneCommand = Members<'credential_id' | 'at'>;
+type OfOne = Owner & OneCommand;
 type OfKey = Owner & Members<'key_id' | 'at'>;
 
 export type CredentialIssued = DomainEvent<'credential.issued.v1', Issued>;
 export type CredentialEvent =
   | CredentialIssued
-  /** Another person has approved it. */
   | DomainEvent<'credential.activated.v1', OfOne>
-  /** Another one replaces it; it is valid until then. */
+  /** Another credential replaces it and both are valid until `until`. */
   | DomainEvent<'credential.rolled.v1', OfOne & Members<'replaced_by' | 'until'>>
   | DomainEvent<'credential.revoked.v1', OfOne>
-  /** The addresses of a key, in canonical form. Empty: it may be used from anywhere. */
+  /** The addresses of a key, in canonical form; empty: any. */
   | DomainEvent<'credential.restricted.v1', OfKey & { readonly addresses: readonly string[] }>
-  /** The new content of a key's pay page. */
   | DomainEvent<'credential.page_set.v1', OfKey & PayPageSettings>;
 
-/** A credential that is not revoked; it may be over. */
+/** A credential that is not revoked; it may have expired. */
 export interface Credential extends Omit<Issued, 'at'> {
-  /** The end of a credential that another replaces. */
   readonly rolling_until: string | null;
   readonly replaced_by: string | null;
 }
 
 /** All keys of a merchant or an operator; the stream is `credentials-<owner_id>`. */
 export interface Credentials {
-  /** The credentials in order of issue. */
   readonly credentials: readonly Credential[];
-  /** The newest {@link MAX_KEPT}. */
   readonly revoked: readonly Members<'credential_id' | 'key_id'>[];
-  /** The pay pages of keys that have a credential. */
+  /** The pay pages by key. */
   readonly pages: Readonly<Record<string, PayPageSettings>>;
 }
+
+export const credentialChanges = {
+  'credential.activated.v1': () => ({ is_pending: false }),
+  'credential.rolled.v1': ({ until: rolling_until, replaced_by }) => ({ rolling_until, replaced_by }),
+  'credential.restricted.v1': ({ addresses }) => ({ addresses }),
+} satisfies Partial<Changes<Credential, CredentialEvent>>;
 
 export const credentials: Aggregate<Credentials, CredentialEvent> = {
   category: 'credentials',
   initial: { credentials: [], revoked: [], pages: {} },
   evolve(state, event) {
-    const change = (matches: (each: Credential) => boolean, over: Partial<Credential>): Credentials => ({
-      ...state,
-      credentials: state.credentials.map((each) => (matches(each) ? { ...each, ...over } : each)),
-    });
     switch (event.type) {
       case 'credential.issued.v1': {
         const { at: _, ...issued } = event.data;
@@ -88,18 +91,15 @@ export const credentials: Aggregate<Credentials, CredentialEvent> = {
         return { ...state, credentials: [...state.credentials, added] };
       }
       case 'credential.activated.v1':
-        return change(({ credential_id }) => credential_id === event.data.credential_id, {
-          is_pending: false,
-        });
-      case 'credential.rolled.v1': {
-        const { until: rolling_until, replaced_by } = event.data;
-        return change(({ credential_id }) => credential_id === event.data.credential_id, {
-          rolling_until,
-          replaced_by,
-        });
+      case 'credential.rolled.v1':
+      case 'credential.restricted.v1': {
+        const { data } = event;
+        const change = (each: Credential): Credential =>
+          ('key_id' in data ? each.key_id === data.key_id : each.credential_id === data.credential_id)
+            ? withChanges(credentialChanges, event, each)
+            : each;
+        return { ...state, credentials: state.credentials.map(change) };
       }
-      case 'credential.restricted.v1':
-        return change(({ key_id }) => key_id === event.data.key_id, { addresses: event.data.addresses });
       case 'credential.page_set.v1': {
         const { key_id, logo, help_url, terms_url } = event.data;
         return { ...state, pages: { ...state.pages, [key_id]: { logo, help_url, terms_url } } };
@@ -110,13 +110,10 @@ export const credentials: Aggregate<Credentials, CredentialEvent> = {
         if (ended === undefined) return state;
         const { key_id } = ended;
         const left = state.credentials.filter((each) => each !== ended);
-        const { [key_id]: page, ...others } = state.pages;
-        const hasPage = page !== undefined && left.some((each) => each.key_id === key_id);
-        return {
-          credentials: left,
-          revoked: [...state.revoked, { credential_id, key_id }].slice(-MAX_KEPT),
-          pages: hasPage ? state.pages : others,
-        };
+        const { [key_id]: _, ...others } = state.pages;
+        const revoked = [...state.revoked, { credential_id, key_id }].slice(-MAX_KEPT);
+        const pages = left.some((each) => each.key_id === key_id) ? state.pages : others;
+        return { credentials: left, revoked, pages };
       }
       default:
         event satisfies never;
@@ -125,39 +122,30 @@ export const credentials: Aggregate<Credentials, CredentialEvent> = {
   },
   snapshots: {
     version: 2,
-    events: [
-      'credential.issued.v1',
-      'credential.activated.v1',
-      'credential.rolled.v1',
-      'credential.revoked.v1',
-      'credential.restricted.v1',
-      'credential.page_set.v1',
-    ],
+    get events() {
+      return credentialHistory.events;
+    },
     pack: (state) => state,
     unpack: (packed) => packed as Credentials,
   },
 };
 
-/** A rotation overlaps the old secret with the new one, and no more (contract.md 2.6, 21.7). */
+/** The valid secrets of a key during a rotation (contract.md 2.6, 21.7). */
 const MAX_VALID = 2;
-/** Bounds what each authentication of an owner folds: its people can issue and revoke keys without end. */
+/** Bounds the state that each authentication of an owner folds. */
 export const MAX_KEPT = 1000;
 const MAX_NAME_LENGTH = 255;
 
-/** Returns true once the instant has come; both in ISO 8601. */
-function isOver(end: string, now: string): boolean {
-  return Date.parse(end) <= Date.parse(now);
+function isOver(end: string | null, now: string): boolean {
+  return end !== null && Date.parse(end) <= Date.parse(now);
 }
 
-/** Returns the end of the credential, or null. */
 export function findEnd({ rolling_until, expires_at }: Credential): string | null {
   return rolling_until ?? expires_at;
 }
 
-/** Returns true while it may be used. */
 export function isValid(credential: Credential, at: string): boolean {
-  const end = findEnd(credential);
-  return !credential.is_pending && (end === null || !isOver(end, at));
+  return !credential.is_pending && !isOver(findEnd(credential), at);
 }
 
 export function isRevoked({ revoked }: Credentials, id: string): boolean {
@@ -172,7 +160,7 @@ function pickOwner({ owner_id, merchant_id }: Owner): Owner {
   return { owner_id, merchant_id };
 }
 
-/** Throws `not_found`, or `invalid_transition` for one that is revoked. */
+/** Throws `not_found`, or `invalid_transition` for a revoked credential. */
 export function requireCredential(state: Credentials, id: string): Credential {
   if (isRevoked(state, id)) throw new DomainError('invalid_transition', 'The credential is revoked');
   const found = state.credentials.find(({ credential_id }) => credential_id === id);
@@ -180,7 +168,7 @@ export function requireCredential(state: Credentials, id: string): Credential {
   return found;
 }
 
-/** The credentials of a key that are left. Throws `not_found`, or `invalid_transition` for a key that has ended. */
+/** The remaining credentials of a key. Throws `not_found`, or `invalid_transition` for a key that has ended. */
 function requireKey(state: Credentials, id: string): readonly [Credential, ...Credential[]] {
   const [first, ...others] = state.credentials.filter(({ key_id }) => key_id === id);
   if (first !== undefined) return [first, ...others];
@@ -189,16 +177,12 @@ function requireKey(state: Credentials, id: string): readonly [Credential, ...Cr
   throw DomainError.notFound('Key');
 }
 
-/** The command that issues a credential. A replacement has the terms and the key of the replaced one. */
 interface IssueCommand extends Pick<Issued, 'owner_id' | 'kind' | 'is_pending' | 'at'> {
   readonly secret: CredentialSecret;
   readonly terms: Terms;
 }
 
-/**
- * Issues a credential; a repeat changes nothing. A key has at most {@link MAX_VALID} valid credentials, and an owner at
- * most {@link MAX_KEPT} that are not revoked.
- */
+/** Issues a credential; a repeat changes nothing. A replacement gets the key and the terms of the replaced credential. */
 export function issueCredential(command: IssueCommand, state: Credentials): CredentialIssued[] {
   const { owner_id, secret, is_pending, at } = command;
   const { credential_id, sealed_secret, secret_hash } = secret;
@@ -207,8 +191,7 @@ export function issueCredential(command: IssueCommand, state: Credentials): Cred
   const { kind, expires_at } = replaced ?? { kind: command.kind, expires_at: command.terms.expires_at };
   const { owner, nouns, deriveKeyId, readTerms } = KIND_RULES[kind];
   const given = replaced ?? command.terms;
-  if (expires_at !== null && isOver(expires_at, at))
-    throw DomainError.invalid({ expires_at: ['must be in the future'] });
+  if (isOver(expires_at, at)) throw DomainError.invalid({ expires_at: ['must be in the future'] });
   const name = given.name ? readLabel('name', given.name, MAX_NAME_LENGTH) : null;
   const key_id = deriveKeyId(credential_id, owner_id, replaced?.key_id ?? null);
   const valid = state.credentials.filter((each) => each.key_id === key_id && isValid(each, at));
@@ -226,22 +209,18 @@ export function issueCredential(command: IssueCommand, state: Credentials): Cred
   return [{ type: 'credential.issued.v1', data }];
 }
 
-/** Throws `not_found`, or `invalid_transition` for one that is revoked or over. */
-export function activateCredential(
-  { credential_id, at }: { credential_id: string; at: string },
-  state: Credentials,
-): CredentialEvent[] {
+/** Throws `not_found`, or `invalid_transition` for a revoked or expired credential. */
+export function activateCredential({ credential_id, at }: OneCommand, state: Credentials): CredentialEvent[] {
   const credential = requireCredential(state, credential_id);
-  const { is_pending, expires_at } = credential;
-  if (!is_pending) return [];
-  if (expires_at !== null && isOver(expires_at, at))
+  if (!credential.is_pending) return [];
+  if (isOver(credential.expires_at, at))
     throw new DomainError('invalid_transition', 'The credential has expired');
   return [{ type: 'credential.activated.v1', data: { ...pickOwner(credential), credential_id, at } }];
 }
 
-/** The secret replaces that of the credential, which ends after the overlap. The same again changes nothing. */
+/** Replaces a credential, which ends after the overlap. A repeat changes nothing. */
 export function rollCredential(
-  command: { credential_id: string; secret: CredentialSecret; overlapSeconds: number; at: string },
+  command: OneCommand & { secret: CredentialSecret; overlapSeconds: number },
   state: Credentials,
 ): CredentialEvent[] {
   const { credential_id, secret, overlapSeconds, at } = command;
@@ -249,21 +228,19 @@ export function rollCredential(
   const end = new Date(Date.parse(at) + overlapSeconds * 1000).toISOString();
   const until = terms.expires_at !== null && isOver(terms.expires_at, end) ? terms.expires_at : end;
   const rolled = replaceCredential({ credential_id, replaced_by: secret.credential_id, until, at }, state);
-  const { owner_id, kind } = terms;
-  const issue = { owner_id, kind, secret, terms, is_pending: false, at };
+  const issue = { ...terms, terms, secret, is_pending: false, at };
   return [...rolled, ...issueCredential(issue, fold(credentials, rolled, state))];
 }
 
-/** The first half of {@link rollCredential}. Throws `not_found`, or `invalid_transition` for one that is not active. */
+/** Ends the replaced credential. Throws `not_found`, or `invalid_transition` for a credential that is not active. */
 function replaceCredential(
-  command: { credential_id: string; replaced_by: string; until: string; at: string },
+  { credential_id, replaced_by, until, at }: OneCommand & Members<'replaced_by' | 'until'>,
   state: Credentials,
 ): CredentialEvent[] {
-  const { credential_id, replaced_by, until, at } = command;
   const credential = requireCredential(state, credential_id);
   const { replaced_by: former, is_pending } = credential;
   if (former === replaced_by) return [];
-  // One whose replacement is revoked is the only one left: it can be replaced again.
+  // Once the replacement is revoked, the credential is the only one of its key and can be replaced again.
   const isReplaced = former !== null && !isRevoked(state, former);
   const usable = isValid(credential, at) ? 'active' : 'expired';
   const status = is_pending ? 'pending' : isReplaced ? 'rolling' : usable;
@@ -272,26 +249,19 @@ function replaceCredential(
   return [{ type: 'credential.rolled.v1', data }];
 }
 
-/** Revokes for good; a repeat changes nothing. A key of the exchange ends with its last valid secret. */
-export function revokeCredential(
-  { credential_id, at }: { credential_id: string; at: string },
-  state: Credentials,
-): CredentialEvent[] {
+/** A repeat changes nothing. A key of the exchange ends with its last valid secret. */
+export function revokeCredential({ credential_id, at }: OneCommand, state: Credentials): CredentialEvent[] {
   if (isRevoked(state, credential_id)) return [];
   const credential = requireCredential(state, credential_id);
   const { kind, key_id } = credential;
-  const others = state.credentials.filter(
-    (each) => each.key_id === key_id && each.credential_id !== credential_id,
-  );
+  const others = state.credentials.filter((each) => each.key_id === key_id && each !== credential);
   const ends = KIND_RULES[kind].endsWithLast && !others.some((each) => isValid(each, at));
   const ids = [credential_id, ...(ends ? others.map((each) => each.credential_id) : [])];
-  return ids.map((id) => ({
-    type: 'credential.revoked.v1',
-    data: { ...pickOwner(credential), credential_id: id, at },
-  }));
+  const owner = pickOwner(credential);
+  return ids.map((id) => ({ type: 'credential.revoked.v1', data: { ...owner, credential_id: id, at } }));
 }
 
-/** `addresses` in canonical form; none: anywhere. */
+/** `addresses` are in canonical form; none: any address. */
 export function restrictKey(
   { key_id, addresses, at }: { key_id: string; addresses: readonly string[]; at: string },
   state: Credentials,
@@ -301,7 +271,7 @@ export function restrictKey(
   return [{ type: 'credential.restricted.v1', data: { ...pickOwner(first), key_id, addresses, at } }];
 }
 
-/** Throws `validation_failed` for a logo or a link that no page displays. */
+/** Throws `validation_failed` for a logo or a link that a page may not display. */
 export function setPage(
   { key_id, page, at }: { key_id: string; page: PayPageSettings; at: string },
   state: Credentials,
@@ -309,20 +279,19 @@ export function setPage(
   const [first] = requireKey(state, key_id);
   checkPage(page);
   const { logo, help_url, terms_url } = page;
-  const former = state.pages[key_id] ?? NO_PAGE_SETTINGS;
-  if (logo === former.logo && help_url === former.help_url && terms_url === former.terms_url) return [];
-  const data = { ...pickOwner(first), key_id, logo, help_url, terms_url, at };
-  return [{ type: 'credential.page_set.v1', data }];
+  const next = { logo, help_url, terms_url };
+  if (JSON.stringify(next) === JSON.stringify(state.pages[key_id] ?? NO_PAGE_SETTINGS)) return [];
+  return [{ type: 'credential.page_set.v1', data: { ...pickOwner(first), key_id, ...next, at } }];
 }
 
 export const credentialHistory = historyRules(
   credentials,
   {
     'credential.issued.v1': (data, state) => issueCredential({ ...data, secret: data, terms: data }, state),
-    'credential.activated.v1': (data, state) => activateCredential(data, state),
-    'credential.rolled.v1': (data, state) => replaceCredential(data, state),
-    'credential.revoked.v1': (data, state) => revokeCredential(data, state),
-    'credential.restricted.v1': (data, state) => restrictKey(data, state),
+    'credential.activated.v1': activateCredential,
+    'credential.rolled.v1': replaceCredential,
+    'credential.revoked.v1': revokeCredential,
+    'credential.restricted.v1': restrictKey,
     'credential.page_set.v1': (data, state) => setPage({ ...data, page: data }, state),
   },
   { id: 'owner_id' },

@@ -44,7 +44,7 @@ describe('the audit of a merchant', () => {
       [event('registered', { merchant_id: 'n', name: 'Shop', registered_at: at })],
       'its merchant_id is n, not that of its stream',
     ],
-  ])('names the rule that is broken by one that %s', (_what, events, rule) => {
+  ])('finds the rule that is broken by an event that %s', (_what, events, rule) => {
     expect(brokenOf(...events).at(-1)).toContain(rule);
   });
 });
@@ -57,7 +57,7 @@ describe('the audit of operators', () => {
   const created = person('created', { name: 'Ada', email: 'ada@ops.example', role: 'viewer' });
   const passkey = { credential_id: 'c', public_key: 'p', counter: 0, transports: [] };
 
-  it('accepts what the decisions decide', () => {
+  it('accepts the events of its decisions', () => {
     const life = [created, person('role_set', { role: 'finance' }), person('passkey_added', passkey)];
     const ends = [person('disabled'), person('enabled')];
     expect(brokenRules(operatorHistory, 'o', [...life, ...ends]).filter(Boolean)).toEqual([]);
@@ -66,7 +66,7 @@ describe('the audit of operators', () => {
   it.each<[string, readonly DomainEvent[], string]>([
     ['a person who is created twice', [created, created], 'it does not follow'],
     ['a role that is set again', [created, person('role_set', { role: 'viewer' })], 'it does not follow'],
-  ])('names the rule that is broken by %s', (_what, events, rule) => {
+  ])('finds the rule that is broken by %s', (_what, events, rule) => {
     expect(brokenRules(operatorHistory, 'o', events).at(-1)).toContain(rule);
   });
 });
@@ -140,7 +140,7 @@ describe('the audit of credentials', () => {
       [admin('a', { owner_id: 'n' })],
       'its owner_id is n, not that of its stream',
     ],
-  ])('names the rule that is broken by one that %s', (_what, events, rule) => {
+  ])('finds the rule that is broken by an event that %s', (_what, events, rule) => {
     expect(brokenOf(...events).at(-1)).toContain(rule);
   });
 });

@@ -4,9 +4,8 @@ import {
   merchant,
   registerMerchant,
   reinstateMerchant,
-  setAllowList,
-  setEmbedding,
   suspendMerchant,
+  updateMerchant,
   type Embedding,
   type Merchant,
   type MerchantEvent,
@@ -34,13 +33,13 @@ const given = givenOf(merchant);
 const register =
   (name: string) =>
   (state: Merchant): MerchantEvent[] =>
-    registerMerchant({ merchantId: 'm1', name, at }, state);
+    registerMerchant({ merchant_id: 'm1', name, at }, state);
 const suspend = (state: Merchant): MerchantEvent[] => suspendMerchant({ at }, state);
 const reinstate = (state: Merchant): MerchantEvent[] => reinstateMerchant({ at }, state);
 const embed =
   (change: Partial<Embedding>) =>
   (state: Merchant): MerchantEvent[] =>
-    setEmbedding({ change, at }, state);
+    updateMerchant({ change: { embedding: change }, at }, state);
 
 describe('a merchant', () => {
   it('is registered once, under a name', () => {
@@ -57,7 +56,7 @@ describe('a merchant', () => {
     const allow =
       (...cidrs: string[]) =>
       (state: Merchant) =>
-        setAllowList({ cidrs, at }, state);
+        updateMerchant({ change: { ip_allow_list: cidrs }, at }, state);
     given(registered).when(allow('10.0.0.0/8')).then(allowed('10.0.0.0/8'));
     given(registered, allowed('10.0.0.0/8')).when(allow('10.0.0.0/8')).then();
     given(registered, allowed('10.0.0.0/8')).when(allow()).then(allowed());

@@ -3,11 +3,8 @@ import { givenOf } from '../../../../test/support/given.js';
 import {
   addPasskey,
   createOperator,
-  disableOperator,
-  enableOperator,
   operatorPerson,
   removePasskey,
-  setRole,
   updateOperator,
   type OperatorChange,
   type OperatorEvent,
@@ -23,15 +20,16 @@ const create =
   (over: { name?: string; email?: string; role?: string } = {}): Decision =>
   (state) =>
     createOperator(
-      { operatorId: 'o1', name: 'Ada', email: 'Ada@ops.example', role: 'support', ...over, at },
+      { operator_id, name: 'Ada', email: 'Ada@ops.example', role: 'support', ...over, at },
       state,
     );
-const role =
-  (name: string): Decision =>
+const update =
+  (change: OperatorChange): Decision =>
   (state) =>
-    setRole({ role: name, at }, state);
-const disable: Decision = (state) => disableOperator({ at }, state);
-const enable: Decision = (state) => enableOperator({ at }, state);
+    updateOperator({ change, at }, state);
+const role = (name: string): Decision => update({ role: name });
+const disable = update({ status: 'disabled' });
+const enable = update({ status: 'active' });
 
 const created: OperatorEvent = {
   type: 'operator.created.v1',
@@ -77,11 +75,7 @@ describe('an operator', () => {
     given(created).when(enable).then();
   });
 
-  it('gets a role and a status at once; what is absent stays', () => {
-    const update =
-      (change: OperatorChange): Decision =>
-      (state) =>
-        updateOperator({ change, at }, state);
+  it('gets a role and a status at once; an absent member stays as it is', () => {
     const roleSet: OperatorEvent = {
       type: 'operator.role_set.v1',
       data: { operator_id, role: 'finance', at },
@@ -107,7 +101,7 @@ describe('an operator', () => {
   });
 
   it('loses a passkey for good, also while it is disabled', () => {
-    const remove: Decision = (state) => removePasskey({ credentialId: 'c', at }, state);
+    const remove: Decision = (state) => removePasskey({ credential_id: 'c', at }, state);
     const removed: OperatorEvent = {
       type: 'operator.passkey_removed.v1',
       data: { operator_id, credential_id: 'c', at },

@@ -4,72 +4,54 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { IdempotencyKeyExpired } from '../../../kernel/idempotency.js';
 import { historyRules } from '../../../kernel/history-rules.js';
 
-const RESOURCES = [
-  'keys',
-  'endpoints',
-  'deliveries',
-  'events',
-  'payouts',
-  'orders',
-  'requests',
-  'usage',
-] as const;
+const RESOURCES = 'keys endpoints deliveries events payouts orders requests usage'.split(' ');
 const reads = RESOURCES.map((resource) => `${resource}:read`);
 
 /** The scopes of portal sessions (admin-api.md 6). */
-export const PORTAL_SCOPES: readonly string[] = [
-  ...reads,
-  ...RESOURCES.map((resource) => `${resource}:write`),
-];
+export const PORTAL_SCOPES: readonly string[] = [...reads, ...RESOURCES.map((each) => `${each}:write`)];
 export const DEFAULT_PORTAL_SCOPES: readonly string[] = [...reads, 'endpoints:write', 'deliveries:write'];
 
 const CODE_LASTS_MS = 15 * 60_000;
 const SESSION_LASTS_MS = 8 * HOUR_MS;
 
-/** A person of the merchant, by the merchant's own id and name; personal. */
+/** A person of the merchant, with the merchant's own id and name; personal data. */
 export interface PortalActor {
   readonly id: string;
   readonly name: string;
 }
 
-interface Ids {
-  readonly session_id: string;
-  readonly merchant_id: string;
-}
+type Ids = Readonly<Record<'session_id' | 'merchant_id', string>>;
 
 interface Created extends Ids {
-  /** Sealed; null also once it is forgotten. */
+  /** Sealed; null also after an erasure. */
   readonly actor: PortalActor | null;
   readonly scopes: readonly string[];
   readonly return_url: string | null;
-  /** A keyed hash. */
   readonly code_hash: string;
   readonly code_expires_at: string;
   readonly created_at: string;
 }
 
 interface Entered {
-  /** A keyed hash of what the cookie holds. */
+  /** The keyed hash of the token in the cookie. */
   readonly token_hash: string;
   readonly session_expires_at: string;
   readonly entered_at: string;
 }
 
-interface Revoked {
-  readonly revoked_at: string;
-}
+type Revoked = Readonly<Record<'revoked_at', string>>;
 
 export type PortalSessionEvent =
   | DomainEvent<'portal_session.created.v1', Created>
   | DomainEvent<'portal_session.entered.v1', Ids & Entered>
   | DomainEvent<'portal_session.revoked.v1', Ids & Revoked>;
 
-/** Times are ISO 8601. The last members are null until a browser has entered with the code, and until it is revoked. */
+/** Members of later events are null until then. Times are ISO 8601. */
 export type PortalSession = Created & { readonly [Name in keyof (Entered & Revoked)]: string | null };
 
 const PENDING = { token_hash: null, session_expires_at: null, entered_at: null, revoked_at: null };
 
-/** One person's way into the portal; the stream is `portal_session-<id>`. */
+/** The session of one person in the portal; the stream is `portal_session-<id>`. */
 export const portalSession: Aggregate<PortalSession | null, PortalSessionEvent> = {
   category: 'portal_session',
   initial: null,
@@ -81,7 +63,7 @@ export const portalSession: Aggregate<PortalSession | null, PortalSessionEvent> 
 
 export type NewPortalSession = Omit<Created, 'code_expires_at'>;
 
-/** Throws IdempotencyKeyExpired for a repeat without its response: the code is lost, so it gets a new session. */
+/** Throws IdempotencyKeyExpired for a repeat whose response is not kept, because the code is lost with it. */
 export function createPortalSession(
   session: NewPortalSession,
   state: PortalSession | null,
@@ -94,14 +76,11 @@ export function createPortalSession(
 
 interface Entry extends Omit<Entered, 'session_expires_at'> {
   readonly code_hash: string;
-  /** The merchant whose portal the browser is in; absent or null: none, or the person leaves it. */
+  /** The merchant of the browser's present session; null or absent where the person has none or ends it. */
   readonly leaves?: string | null;
 }
 
-/**
- * Throws `forbidden` for a code that is unknown, used or expired, without saying which, and `invalid_transition` where the
- * browser is in the portal of another merchant.
- */
+/** Throws `forbidden` for an unknown, used or expired code, and `invalid_transition` in the portal of another merchant. */
 export function enterPortal(
   { code_hash, token_hash, entered_at, leaves = null }: Entry,
   state: PortalSession | null,
@@ -120,7 +99,7 @@ export function enterPortal(
   return [{ type: 'portal_session.entered.v1', data }];
 }
 
-/** A repeat, and one that has expired, changes nothing. Throws `not_found`, for a session of another merchant too. */
+/** Changes nothing in a revoked or expired session. Throws `not_found`, for a session of another merchant too. */
 export function revokePortalSession(
   { merchant_id, revoked_at }: Revoked & Pick<Ids, 'merchant_id'>,
   state: PortalSession | null,
@@ -136,12 +115,9 @@ export const PORTAL_SESSION_STATUSES = ['pending', 'active', 'revoked', 'expired
 type PortalSessionStatus = (typeof PORTAL_SESSION_STATUSES)[number];
 
 export function portalSessionStatus(
-  session: Readonly<Record<'revoked_at' | 'session_expires_at', string | Date | null>> & {
-    readonly code_expires_at: string | Date;
-  },
+  { revoked_at, session_expires_at, code_expires_at }: PortalSession,
   at: string,
 ): PortalSessionStatus {
-  const { revoked_at, session_expires_at, code_expires_at } = session;
   if (revoked_at !== null) return 'revoked';
   if (new Date(at) >= new Date(session_expires_at ?? code_expires_at)) return 'expired';
   return session_expires_at === null ? 'pending' : 'active';
@@ -154,10 +130,10 @@ function later(time: string, ms: number): string {
 export const portalSessionHistory = historyRules(
   portalSession,
   {
-    'portal_session.created.v1': (data, state) => createPortalSession(data, state),
+    'portal_session.created.v1': createPortalSession,
     'portal_session.entered.v1': (data, state) =>
       enterPortal({ ...data, code_hash: state?.code_hash ?? '' }, state),
-    'portal_session.revoked.v1': (data, state) => revokePortalSession(data, state),
+    'portal_session.revoked.v1': revokePortalSession,
   },
   { id: 'session_id' },
 );

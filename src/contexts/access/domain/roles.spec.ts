@@ -22,7 +22,7 @@ describe('the roles of operators', () => {
     ['finance', ['orders:write', 'audit:read']],
     ['compliance', ['merchants:write', 'users:write', 'users_personal:read', 'webhooks:write', 'audit:read']],
     ['on_call', ['webhooks:write', 'system:write']],
-  ] as const)('let %s do what a viewer may, and its own', (role, own) => {
+  ] as const)('give %s the scopes of a viewer and its own', (role, own) => {
     expect(scopesGained(role, 'viewer')).toEqual(own);
     expect(scopesGained('viewer', role)).toEqual([]);
   });
@@ -32,7 +32,7 @@ describe('the roles of operators', () => {
     for (const role of ROLES) expect(scopesGained(role, 'administrator')).toEqual([]);
   });
 
-  it('bound what a credential may do, and give nothing to a role that is not known', () => {
+  it('bound the scopes of a credential, and give none to an unknown role', () => {
     const scopes = ['payouts:read', 'system:write'];
     expect([...effectiveScopes(scopes, 'viewer')]).toEqual(['payouts:read']);
     expect([...effectiveScopes(scopes, 'on_call')]).toEqual(scopes);

@@ -57,7 +57,7 @@ export function effectiveScopes(scopes: readonly string[], role: string): Readon
   return new Set(scopes.filter((scope) => ofRole.includes(scope)));
 }
 
-/** The scopes of `role` that `former` lacks. */
+/** Returns the scopes of `role` that `former` lacks. */
 export function scopesGained(role: Role, former: Role): readonly Scope[] {
   return ROLE_SCOPES[role].filter((scope) => !ROLE_SCOPES[former].includes(scope));
 }

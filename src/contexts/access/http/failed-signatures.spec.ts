@@ -47,7 +47,7 @@ describe('wrong signatures', () => {
     expect(fail(1, other)).not.toBeNull();
   });
 
-  it('do not shut out a caller who has signed correctly from the same address', () => {
+  it('do not block a caller who has signed correctly from the same address', () => {
     fail(301);
     expect(failures.blockedUntil(source)).toBe(START + 60_000);
     failures.succeeded(source);

@@ -8,7 +8,7 @@ const request = (headers: Record<string, string>, protocol = 'http') =>
 const at = (adminUrl: string | null) => new ConsoleSite({ ...httpConfig({}), adminUrl });
 
 describe('the origin of the console', () => {
-  it('is that of ADMIN_URL, whatever host a request names', () => {
+  it('is the origin of ADMIN_URL for any Host header', () => {
     expect(at('https://admin.example/').findOrigin(request({ host: 'evil.example' }))).toBe(
       'https://admin.example',
     );
@@ -18,11 +18,11 @@ describe('the origin of the console', () => {
     expect(at(null).findOrigin(request({ host }))).toBe(`http://${host}`);
   });
 
-  it('is none for a name that resolves to this machine, without ADMIN_URL', () => {
+  it('is refused without ADMIN_URL for a host that resolves to this machine', () => {
     expect(() => at(null).findOrigin(request({ host: 'rebound.example' }))).toThrow('ADMIN_URL is not set');
   });
 
-  it('is not loopback where ADMIN_URL is a public one', () => {
+  it('is not a loopback origin with a public ADMIN_URL', () => {
     expect(at('https://admin.example').findOrigin(request({ host: 'localhost:3003' }))).toBe(
       'https://admin.example',
     );

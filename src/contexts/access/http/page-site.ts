@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Res } from '@nestjs/common';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { httpConfig, type HttpConfig } from '../../../platform/config/config.js';
@@ -9,14 +9,17 @@ const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?$/i;
 
 const FOREIGN = { status: 403, detail: 'The request comes from another site' };
 
-/**
- * Whether the request shows that the person is there: all but reads that the page sends on a timer, with
- * `Disburse-Background: true`. A session on which nothing but these arrives is idle (admin-api.md 5).
- */
-export function isActivity({ method, headers }: FastifyRequest): boolean {
-  const isRead = method === 'GET' || method === 'HEAD';
-  return !isRead || headers['disburse-background'] !== 'true';
+/** Returns false for a read by a timer of the page. A session with only such requests is idle (admin-api.md 5). */
+export function isActivity(request: FastifyRequest): boolean {
+  return isWrite(request) || request.headers['disburse-background'] !== 'true';
 }
+
+export function isWrite({ method }: FastifyRequest): boolean {
+  return method !== 'GET' && method !== 'HEAD';
+}
+
+/** The reply of a handler that sets cookies and leaves the response to Nest. */
+export const PageReply = (): ParameterDecorator => Res({ passthrough: true });
 
 /** Checks for an address without TLS on this machine. */
 export function isPlainLoopback(url: string): boolean {
@@ -25,22 +28,22 @@ export function isPlainLoopback(url: string): boolean {
 }
 
 /**
- * The site of the console or the portal: its origin, and its cookies. These are `__Host-`, HttpOnly, Secure, for no other
- * host and the whole site; without prefix and Secure in the sandbox on loopback, where no TLS is (admin-api.md 5).
+ * The origin and the cookies of the console or the portal. Cookies are `__Host-`, HttpOnly and Secure; without prefix and
+ * Secure in the sandbox on loopback, which has no TLS (admin-api.md 5).
  */
 abstract class PageSite {
   constructor(
-    /** The name of the cookie with the session. */
+    /** The name of the session's cookie. */
     private readonly name: string,
-    /** The setting with its address, and its value. */
+    /** The setting of its address. */
     private readonly setting: string,
     private readonly url: string | null,
     private readonly mode: HttpConfig['mode'],
   ) {}
 
   /**
-   * The origin of the setting. On loopback also the address that the browser has, so that a tunnel and the sandbox work with
-   * any name of this machine. Throws Refusal (403) where neither applies.
+   * Returns the origin of the setting. On loopback it is the address in the browser, so that a tunnel and the sandbox work
+   * with any name of this machine. Throws Refusal (403) for any other host without the setting.
    */
   findOrigin({ headers, protocol }: FastifyRequest): string {
     const own = this.url === null ? null : new URL(this.url);
@@ -52,14 +55,14 @@ abstract class PageSite {
     throw new Refusal({ status: 403, detail });
   }
 
-  /** Throws Refusal (403) for a write that another site's page sent, or a program without an `Origin`. */
+  /** Throws Refusal (403) for a request from another site's page, or without an `Origin`. */
   requireOwnOrigin(request: FastifyRequest): void {
     const { origin, 'sec-fetch-site': site } = request.headers;
     if (origin !== this.findOrigin(request) || (site !== undefined && site !== 'same-origin'))
       throw new Refusal(FOREIGN);
   }
 
-  /** The token of the session; null without one. */
+  /** Returns the token of the session, or null. */
   session(request: FastifyRequest): string | null {
     return this.read(request, this.name);
   }
@@ -78,7 +81,7 @@ abstract class PageSite {
     return parseCookie(cookie)[this.toName(name)] ?? null;
   }
 
-  /** `lax`: another site's page may navigate here with it, as an identity provider does. 0 seconds: deletes it. */
+  /** `lax` sends the cookie with a navigation from another site, such as an identity provider. 0 seconds deletes it. */
   set(
     reply: FastifyReply,
     name: string,

@@ -1,15 +1,16 @@
+import { ApiTags } from '@nestjs/swagger';
 import { CONTROL_CHARACTERS } from '../../../kernel/text.js';
 import { tidy } from '../../../kernel/typed-text.js';
 import { Fault } from '../../../kernel/fault.js';
 import { ApiProperty, Field, Nested, PageOf, type Rule } from '../../../platform/dto/field.js';
-import { text, TIME, UUID } from '../../../platform/dto/rules.js';
+import { nullable, text, TEXT, TIME, UUID } from '../../../platform/dto/rules.js';
 import { readRecordable } from '../../../platform/http/admin/writes.js';
 import { MAX_PAGE, ListParameters } from '../../../platform/http/list-query.js';
 import {
+  DEFAULT_PORTAL_SCOPES,
   PORTAL_SCOPES,
   PORTAL_SESSION_STATUSES,
   type PortalActor,
-  DEFAULT_PORTAL_SCOPES,
 } from '../domain/portal-session.js';
 import { Controller, Delete, Get, Inject, Post } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -29,8 +30,7 @@ import { Reply } from '../../../platform/http/reply.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { PortalSessions } from '../application/portal-sessions.js';
-import { DIRECTORY_VIEW } from '../views/directory-projection.js';
-import { PortalSessionsView } from '../views/portal-sessions.js';
+import { DIRECTORY_VIEW, PortalSessionsView } from '../views/directory-projection.js';
 import { ModuleRef } from '@nestjs/core';
 import { PORTAL_PAGE } from '../../../platform/http/listeners.js';
 import { PagesModule } from '../../../platform/http/http.module.js';
@@ -38,15 +38,14 @@ import { PagesModule } from '../../../platform/http/http.module.js';
 const MAX_LENGTH = 255;
 const MAX_URL = 2048;
 
-function readLabel(value: string): string | Fault {
+const label = text({ minLength: 1, maxLength: MAX_LENGTH }, (value) => {
   const trimmed = tidy(value);
   const length = [...trimmed].length;
   if (length === 0 || length > MAX_LENGTH) return new Fault(`must have 1 to ${MAX_LENGTH} characters`);
   return CONTROL_CHARACTERS.test(trimmed)
     ? new Fault('must not contain control characters')
     : readRecordable(trimmed);
-}
-const label = text({ minLength: 1, maxLength: MAX_LENGTH }, readLabel);
+});
 
 const SCOPES = {
   type: 'array',
@@ -66,15 +65,10 @@ const scopes: Rule = {
 };
 
 class NewActor implements PortalActor {
-  @Field(label, {
-    description: 'Your id of the person.',
-  })
-  id!: string;
-
+  @Field(label, { description: 'Your id of the person.' }) id!: string;
   @Field(label, { description: 'Displayed in the portal.' }) name!: string;
 }
 
-/** Body of POST portal_sessions. */
 class NewPortalSessionBody {
   @Field(scopes, {
     optional: true,
@@ -102,15 +96,15 @@ class DisplayedPortalSession {
   @ApiProperty(UUID) id!: string;
   @Nested(() => DisplayedActor, { nullable: true }) actor!: DisplayedActor | null;
   @ApiProperty(SCOPES) scopes!: readonly string[];
-  @ApiProperty({ type: 'string', nullable: true }) return_url!: string | null;
+  @ApiProperty(nullable(TEXT)) return_url!: string | null;
   @ApiProperty({ type: 'string', enum: PORTAL_SESSION_STATUSES }) status!: string;
   @ApiProperty(TIME) created_at!: string;
   @ApiProperty({ ...TIME, description: 'The url is good until then.' }) code_expires_at!: string;
 
-  @ApiProperty({ ...TIME, nullable: true, description: 'null until the person has opened the url.' })
+  @ApiProperty(nullable(TIME, 'null until the person has opened the url.'))
   session_expires_at!: string | null;
 
-  @ApiProperty({ ...TIME, nullable: true, description: 'Exact to a minute.' }) last_seen_at!: string | null;
+  @ApiProperty(nullable(TIME, 'Exact to a minute.')) last_seen_at!: string | null;
 }
 
 class PortalSessionResponse {
@@ -126,7 +120,7 @@ class PortalSessionsResponse extends PageOf('portal_sessions', DisplayedPortalSe
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 
-/** Checks that a person may be led there: https, and in the sandbox http of this machine. */
+/** Accepts https; in the sandbox also http on loopback. */
 function isReturnUrl(url: string, mode: 'sandbox' | 'production'): boolean {
   if (url.length > MAX_URL || CONTROL_CHARACTERS.test(url) || !URL.canParse(url)) return false;
   const { protocol, hostname, username, password } = new URL(url);
@@ -134,9 +128,8 @@ function isReturnUrl(url: string, mode: 'sandbox' | 'production'): boolean {
   return protocol === 'https:' || (mode === 'sandbox' && protocol === 'http:' && LOOPBACK.test(hostname));
 }
 
-const TAG = 'Portal sessions';
-
-/** Ways into the portal for persons of the merchant (admin-api.md 6). */
+/** Sessions of the portal for persons of the merchant (admin-api.md 6). */
+@ApiTags('Portal sessions')
 @Controller('merchants/v1/portal_sessions')
 export class PortalSessionsController {
   constructor(
@@ -150,7 +143,6 @@ export class PortalSessionsController {
   @StoresResponseWithEvents()
   @ApiRoute({
     id: 'createPortalSession',
-    tag: TAG,
     summary: 'Create a session of the portal',
     description: 'Only this response has `url`, which works once and for 15 minutes.',
     responses: {
@@ -175,7 +167,6 @@ export class PortalSessionsController {
   @Get()
   @ApiRoute({
     id: 'listPortalSessions',
-    tag: TAG,
     summary: 'List sessions of the portal, newest first',
     responses: {
       200: [PortalSessionsResponse, 'One page. The list is exhausted when next_cursor is null.'],
@@ -190,7 +181,6 @@ export class PortalSessionsController {
   @Delete(':id')
   @ApiRoute({
     id: 'revokePortalSession',
-    tag: TAG,
     summary: 'Revoke a session of the portal',
     responses: {
       204: 'Neither its url nor its browser works any more.',
@@ -206,7 +196,7 @@ export class PortalSessionsController {
     await this.sessions.revoke(merchantId, id, cause);
   }
 
-  /** Returns the address of the portal. Throws `unavailable` where none is set. */
+  /** Throws `unavailable` where no address is set. */
   private portalUrl(): string {
     const { mode, portalUrl, host, portalPort } = this.config;
     if (portalUrl !== null) return portalUrl;

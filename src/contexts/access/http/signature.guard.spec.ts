@@ -50,10 +50,10 @@ describe('the signature of a merchant request', () => {
       raw: { url: '/merchants/v1/users?a=b', headers },
       edge: { client: '192.0.2.1', rawBody: Buffer.from('{}'), isReleased: false, ...edge },
     }) as unknown as FastifyRequest;
-  /** The merchant, or the problem that the response is. */
+  /** Returns the merchant, or the problem in the response. */
   const identify = (headers: object, edge: object = {}) =>
     authentication.identify(request(headers, edge)).catch(({ problem }: Refusal) => problem);
-  /** True for a signature that is right; the problem otherwise, null where the response was sent. */
+  /** Returns true for a valid signature, else the problem; null where the guard sent the response. */
   const verify = (headers: object, edge: object = {}) => {
     try {
       authentication.verify(request(headers, edge), reply as unknown as FastifyReply, MERCHANT);
@@ -128,7 +128,7 @@ describe('the signature of a merchant request', () => {
     },
   );
 
-  it('that fails too often is refused without an explanation, and so is a large body from there', async () => {
+  it('is refused without an explanation after too many failures, as is a large body from the same address', async () => {
     for (let n = 0; n < 300; n += 1) verify(HEADERS);
     expect(reply.status).toBe(401);
     expect(verify(HEADERS)).toMatchObject({ status: 429, headers: { 'retry-after': '60' } });

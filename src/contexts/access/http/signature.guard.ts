@@ -19,13 +19,13 @@ import { ApiProperty } from '../../../platform/dto/field.js';
 import { BODY, EDGE_SCHEME, type ApiScheme } from '../../../platform/openapi/document.js';
 import { ProblemDetails, problemResponse } from '../../../platform/openapi/route.js';
 
-/** The largest difference between `svc-timestamp` and server time in seconds, either way (contract.md 2.4). */
+/** The maximum difference between `svc-timestamp` and server time (contract.md 2.4). */
 const MAX_DRIFT_SECONDS = 300;
 const UNIX_SECONDS = /^[0-9]{1,12}$/;
 const HEADERS = ['svc-api-key', 'svc-timestamp', 'svc-signature'];
 const INVALID_API_KEY: HttpProblem = { status: 401, detail: 'Invalid svc-api-key' };
 
-/** The merchant API: every request is signed with `svc-api-key`, `svc-timestamp`, `svc-signature` (contract.md 2). */
+/** Verifies the signature of each request to the merchant API (contract.md 2). */
 export class SignatureGuard extends ApiGuard {
   private readonly failures: FailedSignatures;
 
@@ -38,7 +38,7 @@ export class SignatureGuard extends ApiGuard {
     this.failures = new FailedSignatures(now);
   }
 
-  /** Refuses, besides unknown callers, large bodies from addresses whose signatures fail. */
+  /** Refuses unknown callers, and large bodies from addresses whose signatures fail. */
   override async identify(request: FastifyRequest): Promise<ApiCaller> {
     const { edge } = request;
     const absent = HEADERS.filter((name) => !request.raw.headers[name]);
@@ -52,7 +52,7 @@ export class SignatureGuard extends ApiGuard {
     const timestamp = header(request, 'svc-timestamp');
     const now = this.now();
     if (!isFresh(timestamp, now)) throw new Refusal(timestampDrift(timestamp, now));
-    // A small body costs little, and may prove that its sender is the merchant while others fail from the same address.
+    // A small body costs little, and its signature may prove the merchant while others fail from the same address.
     if (isLarge(request.raw)) refuseUntil(this.failures.blockedUntil(toSource(request, merchant)), now);
     return merchant;
   }
@@ -87,26 +87,24 @@ function toSource({ edge }: FastifyRequest, { merchantId }: ApiCaller): Signatur
   return { client: edge.client, merchantId };
 }
 
-/** The most signers in memory; the least recently used are evicted. */
+/** The bound on signers in memory; the least recently used are evicted. */
 const MAX_SIGNERS = 50_000;
 
-/** A failure costs a point, and one more for each of these bytes that were read and would be sent back fourfold. */
+/** A failure costs a point, and one more for each of these bytes, which a response returns fourfold. */
 const BYTES_PER_POINT = 16_384;
-/** Points per minute: 300 failures without a body, or four with a megabyte. */
+/** The points per minute: 300 failures without a body, or four with a megabyte. */
 const MAX_PER_ADDRESS = 300;
 const MAX_PER_KEY = 3000;
 
-/** The claimed source of a request: an address and a merchant. */
 export interface SignatureSource {
   readonly client: string;
   readonly merchantId: string;
 }
 
 /**
- * Counts wrong signatures per address and per key, in this process alone. Above either bound a wrong signature gets 429
- * instead of the bytes that were signed; above that of its address a request with a large body is refused unread. A caller
- * who has signed correctly from that address is not refused, and others can prove themselves with a small request: api keys
- * are public, so a stranger's failures lock no merchant out.
+ * Counts wrong signatures per address and per key, in this process. Above either limit a wrong signature gets 429 in place
+ * of the signed bytes; above the limit of its address a large body is refused unread. API keys are public, so a caller who
+ * signed correctly from the address is exempt: a stranger's failures lock no merchant out.
  */
 export class FailedSignatures {
   private readonly addresses: LocalRateLimiter;
@@ -118,7 +116,7 @@ export class FailedSignatures {
     this.keys = new LocalRateLimiter(MAX_PER_KEY, now);
   }
 
-  /** Returns null when a large body may be read, else the epoch milliseconds at which the next may. */
+  /** Returns null when a large body may be read, else the end of the block in epoch milliseconds. */
   blockedUntil(source: SignatureSource): number | null {
     const until = this.addresses.blockedUntil(source.client);
     return until !== null && this.signers.has(toName(source)) ? null : until;
@@ -129,7 +127,7 @@ export class FailedSignatures {
     if (this.signers.get(name) === undefined) this.signers.set(name, true);
   }
 
-  /** Counts a failure. Null when it may be explained, else when the next may. */
+  /** Counts a failure. Returns null when the response may explain it, else the end of the block. */
   failed({ client, merchantId }: SignatureSource, bodyBytes: number): number | null {
     const points = 1 + Math.floor(bodyBytes / BYTES_PER_POINT);
     const ofKey = this.keys.take(merchantId, points);
@@ -151,7 +149,7 @@ export function isFresh(timestamp: string, now: number): boolean {
   return Math.abs(Math.floor(now / 1000) - Number(timestamp)) <= MAX_DRIFT_SECONDS;
 }
 
-/** Contains the server's time, so that a client sees its drift, and detects milliseconds. */
+/** The detail has the server's time, and detects milliseconds. */
 export function timestampDrift(timestamp: string, now: number): HttpProblem {
   const serverTime = Math.floor(now / 1000);
   const detail = `svc-timestamp must be Unix seconds within 5 minutes of server time, which is ${serverTime}`;
@@ -163,23 +161,11 @@ const MISMATCH = 'svc-signature does not match the request';
 const LOWER_CASE = `${MISMATCH}: it must be lower-case hex, and this one is upper-case`;
 const LABEL = 'StringToSignBytes (hex, space-separated, lower-case):';
 
-/** Signed bytes that become text at a time: a megabyte as integers is four, and no response holds more than a piece. */
+/** The bytes that become text at a time, which bounds the memory of a response. */
 const PIECE_BYTES = 16_384;
 
-/** The response to a wrong signature, in pieces where the body is large. */
-interface Mismatch {
-  readonly detail: string;
-  readonly contentType: string;
-  readonly payload: string | Readable;
-}
-
-/** The bytes that the server signed, as an array of integers in a problem or, for `Accept: text/plain`, as hex. */
-export function signatureMismatch(
-  signature: string,
-  prefix: string,
-  body: Buffer,
-  asText: boolean,
-): Mismatch {
+/** Returns the signed bytes as an array of integers in a problem or, for `Accept: text/plain`, as hex. */
+export function signatureMismatch(signature: string, prefix: string, body: Buffer, asText: boolean) {
   const detail = /^[0-9A-F]{64}$/.test(signature) && /[A-F]/.test(signature) ? LOWER_CASE : MISMATCH;
   const pieces = asText ? textPieces(detail, prefix, body) : problemPieces(detail, prefix, body);
   return {
@@ -201,19 +187,13 @@ function* textPieces(detail: string, prefix: string, body: Buffer): Generator<st
   yield* joined(prefix, body, ' ', (piece) => piece.toString('hex').replaceAll(/..(?=.)/g, '$& '));
 }
 
-/** The bytes as text, with the separator between any two. */
-function* joined(
-  prefix: string,
-  body: Buffer,
-  separator: string,
-  write: (piece: Buffer) => string,
-): Generator<string> {
+function* joined(prefix: string, body: Buffer, separator: string, write: (piece: Buffer) => string) {
   yield write(Buffer.from(prefix, 'utf8'));
   for (let from = 0; from < body.length; from += PIECE_BYTES)
     yield separator + write(body.subarray(from, from + PIECE_BYTES));
 }
 
-/** Checks that the client prefers text/plain. JSON is the default and wins a tie. */
+/** JSON is the default and wins a tie. */
 export function prefersText(accept: string | undefined): boolean {
   if (accept === undefined || !/text\//i.test(accept)) return false;
   let text = 0;
@@ -250,7 +230,6 @@ const securityHeader = (name: string, description: string) => ({
 const EVERY = { ...BODY, 401: 'Unauthorized', 403: 'Forbidden', 503: 'Unavailable' };
 const WITH_BODY = { 409: 'Conflict', 422: 'Invalid' };
 
-/** The merchant API: signed by the merchant's key, writes done once per Idempotency-Key. */
 export const merchantScheme: ApiScheme = {
   ...EDGE_SCHEME,
   prefix: '/merchants/v1/',

@@ -11,7 +11,7 @@ import { accessConfig, type AccessConfig } from '../settings.js';
 export interface LoginFacts {
   readonly method: 'passkey' | 'oidc' | 'link';
   readonly address: string;
-  /** The time of the login on another clock; now when absent. */
+  /** The time of the login by another clock; the present time when absent. */
   readonly authenticatedAt?: Date;
 }
 
@@ -25,17 +25,18 @@ export interface ConsoleSessionRow {
   readonly idle_expires_at: Date;
 }
 
-/** The members of a row that its MAC authenticates; `expires_at` follows from them. */
+/** The members of a row under its MAC; `expires_at` follows from them. */
 type SessionFacts = Omit<ConsoleSessionRow, 'expires_at' | 'idle_expires_at'> & {
   readonly token_hash: string;
 };
 
-/** The row is written at most this often for requests of one session. */
+/** The minimum time between two writes of a session's row. */
 const SEEN_EVERY_SECONDS = 1;
 const KEPT_SECONDS = 86_400;
 
-/** Purpose of MACs and hashes. */
 const SESSION = 'console session';
+
+const END = 'update access.console_sessions set ended_at = now() where ended_at is null';
 
 const newToken = (): string => randomBytes(32).toString('base64url');
 
@@ -44,10 +45,7 @@ function sessionText(facts: SessionFacts): string {
   return JSON.stringify([token_hash, session_id, operator_id, method, address, authenticated_at]);
 }
 
-/**
- * Sessions of the console, in `access.console_sessions`: a random token in a cookie, of which a keyed hash is stored. Ages
- * are by the clock of the database.
- */
+/** The sessions of the console. The cookie has a random token; the row has its keyed hash. Times are by the database's clock. */
 @Injectable()
 export class ConsoleSessionTable {
   private readonly logger = new Logger(ConsoleSessionTable.name);
@@ -59,7 +57,7 @@ export class ConsoleSessionTable {
     @Inject(accessConfig.KEY) private readonly config: AccessConfig,
   ) {}
 
-  /** Returns the token of a new session. Drops sessions that ended a day ago. */
+  /** Returns the token of a new session. Drops the rows of sessions that ended a day ago. */
   async open(operator_id: string, { method, address, authenticatedAt }: LoginFacts): Promise<string> {
     const token = newToken();
     const now = await databaseNow(this.database);
@@ -81,7 +79,7 @@ export class ConsoleSessionTable {
   }
 
   /**
-   * Null for one that is unknown, ended, idle for too long, or changed outside the service. `uses`: the request counts as
+   * Returns null for a session that is unknown, ended, idle for too long or not authentic. `uses`: the request counts as
    * activity.
    */
   async find(token: string, uses = true): Promise<ConsoleSessionRow | null> {
@@ -110,18 +108,11 @@ export class ConsoleSessionTable {
   }
 
   async end(sessionId: string): Promise<void> {
-    await this.database.query(
-      'update access.console_sessions set ended_at = now() where session_id = $1 and ended_at is null',
-      [sessionId],
-    );
+    await this.database.query(`${END} and session_id = $1`, [sessionId]);
   }
 
-  /** Ends all sessions of a person who gets another way to sign in. */
   async endAll(operatorId: string): Promise<void> {
-    await this.database.query(
-      'update access.console_sessions set ended_at = now() where operator_id = $1 and ended_at is null',
-      [operatorId],
-    );
+    await this.database.query(`${END} and operator_id = $1`, [operatorId]);
   }
 
   private hashToken(token: string): string {
@@ -129,25 +120,24 @@ export class ConsoleSessionTable {
   }
 }
 
-/** The purpose of a login secret: a one-time link, or a challenge of WebAuthn. */
+/** A one-time link, or a WebAuthn challenge of an enrolment or a login. */
 export type LoginPurpose = 'link' | 'enrol' | 'passkey';
 
 interface SecretRow {
-  /** The operator; null for no particular person. */
+  /** The operator; null: any. */
   readonly operator_id: string | null;
   readonly expires_at: Date;
   readonly mac: string | null;
 }
 
-/** Purpose of MACs. */
 const SECRET = 'login secret';
 
-/** Returns where people open the console, without a slash at its end. WebAuthn needs a name: on loopback that is `localhost`. */
+/** Returns the address of the console without a final slash. WebAuthn needs a name, so loopback is `localhost`. */
 export function consoleUrl({ adminUrl, adminPort }: HttpConfig): string {
   return (adminUrl ?? listenerUrl('localhost', adminPort)).replace(/\/+$/, '');
 }
 
-/** One-time secrets of logins under keyed hashes, in `access.login_secrets`. */
+/** The one-time secrets of logins, stored as keyed hashes. */
 @Injectable()
 export class LoginSecrets {
   constructor(
@@ -160,8 +150,8 @@ export class LoginSecrets {
   ) {}
 
   /**
-   * A link with which a person enrols a passkey once: `{admin_url}/enrol#<token>`, in the fragment so that no log has it. It
-   * replaces former links of the person that were not used, and ends the sessions: the device may be lost.
+   * Returns a one-time link for the enrolment of a passkey: `{admin_url}/enrol#<token>`. No log contains a fragment. Unused
+   * links of the person and all sessions end, because the device may be lost.
    */
   async issueLink(operatorId: string): Promise<string> {
     const token = newToken();
@@ -172,13 +162,8 @@ export class LoginSecrets {
     return `${consoleUrl(this.http)}/enrol#${token}`;
   }
 
-  /** `operatorId` null: of no particular person. Drops those that have expired. */
-  async insert(
-    purpose: LoginPurpose,
-    secret: string,
-    operatorId: string | null,
-    seconds: number,
-  ): Promise<void> {
+  /** Drops expired secrets as well. Null: any operator. */
+  async insert(purpose: LoginPurpose, secret: string, operatorId: string | null, seconds: number) {
     const hash = this.hashSecret(purpose, secret);
     const expires_at = new Date((await databaseNow(this.database)).getTime() + seconds * 1000);
     const mac = this.sealer.mac(SECRET, secretText(hash, purpose, { operator_id: operatorId, expires_at }));
@@ -190,7 +175,7 @@ export class LoginSecrets {
     );
   }
 
-  /** Returns the person of the secret, or null: unknown, used, expired, or changed outside the service. */
+  /** Returns null for a secret that is unknown, used, expired or not authentic. */
   async find(purpose: LoginPurpose, secret: string): Promise<SecretRow | null> {
     return this.one(
       `select operator_id, expires_at, mac from access.login_secrets
@@ -200,7 +185,7 @@ export class LoginSecrets {
     );
   }
 
-  /** Finds a secret as {@link find} does, and uses it up. One of two concurrent calls gets null. */
+  /** Finds a secret as {@link find} does and uses it up: one of two concurrent calls gets null. */
   async take(purpose: LoginPurpose, secret: string): Promise<SecretRow | null> {
     return this.one(
       `delete from access.login_secrets where hash = $1 and purpose = $2 and expires_at > now()
@@ -226,12 +211,12 @@ function secretText(hash: string, purpose: LoginPurpose, row: Omit<SecretRow, 'm
   return JSON.stringify([hash, purpose, row.operator_id, row.expires_at]);
 }
 
-/** Signature counters of passkeys, in `access.passkey_counters`: no event, because each login moves one. */
+/** The signature counters of passkeys. They are no events, because each login increases one. */
 @Injectable()
 export class PasskeyCounters {
   constructor(private readonly database: Database) {}
 
-  /** 0 for a passkey that was never used. */
+  /** Returns 0 for a passkey that was never used. */
   async read(passkeyId: string): Promise<number> {
     const [row] = await this.database.query<{ counter: string }>(
       'select counter from access.passkey_counters where passkey_id = $1',
@@ -240,7 +225,7 @@ export class PasskeyCounters {
     return Number(row?.counter ?? 0);
   }
 
-  /** False, and nothing is written, where another login has moved it as far: of a clone, one is refused. */
+  /** Returns false, without a write, for a counter that another login has reached: the passkey may be a clone. */
   async advance(passkeyId: string, counter: number): Promise<boolean> {
     const rows = await this.database.query(
       `insert into access.passkey_counters as kept (passkey_id, counter, used_at) values ($1, $2, now())

@@ -9,14 +9,14 @@ import { SealError, Sealer } from '../../../platform/sealing/sealer.js';
 const EVERY_MS = 60_000;
 const MAX_CREDENTIALS = 10_000;
 
-/** The last uses of operators' credentials, to the minute. */
+/** The last uses of operators' credentials, exact to a minute. */
 @Injectable()
 export class CredentialUses {
   private readonly written = new LRUCache<string, true>({ ...upTo(MAX_CREDENTIALS), ttl: EVERY_MS });
 
   constructor(private readonly database: Database) {}
 
-  /** Never while a request waits: a use that cannot be written is left out. */
+  /** Writes in the background; a use that cannot be written is left out. */
   record(credentialId: string): void {
     if (this.written.has(credentialId)) return;
     this.written.set(credentialId, true);
@@ -30,18 +30,18 @@ export class CredentialUses {
   }
 }
 
-/** The time without a request after which a session of the portal ends. */
+/** The idle time after which a session of the portal ends. */
 const IDLE_SECONDS = 3600;
-/** The row is written at most this often. */
+/** The minimum time between two writes of a session's row. */
 const SEEN_EVERY_SECONDS = 60;
 const KEPT_DAYS = 90;
 
-/** The last uses of portal sessions, in `access.portal_session_uses`, by the clock of the database. */
+/** The last uses of portal sessions, by the clock of the database. */
 @Injectable()
 export class PortalUses {
   constructor(private readonly database: Database) {}
 
-  /** The first use. Forgets sessions of long ago. */
+  /** Records the first use, and drops the rows of old sessions. */
   async begin(sessionId: string): Promise<void> {
     await this.database.query(
       `with old as (
@@ -53,7 +53,7 @@ export class PortalUses {
     );
   }
 
-  /** False for a session that was idle for too long. `uses`: the request counts as activity of the person. */
+  /** Returns false for a session that was idle for too long. `uses`: the request counts as activity of the person. */
   async find(sessionId: string, uses: boolean): Promise<boolean> {
     const rows = await this.database.query(
       `with found as (
@@ -71,10 +71,10 @@ export class PortalUses {
   }
 }
 
-/** Longer than a request may be repeated: no second secret is generated for one id. */
+/** Longer than requests may be repeated, so that no id gets a second secret. */
 const SECRETS_KEPT_DAYS = 40;
 
-/** Secrets of new credentials, sealed, in `access.new_secrets`: for a day, so that a retry after a crash issues the same one. */
+/** The sealed secrets of new credentials, kept for a day, so that a retry after a crash issues the same secret. */
 @Injectable()
 export class NewSecrets {
   constructor(
@@ -82,7 +82,7 @@ export class NewSecrets {
     private readonly sealer: Sealer,
   ) {}
 
-  /** Returns the same secret to concurrent calls with one id; null for one that was generated a day ago. */
+  /** Returns the same secret to concurrent calls with one id; null a day after its generation. */
   async obtain(id: string, generate: () => string): Promise<string | null> {
     await this.database.query(
       'insert into access.new_secrets (secret_id, sealed, created_at) values ($1, $2, now()) on conflict do nothing',
@@ -91,7 +91,7 @@ export class NewSecrets {
     return this.find(id);
   }
 
-  /** Returns null for a secret that is unknown, or was generated a day ago. */
+  /** Returns null for an unknown id, and a day after the generation. */
   async find(id: string): Promise<string | null> {
     const [row] = await this.database.query<{ sealed: string }>(
       `select sealed from access.new_secrets
@@ -102,7 +102,7 @@ export class NewSecrets {
     try {
       return this.sealer.open(row.sealed, toAssociatedData(id));
     } catch (error) {
-      // The master key of this secret was retired.
+      // The master key of the secret was retired.
       if (error instanceof SealError) return null;
       throw error;
     }

@@ -21,7 +21,7 @@ describe('secrets of new credentials', () => {
     return (await test.database.query<{ sealed: string | null }>(sql, [id]))[0]?.sealed;
   };
 
-  it('are the first that was generated for the id, and stored sealed', async () => {
+  it('are stored sealed and stay the same for an id', async () => {
     const id = newId();
     const all = await Promise.all(['one', 'two', 'three'].map((text) => secrets.obtain(id, () => text)));
     expect(new Set(all).size).toBe(1);
@@ -30,7 +30,7 @@ describe('secrets of new credentials', () => {
     expect(await secrets.find(newId())).toBeNull();
   });
 
-  it('are known for 24 hours, and no second one is generated while the request may be repeated', async () => {
+  it('are readable for 24 hours, and are not generated again while the request may be repeated', async () => {
     const id = newId();
     await secrets.obtain(id, () => 'first');
     await age(id, '23 hours 59 minutes');
@@ -46,7 +46,7 @@ describe('secrets of new credentials', () => {
     expect(await stored(id)).toBeUndefined();
   });
 
-  it('of a master key that was retired are unknown', async () => {
+  it('are unreadable after their master key was retired', async () => {
     const id = newId();
     await new NewSecrets(test.database, new Sealer(randomBytes(32))).obtain(id, () => 'secret');
     expect(await secrets.find(id)).toBeNull();

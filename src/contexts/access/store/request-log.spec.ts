@@ -22,7 +22,7 @@ const request = (over: Partial<RequestRecord> = {}): RequestRecord => ({
   ...over,
 });
 
-/** What is written, and a database that is unavailable for the first `failures` writes. */
+/** A log whose first `failures` writes find the database unavailable, and its written batches. */
 function written(failures = 0) {
   const batches: { batch: RequestBatch; repeated: boolean }[] = [];
   let left = failures;
@@ -34,7 +34,7 @@ function written(failures = 0) {
 }
 
 describe('the request log', () => {
-  it('writes what was recorded in one batch, with the requests of each merchant counted', async () => {
+  it('writes recorded requests in one batch with the counts of each merchant', async () => {
     const { log, batches } = written();
     for (const merchantId of ['m2', 'm1', 'm2']) log.record(request({ merchantId }));
     log.record(request({ merchantId: 'm1', status: 422 }));
@@ -57,7 +57,7 @@ describe('the request log', () => {
     expect(batches.map(({ batch }) => batch.credentialIds)).toEqual([[SECRET], [], []]);
   });
 
-  it('writes the same batch again after a failure, and says so', async () => {
+  it('retries the same batch after a failure and marks it as repeated', async () => {
     const { log, batches } = written(1);
     log.record(request());
     await expect(log.flush()).rejects.toThrow('unavailable');
@@ -68,7 +68,7 @@ describe('the request log', () => {
     expect(batches[2]!.batch.requests).toHaveLength(1);
   });
 
-  it('leaves out a batch of which the database refuses a value, and continues', async () => {
+  it('drops a batch with a value that the database refuses, and continues', async () => {
     const batches: RequestBatch[] = [];
     const write = async (batch: RequestBatch): Promise<void> => {
       batches.push(batch);
@@ -82,7 +82,7 @@ describe('the request log', () => {
     expect(batches[1]!.requests.map(({ merchantId }) => merchantId)).toEqual(['m2']);
   });
 
-  describe('of requests that no secret signed', () => {
+  describe('with unsigned requests', () => {
     const refused = (over: Partial<RequestRecord>): RequestRecord =>
       request({ credentialId: null, status: 401, ...over });
     const rowsOf = async (requests: readonly RequestRecord[]): Promise<readonly RequestRecord[]> => {
@@ -92,7 +92,7 @@ describe('the request log', () => {
       return batches.flatMap(({ batch }) => batch.requests);
     };
 
-    it('takes 300 small rows of a merchant in a minute, 100 of one address, and fewer of large ones', async () => {
+    it('accepts 300 small rows of a merchant per minute, 100 of one address, and fewer large rows', async () => {
       const many = (clients: number, over: Partial<RequestRecord> = {}): RequestRecord[] =>
         Array.from({ length: 500 }, (_, n) => refused({ client: `192.0.2.${n % clients}`, ...over }));
       expect(await rowsOf(many(1))).toHaveLength(100);
@@ -100,7 +100,7 @@ describe('the request log', () => {
       expect(await rowsOf(many(9, { stringToSign: 'x'.repeat(1024) }))).toHaveLength(100);
     });
 
-    it('takes those of an address that signed before, whatever strangers send', async () => {
+    it('accepts the rows of an address that signed before, regardless of strangers', async () => {
       const strangers = Array.from({ length: 900 }, (_, n) => refused({ client: `198.51.100.${n % 200}` }));
       const own = Array.from({ length: 50 }, () => refused({}));
       const rows = await rowsOf([request(), ...strangers, ...own]);
@@ -109,7 +109,7 @@ describe('the request log', () => {
     });
   });
 
-  it('drops what does not fit into its buffer while the database is unavailable', async () => {
+  it('drops requests beyond its buffer while the database is unavailable', async () => {
     const { log, batches } = written();
     for (let n = 0; n < 40_010; n += 1) log.record(request());
     await log.flush();
@@ -118,7 +118,7 @@ describe('the request log', () => {
     expect(batches[0]!.batch.usage[0]).toMatchObject({ requests: 40_010 });
   });
 
-  it('writes what is left when the process stops', async () => {
+  it('writes the buffered requests when the process stops', async () => {
     const { log, batches } = written();
     log.record(request());
     await log.beforeApplicationShutdown();

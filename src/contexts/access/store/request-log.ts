@@ -10,12 +10,13 @@ import { RequestTable, type RequestBatch } from './request-table.js';
 
 const FLUSH_MS = 500;
 const MAX_BATCH = 5000;
-/** About 20 MB, and some seconds of full load. */
+/** About 20 MB, or some seconds of full load. */
 const MAX_BUFFERED = 40_000;
-/** Points of one merchant, in a minute, and this process: one for a row, and one more for each of these bytes. */
+/** The points per minute and process of one merchant's unsigned requests. */
 const MAX_UNSIGNED = 300;
+/** A request costs a point, and one more for each of these bytes. */
 const BYTES_PER_POINT = 512;
-/** The bound for one address. */
+/** The points per minute of one address. */
 const MAX_OF_ADDRESS = 100;
 const MAX_CREDENTIALS = 50_000;
 const MINUTE_MS = 60_000;
@@ -27,15 +28,10 @@ const requestsLeftOut = new Counter({
   registers,
 });
 
-interface Counts {
-  requests: number;
-  refused: number;
-}
-
 /**
- * Buffers requests and writes them in batches, never while a request waits. Api keys are public: of requests that no secret
- * signed a merchant's log takes {@link MAX_UNSIGNED} points a minute, so that a stranger cannot fill it; all are counted.
- * An address from which the merchant's secret signed before has its own share: strangers do not displace its refusals.
+ * Buffers requests and writes them in batches, while no request waits. API keys are public, so a rate limit keeps strangers
+ * from filling a merchant's log with unsigned requests; all requests are counted. An address from which the merchant signed
+ * before has its own limit, so that strangers do not displace its refusals.
  */
 @Injectable()
 export class BufferedRequestLog extends RequestLog implements BeforeApplicationShutdown {
@@ -48,15 +44,15 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
     stopsWithProvider: true,
   });
   private buffer: RequestRecord[] = [];
-  private counts = new Map<string, Counts>();
-  /** The batch that is being written, or could not be written yet. */
+  private counts = new Map<string, { readonly requests: number; readonly refused: number }>();
+  /** The batch of the present or of a failed write. */
   private batch: RequestBatch | null = null;
-  /** Rows that no secret signed: of merchants and of signers' addresses, and of strangers' addresses. */
+  /** The limits of merchants and of signers' addresses. */
   private readonly unsigned = new LocalRateLimiter(MAX_UNSIGNED);
   private readonly strangers = new LocalRateLimiter(MAX_OF_ADDRESS);
-  /** Addresses and merchants of signed requests. */
+  /** The addresses and merchants of signed requests. */
   private readonly signers = new LRUCache<string, true>(upTo(MAX_CREDENTIALS));
-  /** The times at which the use of each credential was written, by `performance.now()`. */
+  /** The time of the last write of each credential's use, by `performance.now()`. */
   private readonly used = new LRUCache<string, number>(upTo(MAX_CREDENTIALS));
 
   constructor(private readonly table: RequestTable) {
@@ -70,7 +66,7 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
     else this.buffer.push(request);
   }
 
-  /** Writes what is buffered. Rejects when the database is unavailable; then the next run writes it. A batch of which it refuses a value is left out. */
+  /** Rejects while the database is unavailable; the next run retries. A batch with a value that it refuses is left out. */
   async flush(): Promise<void> {
     for (;;) {
       const repeated = this.batch !== null;
@@ -88,7 +84,7 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
     }
   }
 
-  /** The listeners have drained by now. */
+  /** Runs after the listeners have drained. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.work.stop();
     await this.flush().catch(() => undefined);
@@ -109,39 +105,31 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
   }
 
   private count({ merchantId, status }: RequestRecord): void {
-    let counts = this.counts.get(merchantId);
-    if (counts === undefined) this.counts.set(merchantId, (counts = { requests: 0, refused: 0 }));
-    counts.requests += 1;
-    if (status >= 400) counts.refused += 1;
+    const { requests, refused } = this.counts.get(merchantId) ?? { requests: 0, refused: 0 };
+    const counts = { requests: requests + 1, refused: refused + (status >= 400 ? 1 : 0) };
+    this.counts.set(merchantId, counts);
   }
 
   private next(): RequestBatch | null {
     if (this.counts.size === 0 && this.buffer.length === 0) return null;
     const requests = this.buffer.splice(0, MAX_BATCH);
-    // The order is the same in every process, so that no two wait for each other.
+    // The same order in every process prevents deadlocks.
     const usage = [...this.counts].map(([merchantId, counts]) => ({ merchantId, ...counts }));
     usage.sort((a, b) => (a.merchantId < b.merchantId ? -1 : 1));
     this.counts = new Map();
-    return { requests, usage, credentialIds: this.newlyUsed(requests) };
-  }
-
-  /** Returns the credentials whose last use was written a minute ago or longer. */
-  private newlyUsed(requests: readonly RequestRecord[]): readonly string[] {
+    // The use of a credential is written once a minute.
     const before = performance.now() - MINUTE_MS;
-    const ids = new Set<string>();
-    for (const { credentialId } of requests)
-      if (credentialId !== null && (this.used.get(credentialId) ?? -Infinity) <= before)
-        ids.add(credentialId);
-    return [...ids].sort();
+    const used = new Set(requests.flatMap(({ credentialId }) => credentialId ?? []));
+    const credentialIds = [...used].filter((id) => (this.used.get(id) ?? -Infinity) <= before).sort();
+    return { requests, usage, credentialIds };
   }
 }
 
-/** The lengths of the texts of a row. */
 function countBytes({ method, path, queryNames, refusal, stringToSign }: RequestRecord): number {
   return [method, path, ...queryNames, refusal ?? '', stringToSign ?? ''].join().length;
 }
 
-/** SQLSTATE class 22: a value that no column takes. The batch would be refused for ever. */
+/** SQLSTATE class 22, a value that the database refuses in each retry. */
 function isDataFault(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('22');
 }

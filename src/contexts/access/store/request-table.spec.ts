@@ -34,7 +34,7 @@ describe('the table of requests', () => {
   const table = (): RequestTable => new RequestTable(db.database);
   beforeAll(() => new RequestTable(db.database).keep());
 
-  it('has each member of a request as it was, and when it arrived by the clock of the database', async () => {
+  it('stores each member of a request, with its arrival by the clock of the database', async () => {
     const one = request();
     await table().write({ requests: [one], usage: [], credentialIds: [] }, false);
     const [row] = await db.database.query(
@@ -53,7 +53,7 @@ describe('the table of requests', () => {
     expect(Number(row!['age'])).toBeLessThan((performance.now() - one.startedAt) / 1000 + 1);
   });
 
-  it('has a refusal that quotes U+0000 without it', async () => {
+  it('stores a refusal without U+0000', async () => {
     const one = request({ refusal: '\0 must be given once' });
     await table().write({ requests: [one], usage: [], credentialIds: [] }, false);
     const sql = 'select refusal from access.requests where request_id = $1';
@@ -61,7 +61,7 @@ describe('the table of requests', () => {
     expect(row).toEqual({ refusal: '\ufffd must be given once' });
   });
 
-  it('writes a repeated batch once, and adds up what merchants sent', async () => {
+  it('writes a repeated batch once, and sums the requests of each merchant', async () => {
     const one = request();
     const { merchantId } = one;
     const batch = { requests: [one], usage: [{ merchantId, requests: 3, refused: 1 }], credentialIds: [] };
@@ -76,7 +76,7 @@ describe('the table of requests', () => {
     expect(row).toEqual({ rows: 2, requests: 6, refused: 2 });
   });
 
-  it('moves the last use of a credential by a minute at least', async () => {
+  it('updates the last use of a credential at most once a minute', async () => {
     const id = randomUUID();
     const use = async (): Promise<Date> => {
       await table().write({ requests: [], usage: [], credentialIds: [id] }, false);
@@ -96,7 +96,7 @@ describe('the table of requests', () => {
 describe('the partitions of the request log', () => {
   const log = (): RequestTable => new RequestTable(db.database);
 
-  it('are there three days ahead and end after seven days, with usage after ninety', async () => {
+  it('exist three days ahead and end after seven days; daily counts end after ninety', async () => {
     const start = Date.parse('2031-03-10T23:59:00Z');
     const keep = (days: number): Promise<void> => log().keep(undefined, new Date(start + days * DAY_MS));
     await keep(0);

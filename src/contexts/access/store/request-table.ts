@@ -8,62 +8,61 @@ import { Searches, type Found, type SearchQuery } from '../../../platform/operat
 import { DAY_MS, HOUR_MS } from '../../../kernel/clock.js';
 import { Periodic } from '../../../platform/jobs/background-work.js';
 import { ApiProperty } from '../../../platform/dto/field.js';
-import { TIME, UUID } from '../../../platform/dto/rules.js';
-import { listPage, type KeysetPage } from '../../../platform/postgres/list-page.js';
+import { digits, nullable, STRINGS, text, TEXT, TIME, uuid, UUID } from '../../../platform/dto/rules.js';
+import { listPage } from '../../../platform/postgres/list-page.js';
+import { Filter, ListParameters } from '../../../platform/http/list-query.js';
+import { Fault } from '../../../kernel/fault.js';
 
-/** The log has the last seven days: today's, and seven before it. */
+/** The days before today in the log. */
 const REQUESTS_KEPT_DAYS = 7;
 const CREATED_AHEAD_DAYS = 3;
 const USAGE_KEPT_DAYS = 90;
-/** Half of the key of an advisory lock; the other is that of the table. */
 const PARTITIONS_LOCK = 7331021;
 
 const toDay = (time: number): string => new Date(time).toISOString().slice(0, 10);
 const toName = (day: string): string => `requests_${day.replaceAll('-', '')}`;
 
-/** A request, as lists display it (admin-api.md 3). */
 export class LoggedRequest {
   @ApiProperty(UUID) request_id!: string;
   @ApiProperty(UUID) merchant_id!: string;
 
-  @ApiProperty({
-    ...UUID,
-    nullable: true,
-    description: 'The secret that signed it; null: none was verified.',
-  })
+  @ApiProperty(nullable(UUID, 'The secret that signed it; null: none was verified.'))
   credential_id!: string | null;
 
   @ApiProperty(TIME) at!: Date;
   @ApiProperty({ type: 'string' }) method!: string;
   @ApiProperty({ type: 'string' }) path!: string;
 
-  @ApiProperty({
-    type: 'array',
-    items: { type: 'string' },
-    description: 'Names of the parameters in the query, without their values.',
-  })
+  @ApiProperty({ ...STRINGS, description: 'Names of the parameters in the query, without their values.' })
   query_names!: string[];
 
   @ApiProperty({ type: 'integer', minimum: 100, maximum: 599 }) status!: number;
   @ApiProperty({ type: 'number', minimum: 0 }) duration_ms!: number;
 
-  @ApiProperty({ type: 'string', nullable: true, description: 'The `detail` of its problem.' })
-  refusal!: string | null;
+  @ApiProperty(nullable(TEXT, 'The `detail` of its problem.')) refusal!: string | null;
 
-  @ApiProperty({
-    type: 'string',
-    nullable: true,
-    description:
+  @ApiProperty(
+    nullable(
+      TEXT,
       'Of a signature that did not match: what was to be signed, with the body as `sha256:<hex> (<length> bytes)`.',
-  })
+    ),
+  )
   string_to_sign!: string | null;
 }
 
-interface RequestsFilter extends KeysetPage {
-  readonly status?: number;
-  /** The beginning of the path. */
-  readonly path?: string;
-  readonly request_id?: string;
+const MAX_PATH = 1024;
+
+const pathPrefix = text({ maxLength: MAX_PATH, examples: ['/merchants/v1/payouts'] }, (value) =>
+  value.startsWith('/') && value.length <= MAX_PATH && !value.includes('\0')
+    ? value
+    : new Fault('must begin with / and have at most 1024 characters'),
+);
+
+export class RequestsQuery extends ListParameters {
+  @Filter(digits(100, 599), 'Only requests with this status.') status?: number;
+  @Filter(pathPrefix, 'Only requests whose path begins so.') path?: string;
+  @Filter(uuid, 'Only this request: the Request-Id of its response.') request_id?: string;
+  @Filter(uuid, 'Only requests of this merchant.') merchant_id?: string;
 }
 
 interface DayOfRequests {
@@ -74,19 +73,19 @@ interface DayOfRequests {
   readonly refused: number;
 }
 
+interface Usage extends Omit<DayOfRequests, 'day'> {
+  readonly merchantId: string;
+}
+
 export interface RequestBatch {
   readonly requests: readonly RequestRecord[];
-  /** Since the batch before, in the order of `merchantId`. */
-  readonly usage: readonly {
-    readonly merchantId: string;
-    readonly requests: number;
-    readonly refused: number;
-  }[];
-  /** Credentials that were used, in order. */
+  /** The counts since the previous batch, ordered by `merchantId`. */
+  readonly usage: readonly Usage[];
+  /** The used credentials, in order. */
   readonly credentialIds: readonly string[];
 }
 
-/** Losing the last requests with the database's machine is better than a disk write for each batch. */
+/** A crash of the database may lose the last requests; that saves a disk write per batch. */
 const BEGIN = 'begin; set local synchronous_commit = off; select clock_timestamp() as now';
 const INSERT = `insert into access.requests
     (request_id, merchant_id, credential_id, at, method, path, query_names, status, duration_ms, refusal, string_to_sign)
@@ -108,15 +107,15 @@ const USED = `insert into access.credential_uses as credential (credential_id, l
   where credential.last_used_at <= excluded.last_used_at - interval '1 minute'`;
 
 /**
- * Requests of the last seven days in `access.requests`, with a partition per day in UTC; when credentials were last used; and
- * how many requests a merchant sent on each of the last 90 days. Times are by the database's clock.
+ * The requests of the last seven days in `access.requests`, with a partition per day in UTC; the last uses of credentials;
+ * and the daily counts of each merchant for 90 days. Times are by the database's clock.
  */
 @Injectable()
 export class RequestTable {
   constructor(private readonly database: Database) {}
 
-  /** Newest first. Null merchants: of all. */
-  async page(merchants: readonly string[] | null, { status, path, request_id, ...page }: RequestsFilter) {
+  /** Newest first. Null: all merchants. */
+  async page(merchants: readonly string[] | null, { status, path, request_id, ...page }: RequestsQuery) {
     const list = {
       columns: `request_id, merchant_id, credential_id, at, method, path, query_names, status, duration_ms, refusal,
         string_to_sign`,
@@ -144,7 +143,7 @@ export class RequestTable {
     );
   }
 
-  /** Signed calls of the merchant API since `from`, in epoch milliseconds; counts at most `most`. */
+  /** Counts up to `most` signed calls of the merchant API since `from`, in epoch milliseconds. */
   async since(merchantId: string, from: number, most: number): Promise<number> {
     const [row] = await this.database.query<{ requests: number }>(
       `select count(*)::int as requests from (select from access.requests where merchant_id = $1 and at > $2
@@ -154,7 +153,7 @@ export class RequestTable {
     return row!.requests;
   }
 
-  /** The newest first; days without requests are absent. */
+  /** Newest first. Days without requests are absent. */
   days(merchantId: string): Promise<DayOfRequests[]> {
     return this.database.query<DayOfRequests>(
       `select day::text, requests::float8, refused::float8 from access.daily_requests
@@ -163,7 +162,7 @@ export class RequestTable {
     );
   }
 
-  /** Writes the batch, in one transaction. `repeated`: it may be written already. */
+  /** Writes the batch in one transaction. `repeated`: a former attempt may have written it. */
   async write(batch: RequestBatch, repeated: boolean): Promise<void> {
     await this.database.transaction(
       async (tx, began) => {
@@ -178,7 +177,7 @@ export class RequestTable {
     );
   }
 
-  /** Creates and drops partitions. `now`: for tests; the database's clock when absent. */
+  /** Creates and drops partitions. Tests give `now`; the default is the database's clock. */
   @Periodic({ name: 'partitions of the request log', everyMs: HOUR_MS, role: 'any' })
   async keep(signal?: AbortSignal, now?: Date): Promise<void> {
     const today = (now ?? (await databaseNow(this.database))).getTime();
@@ -205,7 +204,7 @@ export class RequestTable {
   }
 }
 
-/** A batch is written as a whole. */
+/** Checks the first request only, because a batch is written as a whole. */
 async function isWritten(tx: PoolClient, { requests: [first] }: RequestBatch): Promise<boolean> {
   if (first === undefined) return false;
   const sql = 'select exists (select from access.requests where request_id = $1) as found';
@@ -213,15 +212,15 @@ async function isWritten(tx: PoolClient, { requests: [first] }: RequestBatch): P
   return rows[0]!.found;
 }
 
-/** `origin`: the epoch milliseconds at which `performance.now()` was 0, by the database's clock. */
+/** `origin` is the epoch millisecond at which `performance.now()` was 0, by the database's clock. */
 async function insert(tx: PoolClient, requests: readonly RequestRecord[], origin: number): Promise<void> {
   if (requests.length === 0) return;
   const rows = requests.map((request) => ({
     ...request,
     at: new Date(origin + request.startedAt),
-    // Names that need quotes are none of these.
+    // The names need no escape.
     names: `{${request.queryNames.map((name) => `"${name}"`).join()}}`,
-    // A text of PostgreSQL cannot hold it.
+    // PostgreSQL has no text with NUL.
     reason: request.refusal?.slice(0, MAX_REFUSAL).replaceAll('\0', '\ufffd') ?? null,
   }));
   const ids = ['requestId', 'merchantId', 'credentialId', 'at', 'method', 'path', 'names'] as const;

@@ -69,7 +69,7 @@ describe('the index of credentials', () => {
   afterAll(() => db.drop());
   beforeEach(() => db.database.query('truncate access.credentials'));
 
-  it('has a row of each credential, also when every event comes twice', async () => {
+  it('has one row per credential, also when every event is applied twice', async () => {
     await apply(HISTORY);
     const once = await rows();
     await apply(HISTORY);
@@ -95,7 +95,7 @@ describe('the index of credentials', () => {
     ]);
   });
 
-  it('finds merchants alone, of many that are named at once', async () => {
+  it('finds the registered merchants among many ids', async () => {
     const data = { merchant_id: ACME, name: 'Acme', registered_at: at };
     await apply([{ type: 'merchant.registered.v1', data }]);
     expect(await Promise.all([ACME, KEY, ACME].map((id) => index.isMerchant(id)))).toEqual([
@@ -105,7 +105,7 @@ describe('the index of credentials', () => {
     ]);
   });
 
-  it('leads from an exchange key and from a secret to the owner, and from a credential to its key', async () => {
+  it('finds the owner of an exchange key and of a secret, and the key of a credential', async () => {
     await apply(HISTORY);
     expect(await index.ownerOfKey(KEY)).toBe(ACME);
     expect(await index.ownerOfKey(ACME)).toBeNull();
@@ -123,7 +123,7 @@ describe('the index of credentials', () => {
     expect(await sealed('exchange')).toEqual([`sealed ${SECOND}`]);
   });
 
-  it('names the next secret of a kind that expires, or did within a day, and that has no successor', async () => {
+  it('finds the next expiry of each kind, or one of the last day, of secrets without a replacement', async () => {
     const hour = 3_600_000;
     const add = async (hours: number, over: object = {}): Promise<Date> => {
       const expiresAt = new Date(Date.now() + hours * hour);
@@ -144,7 +144,7 @@ describe('the index of credentials', () => {
     expect(await index.nextExpiries()).toEqual([{ kind, expiresAt: first }]);
     const expired = await add(-23);
     expect(await index.nextExpiries()).toEqual([{ kind, expiresAt: expired }]);
-    // Its replacement is revoked, so that it is the only one left.
+    // The replacement is revoked, so the credential is the only one of its key.
     await change('set revoked_at = now() where rolling_until is null');
     const [last] = await index.nextExpiries();
     expect(Math.abs(last!.expiresAt.getTime() - Date.now())).toBeLessThan(hour);

@@ -4,56 +4,41 @@ import { Periodic } from '../../../platform/jobs/background-work.js';
 import { registers } from '../../../platform/telemetry/metrics.js';
 import { GroupCall } from '../../../platform/jobs/group-call.js';
 import { ApiProperty } from '../../../platform/dto/field.js';
-import { oneOf, TIME, uuid, UUID } from '../../../platform/dto/rules.js';
+import { nullable, oneOf, STRINGS, TEXT, TIME, uuid, UUID } from '../../../platform/dto/rules.js';
 import { Filter, ListParameters } from '../../../platform/http/list-query.js';
 import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { listPage, type Conditions, type KeysetPage } from '../../../platform/postgres/list-page.js';
 import { CREDENTIAL_KINDS, MEMO_SIGNING, type CredentialKind } from '../domain/credential-kinds.js';
 
-const STRINGS = { type: 'array', items: { type: 'string' } };
-
 const CREDENTIAL_STATUSES = ['pending', 'active', 'rolling', 'revoked', 'expired'] as const;
 type CredentialStatus = (typeof CREDENTIAL_STATUSES)[number];
 
-/** A credential of a machine or a person (admin-api.md 3). */
 export class AdminCredential {
   @ApiProperty(UUID) id!: string;
   @ApiProperty({ type: 'string', enum: CREDENTIAL_KINDS }) kind!: CredentialKind;
-  @ApiProperty({ type: 'string', nullable: true }) name!: string | null;
-  @ApiProperty({ ...UUID, nullable: true }) merchant_id!: string | null;
-  @ApiProperty({ ...UUID, nullable: true, description: 'Of kind admin.' }) operator_id!: string | null;
-  @ApiProperty({ type: 'array', items: UUID, nullable: true, description: 'Null: all.' })
-  merchants!: readonly string[] | null;
-
+  @ApiProperty(nullable(TEXT)) name!: string | null;
+  @ApiProperty(nullable(UUID)) merchant_id!: string | null;
+  @ApiProperty(nullable(UUID, 'Of kind admin.')) operator_id!: string | null;
+  @ApiProperty(nullable({ type: 'array', items: UUID }, 'Null: all.')) merchants!: readonly string[] | null;
   @ApiProperty({ ...STRINGS, description: 'Empty but for kind admin.' }) scopes!: readonly string[];
   @ApiProperty({ ...STRINGS, description: 'Network ranges; empty: from anywhere.' })
   addresses!: readonly string[];
 
-  @ApiProperty({ ...STRINGS, nullable: true, description: 'Of kind exchange; empty: any.' })
+  @ApiProperty(nullable(STRINGS, 'Of kind exchange; empty: any.'))
   withdraw_addresses!: readonly string[] | null;
 
-  @ApiProperty({ type: 'boolean', nullable: true, description: 'Of kind exchange.' })
-  demands_signing!: boolean | null;
-
-  @ApiProperty({
-    type: 'string',
-    enum: [...MEMO_SIGNING, null],
-    nullable: true,
-    description: 'Of kind exchange.',
-  })
+  @ApiProperty(nullable({ type: 'boolean' }, 'Of kind exchange.')) demands_signing!: boolean | null;
+  @ApiProperty(nullable({ ...TEXT, enum: [...MEMO_SIGNING, null] }, 'Of kind exchange.'))
   memo_signing!: string | null;
 
-  @ApiProperty({ ...UUID, nullable: true, description: 'The public part of a key of the exchange.' })
-  api_key!: string | null;
-
-  @ApiProperty({ ...TIME, nullable: true }) expires_at!: Date | null;
-  @ApiProperty({ ...TIME, nullable: true }) last_used_at!: Date | null;
+  @ApiProperty(nullable(UUID, 'The public part of a key of the exchange.')) api_key!: string | null;
+  @ApiProperty(nullable(TIME)) expires_at!: Date | null;
+  @ApiProperty(nullable(TIME)) last_used_at!: Date | null;
   @ApiProperty({ type: 'string', enum: [...CREDENTIAL_STATUSES] }) status!: CredentialStatus;
   @ApiProperty(TIME) created_at!: Date;
 }
 
-/** Parameters of GET /admin/v1/credentials. */
 export class CredentialsQuery extends ListParameters {
   @Filter(oneOf(CREDENTIAL_KINDS), 'Only those of this kind.') kind?: CredentialKind;
   @Filter(uuid, 'Only those of this merchant.') merchant_id?: string;
@@ -65,17 +50,14 @@ const STATUS = `case when c.revoked_at is not null then 'revoked'
   when c.expires_at <= now() or c.rolling_until <= now() then 'expired'
   when c.is_pending then 'pending' when c.rolling_until is not null then 'rolling' else 'active' end`;
 
-/**
- * The members of {@link AdminCredential}. The owner of an admin key is the person whose events decide on it. The addresses
- * of a private key are a setting of the merchant.
- */
+/** The members of {@link AdminCredential}. The addresses of a private key are a setting of the merchant. */
 const COLUMNS = `c.credential_id as id, c.kind, c.name, c.merchant_id,
   case when c.kind = 'admin' then c.owner_id end as operator_id, c.merchants, c.scopes,
   case when c.kind = 'payouts' then coalesce(m.ip_allow_list, '{}') else c.addresses end as addresses,
   c.withdraw_addresses, c.demands_signing, c.memo_signing, case when c.kind = 'exchange' then c.key_id end as api_key,
   c.expires_at, u.last_used_at, ${STATUS} as status, c.created_at`;
 
-/** Sealed, of one kind, while they are not revoked. */
+/** The sealed secrets of a kind that are not revoked. */
 export const sealedSecrets = (kind: CredentialKind): string =>
   `select sealed_secret as sealed from access.credentials where kind = '${kind}' and revoked_at is null`;
 
@@ -86,10 +68,7 @@ const credentialExpiry = new Gauge({
   registers,
 });
 
-/**
- * By kind, the next that expires, or one that did within a day. One that is rolling counts if no other credential of its key
- * remains.
- */
+/** The next expiry by kind, or one of the last day. A rolling credential counts without another of its key. */
 const NEXT_EXPIRIES = `select c.kind, min(least(c.expires_at, c.rolling_until)) as "expiresAt"
   from access.credentials c
   where least(c.expires_at, c.rolling_until) > now() - interval '1 day' and not c.is_pending and c.revoked_at is null
@@ -98,16 +77,13 @@ const NEXT_EXPIRIES = `select c.kind, min(least(c.expires_at, c.rolling_until)) 
         and not other.is_pending and coalesce(other.expires_at > now(), true)))
   group by c.kind`;
 
-/** Several: a read that hangs delays a part of the merchants. */
+/** A read that hangs delays only the merchants of its lane. */
 const READ_LANES = 8;
 
-/**
- * Credentials of every kind, without secrets. Leads from what a caller names to the owner of a credential, whose events say
- * everything else. Ids must be uuids.
- */
+/** Maps keys and secrets to the owners of credentials, whose events decide, and lists credentials. Ids must be UUIDs. */
 @Injectable()
 export class CredentialIndex {
-  /** Strangers may name any id, and deliveries a thousand merchants: one query for many. */
+  /** One query reads many merchants: strangers may send any id, and deliveries a thousand. */
   private readonly merchantReads = Array.from(
     { length: READ_LANES },
     () => new GroupCall((ids: readonly string[]) => this.findMerchants(ids)),
@@ -115,24 +91,21 @@ export class CredentialIndex {
 
   constructor(private readonly database: Database) {}
 
-  /** Returns true for a registered merchant. */
   isMerchant(id: string): Promise<boolean> {
     return this.merchantReads[parseInt(id.slice(-2), 16) % READ_LANES]!.call(id);
   }
 
-  /** The merchant of an exchange key. */
+  /** Finds the merchant of an exchange key. */
   ownerOfKey(keyId: string): Promise<string | null> {
-    return this.id(
-      `select owner_id as id from access.credentials where key_id = $1 and kind = 'exchange'`,
-      keyId,
-    );
+    const sql = `select owner_id as id from access.credentials where key_id = $1 and kind = 'exchange'`;
+    return this.id(sql, keyId);
   }
 
   ownerOfSecret(secretHash: string): Promise<string | null> {
     return this.id('select owner_id as id from access.credentials where secret_hash = $1', secretHash);
   }
 
-  /** The exchange key of a credential; any other id counts as the key's. */
+  /** Finds the exchange key of a credential; any other id is returned as it is. */
   async findExchangeKey(credentialId: string): Promise<string> {
     const sql = 'select key_id as id from access.credentials where credential_id = $1';
     return (await this.id(sql, credentialId)) ?? credentialId;
@@ -145,12 +118,12 @@ export class CredentialIndex {
   @Periodic({ name: 'gauge of credentials that expire', everyMs: 60_000 })
   async measure(): Promise<void> {
     const next = await this.nextExpiries();
-    // A credential that was rolled or revoked must not keep its date.
+    // Drops the dates of rolled and revoked credentials.
     credentialExpiry.reset();
     for (const { kind, expiresAt } of next) credentialExpiry.set({ kind }, expiresAt.getTime() / 1000);
   }
 
-  /** Newest first. `merchants`: only those of these; null: all. */
+  /** Newest first. Null: all merchants. */
   async page(merchants: readonly string[] | null, filter: CredentialsQuery) {
     const where = {
       'c.kind = ?': filter.kind,
@@ -171,7 +144,7 @@ export class CredentialIndex {
     return this.first({ 'c.secret_hash = ?': secretHash });
   }
 
-  /** Searches by the id of the credential or of its key. A merchant is the key of its private keys. */
+  /** Searches by the id of the credential or of its key, except for private keys, whose key is the merchant. */
   @Searches('credentials:read')
   search({ uuid }: SearchQuery): Promise<readonly Found[]> {
     return this.database.query<Found>(

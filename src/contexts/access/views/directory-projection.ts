@@ -1,17 +1,28 @@
-import type { PoolClient } from 'pg';
-import { DomainError } from '../../../kernel/domain-error.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { subscriptionName, subscriptionOf } from '../../../platform/projections/projection.js';
-import { credentialHistory, type CredentialEvent } from '../domain/credentials.js';
-import { merchantHistory, type MerchantEvent } from '../domain/merchant.js';
-import { operatorHistory, type OperatorEvent } from '../domain/operator.js';
-import { portalSessionHistory, type PortalSessionEvent } from '../domain/portal-session.js';
+import { credentialChanges, credentialHistory, type CredentialEvent } from '../domain/credentials.js';
+import {
+  MERCHANT_STATUSES,
+  merchantChanges,
+  merchantHistory,
+  type MerchantEvent,
+} from '../domain/merchant.js';
+import {
+  OPERATOR_STATUSES,
+  operatorChanges,
+  operatorHistory,
+  type OperatorEvent,
+} from '../domain/operator.js';
+import { portalSessionHistory, type PortalActor, type PortalSessionEvent } from '../domain/portal-session.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { withChanges, type Changes } from '../../../kernel/aggregate.js';
 import { Inject, Injectable } from '@nestjs/common';
 import { httpConfig, type HttpConfig } from '../../../platform/config/config.js';
 import { ApiProperty, Nested } from '../../../platform/dto/field.js';
-import { oneOf, text, TIME, UUID } from '../../../platform/dto/rules.js';
+import { nullable, oneOf, STRINGS, text, TEXT, TIME, UUID } from '../../../platform/dto/rules.js';
 import { Filter, ListParameters } from '../../../platform/http/list-query.js';
 import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
+import { EventCodec } from '../../../platform/event-store/event-codec.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { listPage, type KeysetPage, type Conditions } from '../../../platform/postgres/list-page.js';
 import { type Role, ROLES } from '../domain/roles.js';
@@ -20,13 +31,36 @@ export const DIRECTORY_VIEW = subscriptionName('access.directory');
 
 type DirectoryEvent = MerchantEvent | CredentialEvent | OperatorEvent | PortalSessionEvent;
 
-/** The tables, each with the member of events that is the id of its rows. */
-const IDS = {
-  merchants: 'merchant_id',
-  operators: 'operator_id',
-  credentials: 'credential_id',
-  portal_sessions: 'session_id',
-} as const;
+/** The table of each category of events, and the member of events that is the id of its rows. */
+const TABLES: Readonly<Record<string, readonly [table: string, id: string]>> = {
+  merchant: ['merchants', 'merchant_id'],
+  operator: ['operators', 'operator_id'],
+  credential: ['credentials', 'credential_id'],
+  portal_session: ['portal_sessions', 'session_id'],
+};
+
+/** The events that insert a row; the others update it. */
+const INSERTING = [
+  'merchant.registered.v1',
+  'operator.created.v1',
+  'credential.issued.v1',
+  'portal_session.created.v1',
+];
+
+/** The columns that an event sets. Members of an inserted row that are no columns are left out. */
+const COLUMNS: Partial<Changes<object, DirectoryEvent>> = {
+  ...merchantChanges,
+  ...operatorChanges,
+  ...credentialChanges,
+  'credential.issued.v1': ({ at: created_at, ...data }) => ({
+    ...{ ...data, created_at, operator_id: data.merchant_id === null ? data.owner_id : null },
+  }),
+  'credential.rolled.v1': ({ until: rolling_until }) => ({ rolling_until }),
+  'credential.revoked.v1': ({ at: revoked_at }) => ({ revoked_at }),
+  'portal_session.created.v1': (session) => session,
+  'portal_session.entered.v1': ({ session_expires_at }) => ({ session_expires_at }),
+  'portal_session.revoked.v1': ({ revoked_at }) => ({ revoked_at }),
+};
 
 /** The projection of merchants, operators and portal sessions with their credentials. */
 export const directoryProjection = subscriptionOf<DirectoryEvent>({
@@ -38,88 +72,32 @@ export const directoryProjection = subscriptionOf<DirectoryEvent>({
   staysSealed: true,
   // One statement per event: credentials change a few times a year.
   async apply(events, tx, schema = 'access') {
-    for (const event of events) await applyOne(event, tx, schema);
+    for (const event of events) {
+      const row: Readonly<Record<string, unknown>> = withChanges(COLUMNS, event, {});
+      const names = Object.keys(row);
+      const [name, idName] = TABLES[event.type.split('.')[0]!]!;
+      const table = `${schema}.${name}`;
+      if (INSERTING.includes(event.type))
+        await tx.query(
+          `insert into ${table} select * from json_populate_record(null::${table}, $1) on conflict do nothing`,
+          [JSON.stringify(row)],
+        );
+      else if (names.length > 0) {
+        const data = event.data as unknown as Readonly<Record<string, string>>;
+        const id = event.type === 'credential.restricted.v1' ? 'key_id' : idName;
+        const changes = names.map((each, n) => `${each} = $${n + 2}`);
+        const sql = `update ${table} set ${changes.join()} where ${id} = $1`;
+        await tx.query(sql, [data[id], ...names.map((each) => row[each])]);
+      }
+    }
   },
-  tables: { schema: 'access', names: Object.keys(IDS) },
+  tables: { schema: 'access', names: Object.values(TABLES).map(([name]) => name) },
 });
-
-async function applyOne({ type, data }: DirectoryEvent, tx: PoolClient, schema: string): Promise<unknown> {
-  /** Inserts the members that are columns. */
-  const insert = (table: string, row: object): Promise<unknown> =>
-    tx.query(
-      `insert into ${schema}.${table} select * from json_populate_record(null::${schema}.${table}, $1)
-       on conflict do nothing`,
-      [JSON.stringify(row)],
-    );
-  /** Changes the rows with the id that the event has. */
-  const update = (table: keyof typeof IDS, row: object, id: string = IDS[table]): Promise<unknown> => {
-    const changes = Object.keys(row).map((each, n) => `${each} = $${n + 2}`);
-    return tx.query(`update ${schema}.${table} set ${changes.join()} where ${id} = $1`, [
-      (data as unknown as Readonly<Record<string, string>>)[id],
-      ...(Object.values(row) as unknown[]),
-    ]);
-  };
-  switch (type) {
-    case 'merchant.registered.v1': {
-      const none = { origins: [], callbacks: [], ip_allow_list: [] };
-      return insert('merchants', { ...data, status: 'active', ...none });
-    }
-    case 'merchant.suspended.v1':
-      return update('merchants', { status: 'suspended' });
-    case 'merchant.reinstated.v1':
-      return update('merchants', { status: 'active' });
-    case 'merchant.embedding_set.v1': {
-      const { origins, callbacks, shown_as: display_name } = data;
-      return update('merchants', { origins, callbacks, display_name });
-    }
-    case 'merchant.renamed.v1':
-      return update('merchants', { name: data.name });
-    case 'merchant.limits_set.v1':
-      return update('merchants', { requests_per_minute: data.requests_per_minute });
-    case 'merchant.ip_allow_list_set.v1':
-      return update('merchants', { ip_allow_list: data.cidrs });
-    case 'credential.issued.v1': {
-      const operator_id = data.merchant_id === null ? data.owner_id : null;
-      return insert('credentials', { ...data, operator_id, created_at: data.at });
-    }
-    case 'credential.activated.v1':
-      return update('credentials', { is_pending: false });
-    case 'credential.rolled.v1':
-      return update('credentials', { rolling_until: data.until });
-    case 'credential.revoked.v1':
-      return update('credentials', { revoked_at: data.at });
-    case 'credential.restricted.v1':
-      return update('credentials', { addresses: data.addresses }, 'key_id');
-    case 'operator.created.v1':
-      return insert('operators', { ...data, status: 'active', created_at: data.at });
-    case 'operator.role_set.v1':
-      return update('operators', { role: data.role });
-    case 'operator.disabled.v1':
-      return update('operators', { status: 'disabled', disabled_at: data.at });
-    case 'operator.enabled.v1':
-      return update('operators', { status: 'active' });
-    case 'portal_session.created.v1':
-      return insert('portal_sessions', data);
-    case 'portal_session.entered.v1':
-      return update('portal_sessions', { session_expires_at: data.session_expires_at });
-    case 'portal_session.revoked.v1':
-      return update('portal_sessions', { revoked_at: data.revoked_at });
-    case 'credential.page_set.v1':
-    case 'operator.passkey_added.v1':
-    case 'operator.passkey_removed.v1':
-      return;
-    default:
-      return type satisfies never;
-  }
-}
-
-const MERCHANT_STATUSES = ['active', 'suspended'];
-const STRINGS = { type: 'array', items: { type: 'string' } };
 
 class DisplayedEmbedding {
   @ApiProperty(STRINGS) origins!: readonly string[];
   @ApiProperty(STRINGS) callbacks!: readonly string[];
-  @ApiProperty({ type: 'string', nullable: true }) display_name!: string | null;
+  @ApiProperty(nullable(TEXT)) display_name!: string | null;
 }
 
 class DisplayedLimits {
@@ -130,14 +108,13 @@ class DisplayedLimits {
 export class AdminMerchant {
   @ApiProperty(UUID) id!: string;
   @ApiProperty({ type: 'string' }) name!: string;
-  @ApiProperty({ type: 'string', enum: MERCHANT_STATUSES }) status!: string;
+  @ApiProperty({ type: 'string', enum: [...MERCHANT_STATUSES] }) status!: string;
   @ApiProperty(STRINGS) ip_allow_list!: readonly string[];
   @Nested(() => DisplayedEmbedding) embedding!: DisplayedEmbedding;
   @Nested(() => DisplayedLimits) limits!: DisplayedLimits;
   @ApiProperty(TIME) created_at!: Date;
 }
 
-/** Parameters of GET /admin/v1/merchants. */
 export class MerchantsQuery extends ListParameters {
   @Filter(oneOf(MERCHANT_STATUSES), 'Only those of this status.') status?: 'active' | 'suspended';
 
@@ -145,7 +122,6 @@ export class MerchantsQuery extends ListParameters {
   name?: string;
 }
 
-/** The merchants with their settings. */
 @Injectable()
 export class MerchantList {
   constructor(
@@ -154,7 +130,7 @@ export class MerchantList {
     private readonly progress: SubscriptionProgress,
   ) {}
 
-  /** Newest first. `merchants`: only these; null: all. */
+  /** Newest first. Null: all merchants. */
   page(merchants: readonly string[] | null, { status, name, ...page }: MerchantsQuery) {
     const list = {
       columns: `merchant_id as id, name, status, ip_allow_list, registered_at as created_at,
@@ -173,13 +149,13 @@ export class MerchantList {
     return listPage<AdminMerchant>(this.database, list, page);
   }
 
-  /** Includes all that was written before. Throws `not_found`. */
+  /** Includes all earlier writes. Throws `not_found`. */
   async get(id: string): Promise<AdminMerchant> {
     await this.progress.requireCurrent(DIRECTORY_VIEW);
     return this.find(id);
   }
 
-  /** Reads the row as it is, without a wait. Throws `not_found`. */
+  /** Reads the row without a wait for earlier writes. Throws `not_found`. */
   async find(id: string): Promise<AdminMerchant> {
     const [row] = (await this.page([id], { page_size: 1 })).rows;
     if (row === undefined) throw DomainError.notFound('Merchant');
@@ -196,24 +172,19 @@ export class MerchantList {
   }
 }
 
-export const OPERATOR_STATUSES = ['active', 'disabled'];
-
-/** A person of the operator (admin-api.md 1), a row of `access.operators`. */
 export class DisplayedOperator {
   @ApiProperty(UUID) id!: string;
   @ApiProperty({ type: 'string' }) name!: string;
   @ApiProperty({ type: 'string' }) email!: string;
   @ApiProperty({ type: 'string', enum: [...ROLES] }) role!: Role;
-  @ApiProperty({ type: 'string', enum: OPERATOR_STATUSES }) status!: string;
+  @ApiProperty({ type: 'string', enum: [...OPERATOR_STATUSES] }) status!: string;
   @ApiProperty(TIME) created_at!: Date;
 }
 
-/** Parameters of GET /admin/v1/operators. */
 export class OperatorsQuery extends ListParameters {
   @Filter(oneOf(OPERATOR_STATUSES), 'Only those of this status.') status?: string;
 }
 
-/** The persons who operate the service. */
 @Injectable()
 export class OperatorsView {
   constructor(
@@ -221,12 +192,11 @@ export class OperatorsView {
     private readonly progress: SubscriptionProgress,
   ) {}
 
-  /** Newest first. */
   page({ status, ...page }: OperatorsQuery) {
     return this.read({ 'status = ?': status }, page);
   }
 
-  /** Includes all that was written before. `id` must be a uuid. Throws `not_found`. */
+  /** Includes all earlier writes. `id` must be a UUID. Throws `not_found`. */
   async get(id: string): Promise<DisplayedOperator> {
     await this.progress.requireCurrent(DIRECTORY_VIEW);
     const [row] = (await this.read({ 'operator_id = ?': id })).rows;
@@ -234,18 +204,18 @@ export class OperatorsView {
     return row;
   }
 
-  /** Finds an operator by email, in either letter case. */
+  /** Ignores letter case. */
   async byEmail(email: string): Promise<DisplayedOperator | null> {
     return (await this.read({ 'lower(email) = lower(?)': email })).rows[0] ?? null;
   }
 
-  /** Counts all operators, disabled ones too. */
+  /** Counts all operators, also disabled ones. */
   async count(): Promise<number> {
     const sql = 'select count(*)::int as count from access.operators';
     return (await this.database.query<{ count: number }>(sql))[0]!.count;
   }
 
-  /** Ids of the active administrators. */
+  /** Returns the ids of the active administrators. */
   async administrators(): Promise<readonly string[]> {
     const rows = await this.database.query<{ id: string }>(
       `select operator_id as id from access.operators where role = 'administrator' and status = 'active'
@@ -268,5 +238,44 @@ export class OperatorsView {
     const columns = 'operator_id as id, name, email, role, status, created_at';
     const list = { columns, from: 'access.operators', id: 'operator_id', where };
     return listPage<DisplayedOperator>(this.database, list, page);
+  }
+}
+
+interface PortalSessionRow {
+  readonly id: string;
+  /** The sealed actor of the event. */
+  readonly actor: string | null;
+}
+
+const SESSION_COLUMNS = `session_id as id, actor, scopes, return_url,
+  case when revoked_at is not null then 'revoked'
+    when coalesce(session_expires_at, code_expires_at) <= now() then 'expired'
+    when session_expires_at is null then 'pending' else 'active' end as status,
+  created_at, code_expires_at, session_expires_at, last_seen_at`;
+
+@Injectable()
+export class PortalSessionsView {
+  constructor(
+    private readonly database: Database,
+    private readonly codec: EventCodec,
+  ) {}
+
+  /** Returns the merchant's sessions, newest first (admin-api.md 6). */
+  async page(merchantId: string, page: KeysetPage) {
+    const list = {
+      columns: SESSION_COLUMNS,
+      from: 'access.portal_sessions left join access.portal_session_uses using (session_id)',
+      id: 'session_id',
+      where: { 'merchant_id = ?': merchantId },
+    };
+    const { rows, next_cursor } = await listPage<PortalSessionRow>(this.database, list, page);
+    const sealed = rows.map(({ id, actor }) => ({
+      stream: `portal_session-${id}`,
+      type: 'portal_session.created.v1',
+      data: { session_id: id, actor },
+    }));
+    const opened = await this.codec.open(sealed);
+    const actors = opened.map(({ data }) => data.actor as unknown as PortalActor | null);
+    return { portal_sessions: rows.map((row, n) => ({ ...row, actor: actors[n] ?? null })), next_cursor };
   }
 }

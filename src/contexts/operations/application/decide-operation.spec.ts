@@ -10,7 +10,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 
 const HOUR_MS = 3_600_000;
 
-/** An operation that needs a second person, and whose execution fails. */
+/** An operation with a second person and a failing execution. */
 const failing = (error: Error) =>
   lampHandler(
     'lamps.break',
@@ -20,7 +20,7 @@ const failing = (error: Error) =>
 const FAILING = { name: 'lamps.break', subject: { id: 'x', revision: null } };
 const BROKEN = () => [failing(new TypeError('a bug'))];
 
-/** A lamp that is off, and an operation that is to switch it on once it is approved. */
+/** A lamp that is off, and an operation that switches it on after its approval. */
 async function pending(
   options: Parameters<typeof operationsOn>[0] = {},
   request: Parameters<typeof switchRequest>[0] = {},
@@ -42,7 +42,7 @@ async function pending(
 }
 
 describe('the second person of an operation', () => {
-  it('approves it, which executes it once', async () => {
+  it('approves the operation, which is executed once', async () => {
     const { operations, id, lamps } = await pending();
     const { operation } = await operations.approve(id, requesterOf('bob'), 'checked');
     expect(operation).toMatchObject({
@@ -70,7 +70,7 @@ describe('the second person of an operation', () => {
   it.each([
     ['is disabled', null, 'The operator is disabled'],
     ['has another role', new Set<string>(), 'The scope merchants:write is missing'],
-  ])('decides on nothing where they are no more what their key says: %s', async (_, scopes, message) => {
+  ])('cannot decide without the present rights of the key: %s', async (_, scopes, message) => {
     const scopesOf = async (id: string) => (id === 'bob' ? scopes : new Set(['merchants:write']));
     const { operations, id, lamps, statusNow } = await pending({
       operators: () => ({ findScopes: scopesOf }),
@@ -86,7 +86,7 @@ describe('the second person of an operation', () => {
   it.each([
     ['is disabled', null],
     ['has another role', new Set<string>()],
-  ])('approves in vain what a person requested who %s since: the operation failed', async (_, scopes) => {
+  ])('cannot approve an operation whose requester %s since: the operation fails', async (_, scopes) => {
     const scopesOf = async (id: string) => (id === 'ada' ? scopes : new Set(['merchants:write']));
     const { operations, id, lamps, log } = await pending({ operators: () => ({ findScopes: scopesOf }) });
     await expect(operations.approve(id, requesterOf('bob'), 'checked')).rejects.toMatchObject({
@@ -96,7 +96,7 @@ describe('the second person of an operation', () => {
     expect(await lamps()).toBe(2);
   });
 
-  it('has the same outcome under the id of the decision, and is refused without it', async () => {
+  it('gets the same outcome for a repeat with the id of the decision, and a refusal without it', async () => {
     const { operations, id, lamps } = await pending();
     await operations.approve(id, requesterOf('bob'), 'checked', 'd1');
     const again = await operations.approve(id, requesterOf('bob'), 'checked', 'd1');
@@ -107,7 +107,7 @@ describe('the second person of an operation', () => {
     expect(await lamps()).toBe(3);
   });
 
-  it('approves in vain what has changed since: the operation failed, and nothing was written', async () => {
+  it('cannot approve a changed subject: the operation fails and nothing is written', async () => {
     const { operations, id, lamps, switchLamp, log } = await pending();
     await switchLamp('lamp', true);
     await switchLamp('lamp', false);
@@ -118,7 +118,7 @@ describe('the second person of an operation', () => {
     expect(await lamps()).toBe(4);
   });
 
-  it('approves in vain what its execution refuses, whatever the code', async () => {
+  it('gets one code where the execution refuses an approved operation', async () => {
     const refused = DomainError.invalid({ email: ['is used'] });
     const { operations, id, log } = await pending({ handlers: () => [failing(refused)] }, FAILING);
     await expect(operations.approve(id, requesterOf('bob'), 'checked')).rejects.toMatchObject({
@@ -127,7 +127,7 @@ describe('the second person of an operation', () => {
     expect((await log.load(id)).state).toMatchObject({ failure: { code: 'validation_failed' } });
   });
 
-  it('comes too late after 72 hours, also where no worker has noticed', async () => {
+  it('cannot approve after 72 hours, also before a worker has lapsed the operation', async () => {
     const { operations, id, pass, statusNow, lamps } = await pending();
     pass(72);
     await expect(operations.approve(id, requesterOf('bob'), 'checked')).rejects.toThrow(
@@ -136,7 +136,7 @@ describe('the second person of an operation', () => {
     expect([await statusNow(), await lamps()]).toEqual(['lapsed', 2]);
   });
 
-  it('confirms what was executed at once, also after 24 hours', async () => {
+  it('confirms an operation that was executed at once, also after 24 hours', async () => {
     const { operations, id, operation, pass } = await pending({}, { name: 'lamps.switch_fast' });
     expect(operation.status).toBe('unconfirmed');
     await expect(operations.confirm(id, requesterOf('ada'), 'mine')).rejects.toMatchObject({
@@ -173,7 +173,7 @@ describe('a process whose clock is wrong', () => {
       () => wrong.worker.settle(id),
     ])
       await expect(work()).rejects.toMatchObject({ code: 'unavailable' });
-    // Of an operation that has lapsed a clock that is behind thinks that it may be approved.
+    // A clock that is behind would accept the approval of a lapsed operation.
     time.now = new Date(time.now.getTime() + 73 * HOUR_MS);
     const late = wrong.operations.approve(id, requesterOf('bob'), 'checked');
     await expect(late).rejects.toMatchObject({ code: 'unavailable' });
@@ -199,7 +199,7 @@ describe('a process whose clock is wrong', () => {
     },
   );
 
-  it('does not give up what failed a second ago', async () => {
+  it('does not give up an operation that failed a second ago', async () => {
     const now = new Date('2026-01-02T03:04:05Z');
     const { store, operations, id, statusNow } = await pending({ now: () => now, handlers: BROKEN }, FAILING);
     await expect(operations.approve(id, requesterOf('bob'), 'checked')).rejects.toThrow('a bug');
@@ -215,7 +215,7 @@ describe('a process whose clock is wrong', () => {
 });
 
 describe('the worker', () => {
-  it('lapses what was not approved within 72 hours, and not before', async () => {
+  it('lapses an operation without an approval after 72 hours, and not before', async () => {
     const { worker, id, pass, statusNow } = await pending();
     pass(71);
     expect(await worker.settle(id)).toEqual({ inMs: HOUR_MS });
@@ -225,7 +225,7 @@ describe('the worker', () => {
     expect(await statusNow()).toBe('lapsed');
   });
 
-  it('executes what a killed process had recorded, and finds what it had written', async () => {
+  it('executes the recorded operation of a killed process, and finds its writes', async () => {
     for (const place of ['before', 'after'] as const) {
       const store = new InMemoryEventStore();
       const killed = new Error('killed');

@@ -11,7 +11,7 @@ import type { JsonObject } from '../../../platform/event-store/port.js';
 import type { Requester } from '../../../platform/operations/operations.js';
 import type { Requested } from '../domain/operation.js';
 
-/** Metadata of a `@CommandHandler`: the class of its command. @nestjs/cqrs does not export the name. */
+/** The metadata key of a `@CommandHandler`, with its command class. @nestjs/cqrs does not export it. */
 const COMMAND_OF_HANDLER = '__commandHandler__';
 
 type CommandClass = new (subjectId: string, ...given: readonly unknown[]) => AnyCommand;
@@ -28,7 +28,7 @@ export class Definitions implements OnModuleInit {
 
   constructor(private readonly discovery: DiscoveryService) {}
 
-  /** Throws for a name that two handlers have, and for an operation without a handler: the boot ends. */
+  /** Ends the boot for a name with two handlers and for an operation without a handler. */
   onModuleInit(): void {
     this.discover();
     const missing = [...OPERATIONS.values()].find(({ name }) => !this.byName.has(name));
@@ -57,9 +57,7 @@ export class Definitions implements OnModuleInit {
     return this.find(operationFacts(constructor)?.name ?? constructor.name);
   }
 
-  /**
-   * Returns the time that an execution may take; undefined for the default, and for an operation of another version.
-   */
+  /** Returns the time for an execution; undefined for the default, and for an operation of another version. */
   takesMs(name: string): number | undefined {
     return this.byName.get(name)?.takesMs;
   }
@@ -68,24 +66,20 @@ export class Definitions implements OnModuleInit {
     return this.of(command).streams(command.subjectId, command.parameters as never);
   }
 
-  /** The command of an operation that is recorded. */
+  /** Returns the command of a recorded operation. */
   commandOf({ operation_id: id, name, subject, parameters, reason, requested_by }: Requested): AnyCommand {
     const { command } = this.find(name);
     return new command(subject.id, parameters as JsonObject, { id, reason, actor: requested_by.name });
   }
 
-  /** The scopes that the operation needs now, of the person who decides on it, or who requests it where it is not `own`. */
+  /** Returns the scopes for a decision, or for a request; `own`: a request by the owner of the subject. */
   async findScopes(command: AnyCommand, own = false): Promise<readonly string[]> {
     const { scope, handler } = this.of(command);
     const granted = (await handler.grants?.(command)) ?? [];
     return own ? granted : [scope, ...granted];
   }
 
-  /** The value of {@link OperationHandler.own}. */
-  async isOwn(
-    command: AnyCommand,
-    requester: Pick<Requester, 'operatorId' | 'credentialId'>,
-  ): Promise<boolean> {
+  async isOwn(command: AnyCommand, requester: Pick<Requester, 'operatorId' | 'credentialId'>) {
     return (await this.of(command).handler.own?.(command, requester)) ?? false;
   }
 }

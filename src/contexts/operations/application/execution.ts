@@ -33,16 +33,16 @@ import {
   type RecordedEvent,
 } from '../../../platform/event-store/port.js';
 
-/** The streams of a subject as they are. */
+/** The events of a subject's streams. */
 class Subject {
   constructor(private readonly streams: ReadonlyMap<string, readonly RecordedEvent[]>) {}
 
-  /** The revisions by stream; null for one that does not exist. */
+  /** The revisions by stream; null for a stream that does not exist. */
   get revisions(): Map<string, number | null> {
     return new Map([...this.streams].map(([stream, events]) => [stream, events.at(-1)?.revision ?? null]));
   }
 
-  /** The revision but for what the operation wrote; null where there is nothing else. */
+  /** Returns the revision without the operation's events; null where there are no other events. */
   revisionWithout(operationId: string): number | null {
     const own = this.findChanges(operationId).length;
     const all = [...this.revisions.values()].reduce<number>((sum, revision) => sum + (revision ?? -1) + 1, 0);
@@ -73,7 +73,7 @@ export class OperationStreams {
     return this.loop.load(operation, id);
   }
 
-  /** Writes what is decided; the events of an operation name it as their cause, too. */
+  /** Writes the decided events, with the operation as their cause. */
   record(id: string, decide: (state: OperationState) => readonly OperationEvent[]) {
     return withinOperation({ id, expected: new Map(), written: [] }, () =>
       this.loop.execute(operation, id, decide, { metadata: { actor: 'operations' }, follows: true }),
@@ -93,7 +93,7 @@ export class OperationStreams {
     return new Subject(new Map(events));
   }
 
-  /** The number of events in the streams of a subject, less one; null for none. */
+  /** Returns the number of events in the streams of a subject, less one; null for none. */
   async findRevision(streams: readonly string[]): Promise<number | null> {
     const lasts = await Promise.all(
       streams.map((stream) => this.store.readStream(stream, { lastOnly: true })),
@@ -103,13 +103,13 @@ export class OperationStreams {
   }
 }
 
-/** The subject is no longer at the revision of the operation. */
+/** The code of a failure where the subject is no longer at the revision of the operation. */
 const CHANGED = 'changed';
 
-/** Errors after which an operation that somebody waits for is followed or executed later. */
+/** The transient errors, after which the settling worker retries. */
 const TRANSIENT: readonly DomainError['code'][] = ['unavailable', 'rate_limited'];
 
-/** Executes operations, each once, in whichever process, and records their outcome (ADR 176). */
+/** Executes each operation once, in any process, and records its outcome (ADR 176). */
 @Injectable()
 export class Execution {
   constructor(
@@ -120,9 +120,8 @@ export class Execution {
   ) {}
 
   /**
-   * Executes an operation that is open, or finds that it was executed. Throws what its handler throws, once that is
-   * recorded; {@link SubjectChanged} where the subject is at another revision; `invalid_transition` for what may not be
-   * executed. The result is for `by`.
+   * Executes an open operation, or returns the outcome of its execution. Throws the handler's error once it is recorded;
+   * {@link SubjectChanged} where the subject is at another revision; `invalid_transition` for an ended operation.
    */
   async run(id: string, by: OperationProgress['by'] = 'requester'): Promise<OperationOutcome> {
     const { state, revision } = await this.log.load(id);
@@ -149,7 +148,7 @@ export class Execution {
     }
   }
 
-  /** Records as executed all that was written, also by another process or before an error. */
+  /** Records events of the operation as its execution, also those of another process or from before the error. */
   private async afterError(
     error: unknown,
     { facts, phase }: ExistingOperation,
@@ -171,11 +170,7 @@ export class Execution {
     throw error;
   }
 
-  private async findChanges(
-    facts: Requested,
-    { written }: CurrentOperation,
-    since: string | null,
-  ): Promise<readonly Change[]> {
+  private async findChanges(facts: Requested, { written }: CurrentOperation, since: string | null) {
     const own = written.map(({ stream, eventId, type }) => ({ stream, event_id: eventId, type }));
     const found = await this.log.subject(this.definitions.streams(this.definitions.commandOf(facts)));
     const others = found
@@ -184,37 +179,28 @@ export class Execution {
     return [...own, ...others];
   }
 
-  private async executed(
-    { operation_id }: Requested,
-    changes: readonly Change[],
-  ): Promise<ExistingOperation> {
+  private async executed({ operation_id }: Requested, changes: readonly Change[]) {
     const data = { operation_id, changes, at: timestamp(this.clock) };
     const { state } = await this.log.record(operation_id, (current) => recordExecuted(data, current));
     failpoint('operation.recorded');
     return existingOperation(state);
   }
 
-  /** Records it as failed where it is open. */
+  /** Changes nothing in an ended operation. */
   failed({ operation_id }: Requested, code: string, message: string): Promise<ExistingOperation> {
     const data = { operation_id, code, message, at: timestamp(this.clock) };
     return this.record(operation_id, (current) => recordFailed(data, current));
   }
 
-  /** Records what is decided. Where the operation has ended without being executed its handler follows it. */
-  async record(
-    id: string,
-    decide: (state: OperationState) => readonly OperationEvent[],
-  ): Promise<ExistingOperation> {
+  /** Records decided events, and calls `follow` of the handler where they end the operation without an execution. */
+  async record(id: string, decide: (state: OperationState) => readonly OperationEvent[]) {
     const state = existingOperation((await this.log.record(id, decide)).state);
     if (!isUnfinished(state) && state.phase !== 'pending' && state.phase !== 'executed')
       await this.follow(state);
     return state;
   }
 
-  /**
-   * What the handler writes and returns at this status of the operation. Where it refuses one that waits for a second person
-   * the operation has failed.
-   */
+  /** Calls `follow` of the handler. A waiting operation fails where the handler refuses it. */
   async follow(
     state: ExistingOperation,
     by: OperationProgress['by'] = 'requester',
@@ -228,7 +214,7 @@ export class Execution {
       const result = await withinOperation(current, async () => handler.follow?.(command, { status, by }));
       return { operation: operationJson(state), result: result ?? {} };
     } catch (error) {
-      // A concurrent repeat lost the race: the other one has written it.
+      // SubjectChanged: a concurrent repeat of the request has written it.
       const isRefused = error instanceof DomainError && !(error instanceof SubjectChanged);
       if (status === 'pending' && isRefused && !TRANSIENT.includes(error.code))
         await this.failed(facts, error.code, error.message);

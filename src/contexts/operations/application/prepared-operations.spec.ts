@@ -12,7 +12,7 @@ import { SubjectChanged } from '../../../platform/event-store/command-loop.js';
 const FOLLOWED = { pending: 'prepared', ended: 'discarded', executed: 'repeated' };
 const nothing = Promise.resolve({});
 
-describe('what is prepared for an operation', () => {
+describe('the preparation of an operation', () => {
   const trace: string[] = [];
   const keys = (given: Partial<Parameters<typeof lampHandler>[2]> = {}) =>
     lampHandler(
@@ -39,7 +39,7 @@ describe('what is prepared for an operation', () => {
   it.each([
     ['rejected', 'bob'],
     ['withdrawn', 'ada'],
-  ])('is discarded where it is %s', async (status, who) => {
+  ])('is discarded where the operation is %s', async (status, who) => {
     const { operations, log, id } = await requested();
     const { operation } = await operations.reject(id, requesterOf(who), 'no');
     expect([operation.status, (await log.load(id)).state.phase]).toEqual([status, status]);
@@ -76,7 +76,7 @@ describe('what is prepared for an operation', () => {
     expect(trace.splice(0)).toEqual([]);
   });
 
-  it('is in the response of the request, and kept where it is approved', async () => {
+  it('is in the response of the request, and stays after the approval', async () => {
     const { operations, id } = await requested();
     await operations.approve(id, requesterOf('bob'), 'checked');
     expect(trace.splice(0)).toEqual([`prepared ${id}`, `executed ${id}`]);

@@ -43,7 +43,7 @@ it('records the session of a person, and displays it nowhere', async () => {
 });
 
 describe('a requested operation', () => {
-  it('is executed at once; its change names it, and it names its change', async () => {
+  it('is executed at once; the operation and its change refer to each other', async () => {
     const { store, switchOn } = await withLamp();
     const { operation, result } = await switchOn();
     expect(operation).toMatchObject({
@@ -90,7 +90,7 @@ describe('a requested operation', () => {
       'forbidden',
       /confined/,
     ],
-  ] as const)('is refused without a trace where %s', async (_, given, code, message) => {
+  ] as const)('is refused without a record where %s', async (_, given, code, message) => {
     const { store, switchOn } = await withLamp();
     const before = await store.head();
     const refused = await switchOn(given as object).catch((error: unknown) => error);
@@ -99,7 +99,7 @@ describe('a requested operation', () => {
     expect(await store.head()).toBe(before);
   });
 
-  it('needs the scopes that it gives, by name', async () => {
+  it('needs the scopes that it adds', async () => {
     const gives = lampHandler(
       'lamps.give',
       { streams: () => [] },
@@ -112,7 +112,7 @@ describe('a requested operation', () => {
     expect((await switchOn({ ...given, requester: both })).operation.status).toBe('executed');
   });
 
-  it('that its subject refuses is recorded as failed, and its key is free for another request', async () => {
+  it('is recorded as failed where its subject refuses it, and its key is free for another request', async () => {
     const { store, switchOn } = await withLamp();
     const off = { parameters: { on: false }, idempotency };
     await expect(switchOn(off)).rejects.toMatchObject({ code: 'invalid_transition' });
@@ -126,7 +126,7 @@ describe('a requested operation', () => {
     expect((await switchOn({ ...on, idempotency: next })).operation.id).toBe(next.id('operation'));
   });
 
-  it('under one key is executed once, however often it is requested', async () => {
+  it('is executed once per key, also when it is requested again', async () => {
     const { store, switchOn } = await withLamp();
     const first = await switchOn({ idempotency });
     const second = await switchOn({ idempotency });
@@ -142,7 +142,7 @@ describe('a requested operation', () => {
     expect(await typesOf(store, 'lamp-lamp')).toHaveLength(2);
   });
 
-  it('that is confirmed later is executed at once, and unconfirmed', async () => {
+  it('is executed at once and is unconfirmed where a confirmation follows', async () => {
     const { switchOn } = await withLamp();
     const { operation } = await switchOn({ name: 'lamps.switch_fast' });
     expect(operation).toMatchObject({ status: 'unconfirmed', approval: 'required' });
@@ -155,7 +155,7 @@ describe('a requested operation', () => {
     expect(before.operation).toMatchObject({ status: 'executed', approval: 'off', expires_at: null });
   });
 
-  it('of a subject that changes while it is executed fails, and the client reads it again', async () => {
+  it('fails where its subject changes during the execution, and the client reads the subject again', async () => {
     const store = new InMemoryEventStore();
     const other = operationsOn({ store });
     const switchOther = () =>
@@ -187,7 +187,7 @@ describe('a requested operation', () => {
     },
   );
 
-  it('of two processes at once is executed once', async () => {
+  it('is executed once by two concurrent processes', async () => {
     const store = new InMemoryEventStore();
     const { switchOn } = await withLamp({ store });
     const { operations } = operationsOn({ store });

@@ -15,6 +15,7 @@ import {
   type OperationOutcome,
   type OperationRequest,
   type Requester,
+  OperatorDirectory,
 } from '../../../platform/operations/operations.js';
 import {
   requestedFacts,
@@ -22,6 +23,7 @@ import {
   type PersonFacts,
   type Requested,
   existingOperation,
+  isUnfinished,
   type ExistingOperation,
   approveOperation,
   confirmOperation,
@@ -34,12 +36,13 @@ import {
 import { Definitions } from './definitions.js';
 import { Execution, OperationStreams } from './execution.js';
 import { operationsConfig, type OperationsConfig } from '../settings.js';
-import { OperatorDirectory } from '../../../platform/operations/operator-directory.js';
 import { operationJson } from '../views/operations.js';
 
 type Decide = (decision: DecisionFacts, state: OperationState) => readonly OperationEvent[];
+/** A repeat after a crash has the same `decisionId`, and the same outcome. */
+type Decision = readonly [id: string, caller: Requester, reason: string, decisionId?: string];
 
-/** Records and executes what operators request, and records what second persons decide (admin-api.md 4). */
+/** Records and executes the operations of operators, and records the decisions of second persons (admin-api.md 4). */
 @Injectable()
 export class OperationsService extends Operations {
   constructor(
@@ -66,7 +69,7 @@ export class OperationsService extends Operations {
     if (!isOwn) requireMerchant(requester, request.merchantId, this.definitions.of(command).subject);
     const id = request.idempotency?.id('operation') ?? newId();
     const { state } = await this.log.load(id);
-    // A repeat continues where the first request ended.
+    // A repeat continues from the present phase.
     if (state.phase !== 'none') {
       requireIdempotent(state.facts.requested_at, timestamp(this.clock));
       return this.proceed(state);
@@ -77,7 +80,7 @@ export class OperationsService extends Operations {
     const recorded = await this.log.record(id, (current) => requestOperation(facts, current));
     failpoint('operation.requested');
     return this.proceed(existingOperation(recorded.state)).catch((error: unknown) => {
-      // The client gets one response for a change before or after the operation was recorded.
+      // A change gets the same response before and after the operation was recorded.
       if (error instanceof SubjectChanged && request.revision !== null)
         throw otherRevision(this.definitions.of(command));
       throw error;
@@ -86,24 +89,14 @@ export class OperationsService extends Operations {
 
   private async proceed(state: ExistingOperation): Promise<OperationOutcome> {
     const { phase, facts } = state;
-    switch (phase) {
-      case 'pending':
-        return this.execution.follow(state);
-      case 'requested':
-      case 'approved':
-      case 'executed':
-        return this.execution.run(facts.operation_id);
-      default:
-        throw new IdempotencyKeyExpired(`the Idempotency-Key belongs to an operation that is ${phase}`);
-    }
+    if (phase === 'pending') return this.execution.follow(state);
+    if (isUnfinished(state) || phase === 'executed') return this.execution.run(facts.operation_id);
+    throw new IdempotencyKeyExpired(`the Idempotency-Key belongs to an operation that is ${phase}`);
   }
 
-  /** Throws `not_found`, `precondition_failed`, and what the handler's `check` throws. */
-  private async toFacts(
-    id: string,
-    command: AnyCommand,
-    { requester, revision: read, ...request }: OperationRequest,
-  ): Promise<Requested> {
+  /** Throws `not_found`, `precondition_failed`, and the errors of the handler's `check`. */
+  private async toFacts(id: string, command: AnyCommand, request: OperationRequest): Promise<Requested> {
+    const { requester, revision: read } = request;
     const definition = this.definitions.of(command);
     const { name, subject, secondPerson = null, handler } = definition;
     const revision = await this.log.findRevision(this.definitions.streams(command));
@@ -128,21 +121,16 @@ export class OperationsService extends Operations {
   }
 
   /**
-   * Executes the operation. Throws `unavailable` while this process's clock is off, `not_found`, `forbidden` for one's own or
-   * without its scopes, `invalid_transition` for one that is decided or has lapsed, and for one that has failed: its subject
-   * was changed, its requester may request it no more, or what its execution threw. A repeat after a crash, with the same
-   * `decisionId`, has the same outcome.
+   * Executes the operation. Throws `unavailable` while this process's clock is off, `not_found`, `forbidden` for the caller's
+   * own operation or without its scopes, `invalid_transition` for a decided, lapsed or failed operation: its subject was
+   * changed, its requester lost the right to it, or its execution threw.
    */
-  async approve(
-    id: string,
-    caller: Requester,
-    reason: string,
-    decisionId: string = newId(),
-  ): Promise<OperationOutcome> {
-    await this.decide(id, caller, reason, approveOperation, decisionId);
+  async approve(...given: Decision): Promise<OperationOutcome> {
+    const [id] = given;
+    await this.decide(approveOperation, ...given);
     failpoint('operation.approved');
     return this.execution.run(id, 'approver').catch(async (error: unknown) => {
-      // The approval was right, with any code of the failure.
+      // The approval was valid, so every failure of the execution gets one code.
       const { phase } = existingOperation((await this.log.load(id)).state);
       if (error instanceof DomainError && phase === 'failed')
         throw new DomainError('invalid_transition', `The operation failed: ${error.message}`);
@@ -150,48 +138,31 @@ export class OperationsService extends Operations {
     });
   }
 
-  /** One's own is withdrawn. Throws as {@link approve} does for what is decided. */
-  async reject(
-    id: string,
-    caller: Requester,
-    reason: string,
-    decisionId: string = newId(),
-  ): Promise<OperationOutcome> {
-    const state = await this.decide(id, caller, reason, rejectOperation, decisionId);
-    return { operation: operationJson(state), result: {} };
+  /** Withdraws the caller's own operation. Throws as {@link approve} does for a decided operation. */
+  reject(...given: Decision): Promise<OperationOutcome> {
+    return this.decideOnly(rejectOperation, ...given);
   }
 
-  /** Throws `not_found`, `forbidden`, or `invalid_transition` for one that needs no confirmation. */
-  async confirm(
-    id: string,
-    caller: Requester,
-    reason: string,
-    decisionId: string = newId(),
-  ): Promise<OperationOutcome> {
-    const state = await this.decide(id, caller, reason, confirmOperation, decisionId);
-    return { operation: operationJson(state), result: {} };
+  /** Throws `not_found`, `forbidden`, or `invalid_transition` for an operation that needs no confirmation. */
+  confirm(...given: Decision): Promise<OperationOutcome> {
+    return this.decideOnly(confirmOperation, ...given);
   }
 
-  /**
-   * Lapses an operation; does nothing to one that is decided or may still be approved. Throws `unavailable` as {@link
-   * approve} does.
-   */
+  private async decideOnly(decide: Decide, ...given: Decision): Promise<OperationOutcome> {
+    return { operation: operationJson(await this.decide(decide, ...given)), result: {} };
+  }
+
+  /** Changes nothing in an operation that is decided or may still be approved. Throws `unavailable` as {@link approve} does. */
   async lapse(id: string): Promise<ExistingOperation> {
     await this.clockCheck.require();
     const lapsed = { operation_id: id, at: timestamp(this.clock) };
     return this.execution.record(id, (current) => lapseOperation(lapsed, current));
   }
 
-  /**
-   * The scopes of the operation are those that it needs now, and those of its persons, too: a role may have changed. To
-   * withdraw one's own needs none.
-   */
+  /** Requires the present scopes of the operation and of its persons, because roles change. A withdrawal needs no scope. */
   private async decide(
-    id: string,
-    caller: Requester,
-    reason: string,
     decide: Decide,
-    decisionId: string,
+    ...[id, caller, reason, decision_id = newId()]: Decision
   ): Promise<ExistingOperation> {
     const { facts, phase } = existingOperation((await this.log.load(id)).state);
     requireReach(caller, facts.merchant_id, 'Operation');
@@ -206,13 +177,8 @@ export class OperationsService extends Operations {
     const lost = await this.lostBy(caller.operatorId, scopes);
     if (lost !== null) throw new DomainError('forbidden', lost);
     if (decide === approveOperation && phase === 'pending' && !isOwn) await this.requireRequester(facts);
-    const decision = {
-      operation_id: id,
-      decided_by: toPerson(caller),
-      reason,
-      decision_id: decisionId,
-      at: timestamp(this.clock),
-    };
+    const at = timestamp(this.clock);
+    const decision = { operation_id: id, decided_by: toPerson(caller), reason, decision_id, at };
     const state = await this.execution.record(id, (current) => decide(decision, current));
     if (state.phase === 'lapsed') throw new DomainError('invalid_transition', 'The operation has lapsed');
     return state;
@@ -233,7 +199,7 @@ export class OperationsService extends Operations {
   private async requireRequester(facts: Requested): Promise<void> {
     const { requested_by } = facts;
     const command = this.definitions.commandOf(facts);
-    // The credential of the request was checked when the operation was requested.
+    // The request itself was checked with its credential.
     const requester = { operatorId: requested_by.operator_id, credentialId: null };
     const isOwn = await this.definitions.isOwn(command, requester);
     const scopes = await this.definitions.findScopes(command, isOwn);
@@ -245,7 +211,7 @@ export class OperationsService extends Operations {
   }
 }
 
-/** Names and other texts of programs too. Throws `validation_failed`. */
+/** Checks the texts of programs as well. Throws `validation_failed`. */
 function requireRecordable(parameters: JsonObject): void {
   for (const [name, value] of Object.entries(parameters)) {
     const fault = findUnrecordable(JSON.stringify(value) ?? '');
@@ -258,26 +224,20 @@ function toPerson({ operatorId, name, role, credentialId, address, sessionId }: 
   return sessionId ? { ...person, session_id: sessionId } : person;
 }
 
-/** Throws `not_found` for what belongs to another merchant, `forbidden` for what belongs to none (admin-api.md 1). */
-function requireMerchant(
-  { merchants }: Pick<Requester, 'merchants'>,
-  merchantId: string | null,
-  subject: string,
-): void {
+/** Throws `not_found` for the subject of another merchant, `forbidden` for a subject of none (admin-api.md 1). */
+function requireMerchant({ merchants }: Requester, merchantId: string | null, subject: string): void {
   if (merchantId !== null) requireReach({ merchants }, merchantId, toTitle({ subject }));
   else if (merchants !== null)
     throw new DomainError('forbidden', 'The credential is confined to some merchants');
 }
 
-/** `api_key` is `Api key` in a sentence. */
+/** Returns `Api key` for `api_key`. */
 function toTitle({ subject }: { readonly subject: string }): string {
   const words = subject.replaceAll('_', ' ');
   return words[0]!.toUpperCase() + words.slice(1);
 }
 
 function otherRevision(definition: { readonly subject: string }): DomainError {
-  return new DomainError(
-    'precondition_failed',
-    `${toTitle(definition)} was changed since it was read: read it again`,
-  );
+  const message = `${toTitle(definition)} was changed since it was read: read it again`;
+  return new DomainError('precondition_failed', message);
 }

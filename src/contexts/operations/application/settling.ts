@@ -3,16 +3,13 @@ import { CLOCK, type Clock, HOUR_MS, timestamp } from '../../../kernel/clock.js'
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Background } from '../../../platform/jobs/background-work.js';
 import { ClockCheck } from '../../../platform/postgres/clock-check.js';
-import {
-  subscriptionName,
-  subscriptionOf,
-  type SubscriptionDefinition,
-} from '../../../platform/projections/projection.js';
+import { subscriptionName, subscriptionOf } from '../../../platform/projections/projection.js';
 import { DueWork, type WorkOutcome } from '../../../platform/jobs/due-work.js';
 import { dropWork, scheduleWork, WorkItems, type NewItem } from '../../../platform/jobs/work-items.js';
 import {
   type OperationEvent,
   existingOperation,
+  isApprovedFirst,
   isUnfinished,
   operationHistory,
 } from '../domain/operation.js';
@@ -20,15 +17,15 @@ import type { Definitions } from './definitions.js';
 import { OperationsService } from './request-operation.js';
 import { Execution, OperationStreams } from './execution.js';
 
-/** The kind of work that ends what a process left: executions, lapses, and what is pending for them. */
+/** The kind of work that executes and lapses operations which a killed process left. */
 const SETTLING = 'operations.settling';
 
-/** The process that records an operation executes it within this time, or is dead. */
+/** The time after which the process that recorded an operation counts as dead. */
 const RESUME_AFTER_MS = 10_000;
-/** An operation that fails unexpectedly for this long has failed. */
+/** The time for retries after unexpected errors. */
 const GIVE_UP_AFTER_MS = HOUR_MS;
 
-/** Ends operations whose process was killed, and those that were not approved in time. */
+/** Ends operations whose process was killed or whose approval did not come in time. */
 @Injectable()
 export class SettlingWorker {
   @Background()
@@ -84,16 +81,13 @@ export class SettlingWorker {
 
 const SETTLING_SAGA = subscriptionName('operations.settling');
 
-/** Schedules what a killed process may leave of each operation. */
-export function settlingSaga(
-  definitions: Pick<Definitions, 'takesMs'>,
-  wake: () => void,
-): SubscriptionDefinition {
+/** Schedules the {@link SettlingWorker} for each operation. */
+export function settlingSaga(definitions: Pick<Definitions, 'takesMs'>, wake: () => void) {
   return subscriptionOf<OperationEvent>({
     name: SETTLING_SAGA,
     events: operationHistory.events,
     async apply(events, tx) {
-      // The last event of an operation in a batch is the one that counts.
+      // The last event of an operation in a batch decides.
       const next = new Map<string, NewItem | null>();
       for (const event of events) next.set(event.data.operation_id, toItem(event, definitions));
       const due = [...next.values()].filter((item) => item !== null);
@@ -109,11 +103,8 @@ function toItem({ type, data }: OperationEvent, definitions: Pick<Definitions, '
   const key = data.operation_id;
   switch (type) {
     case 'operation.requested.v1': {
-      const isPending = data.approval === 'required' && data.second_person === 'before';
-      return {
-        key,
-        dueAt: isPending ? data.expires_at! : afterwards(data.requested_at, definitions.takesMs(data.name)),
-      };
+      const later = afterwards(data.requested_at, definitions.takesMs(data.name));
+      return { key, dueAt: isApprovedFirst(data) ? data.expires_at! : later };
     }
     case 'operation.executed.v1':
     case 'operation.confirmed.v1':

@@ -16,9 +16,8 @@ import {
 import { registers } from '../../../platform/telemetry/metrics.js';
 import { RunningProcess, SystemTables, type ProcessRow } from '../store/system-tables.js';
 import { ApiProperty, Many, Nested } from '../../../platform/dto/field.js';
-import { COUNT, TIME } from '../../../platform/dto/rules.js';
+import { COUNT, nullable, TEXT, TIME } from '../../../platform/dto/rules.js';
 
-/** Events that a subscription has to handle are counted up to so many. */
 const MAX_LAG_EVENTS = 1000;
 
 const dueWork = new Gauge({
@@ -35,7 +34,7 @@ const dueWorkAge = new Gauge({
   registers,
 });
 
-/** The state of the service, of all its processes. */
+/** The state of all processes of the service. */
 @Injectable()
 export class SystemStatus implements OnModuleInit {
   private audits: ReturnType<typeof ReportsAudit.discover> = [];
@@ -57,6 +56,9 @@ export class SystemStatus implements OnModuleInit {
   async read(): Promise<SystemResponse> {
     const processes = await this.tables.alive();
     const facts = processes.map((each) => each.facts);
+    const schedules = facts.flatMap((each) => each.schedules);
+    const nodes = byWorkers(processes).flatMap((each) => each.nodes);
+    const providers = facts.flatMap((each) => each.providers);
     const [subscriptions, backlogs, audit] = await Promise.all([
       this.subscriptions(facts.flatMap(({ halted }) => halted)),
       this.backlogs(),
@@ -66,22 +68,14 @@ export class SystemStatus implements OnModuleInit {
       processes: processes.map(({ facts: _, ...each }) => each),
       subscriptions,
       backlogs,
-      schedules: findNewest(facts.flatMap(({ schedules }) => schedules)),
-      nodes: findWorst(
-        byWorkers(processes).flatMap(({ nodes }) => nodes),
-        ({ url_host }) => url_host,
-      ),
-      providers: findWorst(
-        facts.flatMap(({ providers }) => providers),
-        ({ name }) => name,
-      ),
+      schedules: select(schedules, toName, isNewer).toSorted(byName),
+      nodes: select(nodes, ({ url_host }) => url_host, isWrong),
+      providers: select(providers, toName, isWrong),
       audit: { head: null, last_verify: null, ...Object.fromEntries(audit) },
     };
   }
 
-  private async subscriptions(
-    halted: readonly HaltedSubscription[],
-  ): Promise<SystemResponse['subscriptions']> {
+  private async subscriptions(halted: readonly HaltedSubscription[]) {
     const lags = await this.lag.all();
     const late = new Set(lags.filter(({ ageMs }) => ageMs > 0).map(({ position }) => position));
     const counted = await Promise.all(
@@ -89,7 +83,7 @@ export class SystemStatus implements OnModuleInit {
     );
     const events = new Map(counted);
     return lags.map(({ name, position, ageMs }) => {
-      // A newer process may have continued where an older one waits.
+      // A newer process may have passed the event at which an older one waits.
       const waits = halted.filter(
         (each) => each.name === name && comparePositions(each.position, position) > 0,
       );
@@ -112,11 +106,11 @@ export class SystemStatus implements OnModuleInit {
     return count;
   }
 
-  /** Measures what is due and not done, in each worker: where no worker runs, its metrics are missing. */
+  /** Measures due work in each worker. Without a worker its metrics are missing. */
   @Periodic({ name: 'gauge of due work', everyMs: 10_000 })
   async measure(): Promise<void> {
     const backlogs = await this.backlogs().finally(() => {
-      // Neither a kind without any work nor one that could not be read keeps its last age.
+      // Drops the last values of kinds without work, and of kinds that could not be read.
       dueWork.reset();
       dueWorkAge.reset();
     });
@@ -130,71 +124,70 @@ export class SystemStatus implements OnModuleInit {
   private async backlogs(): Promise<readonly BacklogState[]> {
     const own = this.reports.map(({ call }) => call());
     const [items, ...reported] = await Promise.all([this.tables.backlogs(), ...own]);
-    // An item may be a lock on work that its context counts.
+    // The items of a reported kind may be locks on work that its context counts.
     const unreported = items.filter(({ name }) => reported.every((each) => each.name !== name));
-    return [...unreported, ...reported].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    return [...unreported, ...reported].toSorted(byName);
   }
 }
 
-/** Processes that verify payouts have reliable facts about nodes; where none runs, those of the others are used. */
+/** Prefers the facts of workers about nodes, because workers verify payouts. */
 function byWorkers(processes: readonly ProcessRow[]): readonly ProcessRow['facts'][] {
   const workers = processes.filter(({ roles }) => roles.includes('worker'));
   return (workers.length > 0 ? workers : processes).map(({ facts }) => facts);
 }
 
-/** Several processes have the same schedules: of each the one that ran last. */
-function findNewest(schedules: readonly ScheduleState[]): readonly ScheduleState[] {
-  const newest = new Map<string, ScheduleState>();
-  for (const each of schedules) {
-    const known = newest.get(each.name);
-    if (known === undefined || (each.last_at ?? '') > (known.last_at ?? '')) newest.set(each.name, each);
-  }
-  return [...newest.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+interface Named {
+  readonly name: string;
 }
+const toName = ({ name }: Named): string => name;
+const byName = (a: Named, b: Named): number => (a.name < b.name ? -1 : 1);
+const isWrong = ({ status }: { readonly status: string }): boolean => status !== 'ok';
+const isNewer = (each: ScheduleState, known: ScheduleState): boolean =>
+  (each.last_at ?? '') > (known.last_at ?? '');
 
-/** Selects by name the report of a process that is not `ok`, or else any. */
-function findWorst<T extends { readonly status: string }>(
+/** Selects one of the reports that several processes have of the same thing. */
+function select<T>(
   reported: readonly T[],
-  toName: (each: T) => string,
+  readName: (each: T) => string,
+  isBetter: (each: T, known: T) => boolean,
 ): readonly T[] {
-  const worst = new Map<string, T>();
-  for (const each of reported)
-    if (each.status !== 'ok' || !worst.has(toName(each))) worst.set(toName(each), each);
-  return [...worst.values()];
+  const selected = new Map<string, T>();
+  for (const each of reported) {
+    const known = selected.get(readName(each));
+    if (known === undefined || isBetter(each, known)) selected.set(readName(each), each);
+  }
+  return [...selected.values()];
 }
 
-const STRING = { type: 'string' };
 const NUMBER = { type: 'number' };
-const OBJECT = { type: 'object', nullable: true, additionalProperties: true };
+const OBJECT = { type: 'object', additionalProperties: true };
 
 class SubscriptionState {
-  @ApiProperty(STRING) name!: string;
+  @ApiProperty(TEXT) name!: string;
 
-  @ApiProperty({ ...STRING, nullable: true, description: 'Of the last event that it has handled.' })
-  position!: string | null;
+  @ApiProperty(nullable(TEXT, 'Of the last event that it has handled.')) position!: string | null;
 
   @ApiProperty({ ...COUNT, description: 'Events after that position, counted up to 1000.' })
   lag_events!: number;
 
   @ApiProperty({ ...NUMBER, description: 'Age of the oldest of them.' }) lag_seconds!: number;
 
-  @ApiProperty({
-    ...TIME,
-    nullable: true,
-    description: 'Since when it waits at an event: a forged one, or one of a type that no process knows.',
-  })
+  @ApiProperty(
+    nullable(TIME, 'Since when it waits at an event: a forged one, or one of a type that no process knows.'),
+  )
   halted_at!: string | null;
 }
 
 class AuditState {
-  @ApiProperty({ ...OBJECT, description: 'The newest signed head, as of GET /audit/head.' })
+  @ApiProperty(nullable(OBJECT, 'The newest signed head, as of GET /audit/head.'))
   head!: object | null;
 
-  @ApiProperty({
-    ...OBJECT,
-    description:
+  @ApiProperty(
+    nullable(
+      OBJECT,
       'The last `npm run audit -- verify`: `at`, `outcome` (in_order, wrong, incomplete), `read_to`.',
-  })
+    ),
+  )
   last_verify!: object | null;
 }
 

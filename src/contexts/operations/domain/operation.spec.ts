@@ -110,7 +110,7 @@ describe('an operation', () => {
       .thenRefused('invalid_transition');
   });
 
-  it('of the shell is approved by a person, never by the shell', () => {
+  it('is approved by a person, never by the shell, where the shell requested it', () => {
     given(requested('before', null))
       .when((state) => approveOperation(by('bob'), state))
       .then(approved);
@@ -135,7 +135,7 @@ describe('an operation', () => {
       .thenRefused('invalid_transition');
   });
 
-  it('is rejected by another person, and withdrawn by the one who requested it', () => {
+  it('is rejected by another person, and withdrawn by its requester', () => {
     given(requested('before'))
       .when((state) => rejectOperation(by('bob'), state))
       .then({ type: 'operation.rejected.v1', data: by('bob') });
@@ -147,7 +147,7 @@ describe('an operation', () => {
       .thenRefused('invalid_transition');
   });
 
-  it('is executed at once without a second person, and before one has approved it never', () => {
+  it('is executed at once without a second person, and never before an approval', () => {
     given(requested(null))
       .when((state) => recordExecuted(executed, state))
       .then(wasExecuted);
@@ -167,7 +167,7 @@ describe('an operation', () => {
         .thenRefused('invalid_transition');
   });
 
-  it('that was executed at once is confirmed by another person, however late', () => {
+  it('is confirmed by another person after an execution at once, also late', () => {
     const confirmed = (when: string): OperationEvent => ({
       type: 'operation.confirmed.v1',
       data: by('bob', when),
@@ -186,7 +186,7 @@ describe('an operation', () => {
       .thenRefused('invalid_transition');
   });
 
-  it('fails where it is open or waits, and what has ended stays as it is', () => {
+  it('fails while it is open or waits; an ended operation stays as it is', () => {
     given(requested(null))
       .when((state) => recordFailed(failed, state))
       .then({ type: 'operation.failed.v1', data: failed });
@@ -198,7 +198,7 @@ describe('an operation', () => {
       .then({ type: 'operation.failed.v1', data: failed });
   });
 
-  it('that does not exist is not decided on', () => {
+  it('cannot be decided where it does not exist', () => {
     given()
       .when((state) => approveOperation(by('bob'), state))
       .thenRefused('not_found');
@@ -255,7 +255,7 @@ function decide({ kind, by: who }: Step, at: string, state: OperationState): rea
   }
 }
 
-it('whatever is decided in whichever order, an operation has one end, and none without its second person', () => {
+it('an operation has one end in any order of decisions, and none without its second person', () => {
   const secondPerson = fc.constantFrom('before' as const, 'after' as const, null);
   const approvals = fc.constantFrom('on' as const, 'off' as const);
   fc.assert(

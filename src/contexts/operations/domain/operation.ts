@@ -1,17 +1,16 @@
-import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
+import { withChanges, type Aggregate, type Changes, type DomainEvent } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { HOUR_MS } from '../../../kernel/clock.js';
 import { historyRules } from '../../../kernel/history-rules.js';
 
 /** The person who requested or decided an operation (admin-api.md 4). */
 export interface PersonFacts {
-  /** The operator, or null for the shell of the machine. */
+  /** The operator; null for the shell of the machine. */
   readonly operator_id: string | null;
   readonly name: string;
   readonly role: string | null;
   readonly credential_id: string | null;
   readonly address: string | null;
-  /** The session of the console, if any. */
   readonly session_id?: string;
 }
 
@@ -25,11 +24,11 @@ export interface Requested {
   readonly ticket: string | null;
   readonly merchant_id: string | null;
   readonly approval: 'none' | 'required' | 'off';
-  /** The time of the second person's decision: before the execution, after it, or null for none. */
+  /** The second person decides before or after the execution; null: there is none. */
   readonly second_person: 'before' | 'after' | null;
   readonly requested_by: PersonFacts;
   readonly requested_at: string;
-  /** An approval comes before; a confirmation after it is overdue. Null: none is needed. */
+  /** The end of the time for an approval; a later confirmation is overdue. Null: neither is needed. */
   readonly expires_at: string | null;
 }
 
@@ -37,7 +36,7 @@ export interface DecisionFacts {
   readonly operation_id: string;
   readonly decided_by: PersonFacts;
   readonly reason: string;
-  /** Names the request, whose repeat finds it again. Absent in events of earlier versions. */
+  /** The id of the request, by which a repeat finds the decision. */
   readonly decision_id?: string;
   readonly at: string;
 }
@@ -49,19 +48,10 @@ export interface Change {
   readonly type: string;
 }
 
-interface ExecutedFacts {
-  readonly operation_id: string;
-  readonly changes: readonly Change[];
-  readonly at: string;
-}
-
-interface Failed {
-  readonly operation_id: string;
-  /** `changed`: the subject is no longer at its revision; else the code of the error. */
-  readonly code: string;
-  readonly message: string;
-  readonly at: string;
-}
+type Facts<Others> = { readonly operation_id: string; readonly at: string } & Others;
+type ExecutedFacts = Facts<{ readonly changes: readonly Change[] }>;
+/** The `code` is `changed` for a subject at another revision, else that of the error. */
+type Failed = Facts<Readonly<Record<'code' | 'message', string>>>;
 
 export type OperationEvent =
   | DomainEvent<'operation.requested.v1', Requested>
@@ -71,12 +61,9 @@ export type OperationEvent =
   | DomainEvent<'operation.confirmed.v1', DecisionFacts>
   | DomainEvent<'operation.executed.v1', ExecutedFacts>
   | DomainEvent<'operation.failed.v1', Failed>
-  | DomainEvent<'operation.lapsed.v1', Pick<DecisionFacts, 'operation_id' | 'at'>>;
+  | DomainEvent<'operation.lapsed.v1', Facts<object>>;
 
-/**
- * `approved`, and `requested` where no approval is needed first: it is to be executed. `pending`: it waits for its approval.
- * The others are statuses of admin-api.md 4.
- */
+/** `requested` and `approved` wait for the execution, `pending` for an approval; the others are ends (admin-api.md 4). */
 type Phase =
   'requested' | 'pending' | 'approved' | 'executed' | 'rejected' | 'withdrawn' | 'lapsed' | 'failed';
 
@@ -92,36 +79,32 @@ export interface ExistingOperation {
 /** One operation; the stream is `operation-<id>` (ADR 176). */
 export type OperationState = { readonly phase: 'none' } | ExistingOperation;
 
+/** An operation with this request waits for an approval before its execution. */
+export function isApprovedFirst({ approval, second_person }: Requested): boolean {
+  return approval === 'required' && second_person === 'before';
+}
+
+const CHANGES: Changes<ExistingOperation, OperationEvent> = {
+  'operation.requested.v1': (facts) => ({
+    phase: isApprovedFirst(facts) ? 'pending' : 'requested',
+    ...{ facts, decision: null, executed: null, failure: null },
+  }),
+  'operation.approved.v1': (decision) => ({ phase: 'approved', decision }),
+  'operation.rejected.v1': (decision) => ({ phase: 'rejected', decision }),
+  'operation.withdrawn.v1': (decision) => ({ phase: 'withdrawn', decision }),
+  'operation.confirmed.v1': (decision) => ({ decision }),
+  'operation.executed.v1': (executed) => ({ phase: 'executed', executed }),
+  'operation.failed.v1': (failure) => ({ phase: 'failed', failure }),
+  'operation.lapsed.v1': () => ({ phase: 'lapsed' }),
+};
+
 export const operation: Aggregate<OperationState, OperationEvent> = {
   category: 'operation',
   initial: { phase: 'none' },
-  evolve(state, event) {
-    if (event.type === 'operation.requested.v1') {
-      const { approval, second_person } = event.data;
-      const phase = approval === 'required' && second_person === 'before' ? 'pending' : 'requested';
-      return { phase, facts: event.data, decision: null, executed: null, failure: null };
-    }
-    if (state.phase === 'none') return state;
-    switch (event.type) {
-      case 'operation.approved.v1':
-        return { ...state, phase: 'approved', decision: event.data };
-      case 'operation.rejected.v1':
-        return { ...state, phase: 'rejected', decision: event.data };
-      case 'operation.withdrawn.v1':
-        return { ...state, phase: 'withdrawn', decision: event.data };
-      case 'operation.confirmed.v1':
-        return { ...state, decision: event.data };
-      case 'operation.executed.v1':
-        return { ...state, phase: 'executed', executed: event.data };
-      case 'operation.failed.v1':
-        return { ...state, phase: 'failed', failure: event.data };
-      case 'operation.lapsed.v1':
-        return { ...state, phase: 'lapsed' };
-      default:
-        event satisfies never;
-        return state;
-    }
-  },
+  evolve: (state, event) =>
+    state.phase === 'none' && event.type !== 'operation.requested.v1'
+      ? state
+      : withChanges(CHANGES, event, state as ExistingOperation),
 };
 
 /** Throws `not_found`. */
@@ -130,34 +113,29 @@ export function existingOperation(state: OperationState): ExistingOperation {
   return state;
 }
 
-/** It is to be executed: nothing is awaited, and it has neither been executed nor failed. */
+/** The operation waits for nothing, and has neither been executed nor failed. */
 export function isUnfinished({ phase }: OperationState): boolean {
   return phase === 'requested' || phase === 'approved';
 }
 
-/** It was executed at once, and another person has not confirmed it. */
-function isUnconfirmed(state: ExistingOperation): boolean {
-  const { approval, second_person } = state.facts;
-  return (
-    state.phase === 'executed' &&
-    approval === 'required' &&
-    second_person === 'after' &&
-    state.decision === null
-  );
+/** The operation was executed at once and waits for its confirmation. */
+function isUnconfirmed({ phase, facts, decision }: ExistingOperation): boolean {
+  const needsConfirmation = facts.approval === 'required' && facts.second_person === 'after';
+  return phase === 'executed' && needsConfirmation && decision === null;
 }
 
 /** The status that the admin API displays (admin-api.md 4). */
 export function toStatus(state: ExistingOperation) {
   const { phase } = state;
   if (isUnconfirmed(state)) return 'unconfirmed';
-  // An approved operation is pending until a killed process is replaced; then it is executed or has failed.
+  // An approved operation displays as pending until it is executed or fails, after a kill by another process.
   return phase === 'requested' || phase === 'pending' || phase === 'approved' ? 'pending_approval' : phase;
 }
 
-/** The times after which an approval expires and a confirmation is overdue. */
+/** The times for an approval and for a confirmation. */
 const EXPIRES_AFTER_MS = { before: 72 * HOUR_MS, after: 24 * HOUR_MS };
 
-/** The facts of a request: whether a second person is needed follows from the definition and the settings. */
+/** Completes a request by its need for a second person, which depends on the settings. */
 export function requestedFacts(
   given: Omit<Requested, 'approval' | 'expires_at'>,
   { approvals }: { readonly approvals: 'on' | 'off' },
@@ -169,7 +147,7 @@ export function requestedFacts(
   return { ...given, approval, expires_at: expires };
 }
 
-/** A repeat finds its own request and writes nothing. */
+/** A repeat writes nothing. */
 export function requestOperation(facts: Requested, state: OperationState): OperationEvent[] {
   return state.phase === 'none' ? [{ type: 'operation.requested.v1', data: facts }] : [];
 }
@@ -184,8 +162,8 @@ function requireOther(isOwn: boolean, verb: 'approve' | 'confirm'): void {
 }
 
 /**
- * Decides on an operation that is open; a repeat of the same request changes nothing. After `expires_at` one that waits
- * lapses instead. Throws `forbidden` for the shell, `invalid_transition` for what is decided.
+ * Decides on an open operation; a repeat of the same request changes nothing. After `expires_at` a waiting operation lapses
+ * instead. Throws `forbidden` for the shell, `invalid_transition` for a decided operation.
  */
 function decide(
   decision: DecisionFacts,
@@ -206,7 +184,7 @@ function decide(
 
 const isPending = ({ phase }: ExistingOperation): boolean => phase === 'pending';
 
-/** Throws `forbidden` for one's own. */
+/** Throws `forbidden` for the person's own operation. */
 export function approveOperation(decision: DecisionFacts, state: OperationState): OperationEvent[] {
   return decide(decision, state, isPending, (isOwn) => {
     requireOther(isOwn, 'approve');
@@ -214,14 +192,14 @@ export function approveOperation(decision: DecisionFacts, state: OperationState)
   });
 }
 
-/** One's own is withdrawn. */
+/** Withdraws the person's own operation. */
 export function rejectOperation(decision: DecisionFacts, state: OperationState): OperationEvent[] {
   return decide(decision, state, isPending, (isOwn) =>
     isOwn ? 'operation.withdrawn.v1' : 'operation.rejected.v1',
   );
 }
 
-/** However late. Throws `forbidden` for one's own. */
+/** Accepts an overdue confirmation. Throws `forbidden` for the person's own operation. */
 export function confirmOperation(decision: DecisionFacts, state: OperationState): OperationEvent[] {
   return decide(decision, state, isUnconfirmed, (isOwn) => {
     requireOther(isOwn, 'confirm');
@@ -229,7 +207,7 @@ export function confirmOperation(decision: DecisionFacts, state: OperationState)
   });
 }
 
-/** A repeat changes nothing. Throws `invalid_transition` for what may not be executed. */
+/** A repeat changes nothing. Throws `invalid_transition` for an operation that may not be executed. */
 export function recordExecuted(executed: ExecutedFacts, state: OperationState): OperationEvent[] {
   const found = existingOperation(state);
   if (found.phase === 'executed') return [];
@@ -237,16 +215,14 @@ export function recordExecuted(executed: ExecutedFacts, state: OperationState): 
   return [{ type: 'operation.executed.v1', data: executed }];
 }
 
-/**
- * Records a failure; does nothing to an ended operation. A waiting one fails where its requester lost the right to it.
- */
+/** Changes nothing in an ended operation. A waiting operation fails where its requester lost the right to it. */
 export function recordFailed(failed: Failed, state: OperationState): OperationEvent[] {
   const found = existingOperation(state);
   const mayFail = isUnfinished(found) || found.phase === 'pending';
   return mayFail ? [{ type: 'operation.failed.v1', data: failed }] : [];
 }
 
-/** Only once `expires_at` is past, and without effect on what is decided. */
+/** Changes nothing before `expires_at` and in a decided operation. */
 export function lapseOperation(
   { operation_id, at }: Pick<DecisionFacts, 'operation_id' | 'at'>,
   state: OperationState,
@@ -257,23 +233,23 @@ export function lapseOperation(
   return isDue ? [{ type: 'operation.lapsed.v1', data: { operation_id, at } }] : [];
 }
 
-/** The rules of an audit: no operation is executed without its second person, or twice. */
+/** The rules of an audit: no operation is executed twice or without its second person. */
 export const operationHistory = historyRules(
   operation,
   {
     'operation.requested.v1': (data, state) =>
       state.phase === 'none' ? requestOperation(data, state) : 'the operation is requested once',
-    'operation.approved.v1': (data, state) => approveOperation(data, state),
-    'operation.rejected.v1': (data, state) => rejectOperation(data, state),
-    'operation.withdrawn.v1': (data, state) => rejectOperation(data, state),
-    'operation.confirmed.v1': (data, state) => confirmOperation(data, state),
-    'operation.executed.v1': (data, state) => recordExecuted(data, state),
-    'operation.failed.v1': (data, state) => recordFailed(data, state),
-    'operation.lapsed.v1': (data, state) => lapseOperation(data, state),
+    'operation.approved.v1': approveOperation,
+    'operation.rejected.v1': rejectOperation,
+    'operation.withdrawn.v1': rejectOperation,
+    'operation.confirmed.v1': confirmOperation,
+    'operation.executed.v1': recordExecuted,
+    'operation.failed.v1': recordFailed,
+    'operation.lapsed.v1': lapseOperation,
   },
   {
     id: 'operation_id',
-    // The memory of a request keeps its person and its needs.
+    // Later events depend on the person and the needs of the request only.
     remember: (state) =>
       state.phase === 'none'
         ? state

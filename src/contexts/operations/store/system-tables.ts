@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { processConfig, type ProcessConfig } from '../../../platform/config/config.js';
 import { ApiProperty } from '../../../platform/dto/field.js';
-import { TIME, UUID } from '../../../platform/dto/rules.js';
+import { STRINGS, TEXT, TIME, UUID } from '../../../platform/dto/rules.js';
 import { Periodic } from '../../../platform/jobs/background-work.js';
 import { MAX_DUE, type BacklogState } from '../../../platform/operations/system-report.js';
 import { ClockCheck } from '../../../platform/postgres/clock-check.js';
@@ -10,13 +10,10 @@ import { Database } from '../../../platform/postgres/database.js';
 import { ProcessFacts, type ReportedFacts } from '../../../platform/telemetry/process-facts.js';
 import { VERSION } from '../../../platform/version.js';
 
-const STRING = { type: 'string' };
-
-/** A process of the service. */
 export class RunningProcess {
   @ApiProperty(UUID) id!: string;
-  @ApiProperty(STRING) version!: string;
-  @ApiProperty({ type: 'array', items: STRING }) roles!: readonly string[];
+  @ApiProperty(TEXT) version!: string;
+  @ApiProperty(STRINGS) roles!: readonly string[];
   @ApiProperty(TIME) started_at!: Date;
 
   @ApiProperty({
@@ -26,15 +23,14 @@ export class RunningProcess {
   clock_skew_ms!: number;
 }
 
-/** A row of `platform.processes`. */
 export interface ProcessRow extends RunningProcess {
   readonly facts: ReportedFacts;
 }
 
 const EVERY_MS = 3000;
-/** A process that did not beat for this long is dead. */
+/** The age of a heartbeat after which a process counts as dead. */
 const DEAD_AFTER_SECONDS = 60;
-/** The size of one row. */
+/** The maximum size of the facts in a row. */
 const MAX_FACTS_BYTES = 65_536;
 const NO_FACTS: ReportedFacts = { schedules: [], halted: [], nodes: [], providers: [] };
 
@@ -51,14 +47,14 @@ export class SystemTables implements OnApplicationShutdown {
     @Inject(processConfig.KEY) private readonly config: ProcessConfig,
   ) {}
 
-  /** A process that ends in order is not displayed for another minute. */
+  /** Removes the process from the display at once. */
   async onApplicationShutdown(): Promise<void> {
     if (this.config.roles.length === 0) return;
     const sql = 'delete from platform.processes where process_id = $1';
     await this.database.query(sql, [this.id]).catch(() => undefined);
   }
 
-  /** Inserts or renews the row, and drops those of dead processes. Facts that are too large are left out. */
+  /** Writes the row of this process, without facts that are too large, and drops the rows of dead processes. */
   @Periodic({ name: 'operations.heartbeat', everyMs: EVERY_MS, role: 'any' })
   async beat(): Promise<void> {
     const [skew, facts] = await Promise.all([this.clock.skewSeconds(), this.facts.read()]);
@@ -77,7 +73,7 @@ export class SystemTables implements OnApplicationShutdown {
     );
   }
 
-  /** Returns the processes that are alive, the oldest first. */
+  /** Returns live processes, the oldest first. */
   async alive(): Promise<readonly ProcessRow[]> {
     return this.database.query<ProcessRow>(
       `select process_id as id, version, roles, started_at, round(clock_skew_ms)::float8 as clock_skew_ms, facts
@@ -86,9 +82,9 @@ export class SystemTables implements OnApplicationShutdown {
     );
   }
 
-  /** Due items, by kind. */
+  /** Counts due items by kind. */
   async backlogs(): Promise<readonly BacklogState[]> {
-    // The kinds by leaps through the primary key: a backlog may have millions of rows.
+    // A skip scan of the primary key finds the kinds: a backlog may have millions of rows.
     const rows = await this.database.query<{ name: string; due: number; oldest_at: Date | null }>(
       `with recursive kinds as (
          (select kind from work.items order by kind limit 1)

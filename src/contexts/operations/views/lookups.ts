@@ -4,18 +4,17 @@ import { Database } from '../../../platform/postgres/database.js';
 import { listPage, type KeysetPage } from '../../../platform/postgres/list-page.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { Periodic } from '../../../platform/jobs/background-work.js';
-import { OperatorLookups } from '../../../platform/operations/operator-lookups.js';
-import type { Requester } from '../../../platform/operations/operations.js';
+import { OperatorLookups, type Requester } from '../../../platform/operations/operations.js';
 import { deleteBefore } from '../../../platform/postgres/batches.js';
 import { earlierNow } from '../../../platform/postgres/clock-check.js';
 
-/** An operator read data of a merchant, or changed it (admin-api.md 6). */
+/** A read or a change of a merchant's data by an operator (admin-api.md 6). */
 interface LookupJson {
   readonly at: Date;
   readonly operator_name: string;
   readonly kind: 'read' | 'write';
   readonly subject: string;
-  /** The reason; null for a read. */
+  /** The reason of a write; null for a read. */
   readonly reason: string | null;
 }
 
@@ -27,11 +26,10 @@ const LOOKUPS = `(
   from operations.operations
 ) lookup`;
 
-/** An ISO 8601 time up to its hour: a page that is open and refreshed counts once in an hour. */
+/** The length of an ISO 8601 time up to its hour: repeated reads of a page count once an hour. */
 const HOUR = '2026-01-01T00'.length;
 const KEPT_DAYS = 400;
 
-/** The reads (`operations.lookups`) and changes (`operations.operations`) of a merchant's data by operators. */
 @Injectable()
 export class LookupsView extends OperatorLookups {
   constructor(
@@ -41,7 +39,7 @@ export class LookupsView extends OperatorLookups {
     super();
   }
 
-  /** Returns those of the last 400 days, the newest first. */
+  /** Returns the lookups of the last 400 days, newest first. */
   async page(merchantId: string, page: KeysetPage) {
     const since = new Date(this.clock.now().getTime() - KEPT_DAYS * DAY_MS);
     const columns = 'at, operator_name, kind, subject, reason';

@@ -32,7 +32,7 @@ const overdueConfirmations = new Gauge({
   registers,
 });
 
-/** Name of the checkpoint that a list waits for. */
+/** The checkpoint that a list waits for. */
 export const OPERATION_VIEWS = subscriptionName('operations.views');
 
 export const operationViews: SubscriptionDefinition = {
@@ -60,7 +60,6 @@ function toRow(state: ExistingOperation) {
   };
 }
 
-/** The operation as the admin API displays it (admin-api.md 4). */
 export function operationJson(state: ExistingOperation): OperationJson {
   const { facts, decision, executed, failure } = state;
   const { operation_id: id, name, subject, reason, ticket, approval, requested_at, expires_at } = facts;
@@ -80,7 +79,6 @@ function personJson({ session_id: _, ...person }: PersonFacts): Omit<PersonFacts
   return person;
 }
 
-/** Parameters of GET /admin/v1/operations. */
 export class OperationsQuery extends ListParameters {
   @Filter(oneOf(OPERATION_STATUSES), 'Only those of this status.') status?: string;
   @Filter(text(), 'Only those of this name, such as `users.erase`.') name?: string;
@@ -88,16 +86,12 @@ export class OperationsQuery extends ListParameters {
   @Filter(text(), 'Only those on this subject.') subject_id?: string;
 }
 
-/** The operations of all operators. */
 @Injectable()
 export class OperationsView {
   constructor(private readonly database: Database) {}
 
-  /** The newest first. `merchants`: only operations on what belongs to one of these; null: all. */
-  async page(
-    merchants: readonly string[] | null,
-    filter: OperationsQuery,
-  ): Promise<{ operations: OperationJson[]; next_cursor: string | null }> {
+  /** Newest first. `merchants`: the owners of the subjects; null: all. */
+  async page(merchants: readonly string[] | null, filter: OperationsQuery) {
     const where = {
       'status = ?': filter.status,
       'name = ?': filter.name,
@@ -120,7 +114,6 @@ export class OperationsView {
     );
   }
 
-  /** Measures what waits for second persons. */
   @Periodic({ name: 'gauge of operations', everyMs: 10_000 })
   async measure(): Promise<void> {
     const [row] = await this.database.query<{ pending: number; overdue: number }>(

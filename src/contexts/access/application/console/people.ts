@@ -19,7 +19,7 @@ import {
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { LoginSecrets, type LoginPurpose, PasskeyCounters } from '../../store/console-sessions.js';
 
-/** The way in which a passkey is added, for the operation. */
+/** The origin of an operation that a login requests. */
 interface Enrolment {
   readonly reason: string;
   readonly address: string;
@@ -27,10 +27,10 @@ interface Enrolment {
   readonly sessionId: string | null;
 }
 
-/** The scopes of changes at a login, which are the person's own and need no role. */
+/** The scopes of changes at a login: a person's own changes need no role. */
 const OWN_CHANGES: ReadonlySet<string> = new Set(['operators:write']);
 
-/** Operators as logins find them: by the events of each. */
+/** Finds and changes the operator of a login. Reads events, because rows may be late or forged. */
 @Injectable()
 export class People {
   constructor(
@@ -39,40 +39,36 @@ export class People {
     private readonly operations: Operations,
   ) {}
 
-  /** Returns the active person from the events, or null: unknown, disabled or not approved yet. */
+  /** Returns the active person; null where unknown, disabled or not approved yet. */
   async find(operatorId: string): Promise<KnownOperator | null> {
     if (!isUuid(operatorId)) return null;
     const { state } = await this.loop.load(operatorPerson, operatorId);
     return state.status === 'active' ? state : null;
   }
 
-  /** The read model only finds the person. */
+  /** The read model gives the id only. */
   async findByEmail(email: string): Promise<KnownOperator | null> {
     const found = await this.operators.byEmail(email);
     const person = found && (await this.find(found.id));
     return person?.email.toLowerCase() === email.toLowerCase() ? person : null;
   }
 
-  /** An operation of the person. */
   async addPasskey(person: KnownOperator, passkey: Passkey, by: Enrolment): Promise<void> {
-    await this.change(person, new AddPasskey(person.operatorId, passkey), by);
+    await this.change(person, new AddPasskey(person.operator_id, passkey), by);
   }
 
-  /**
-   * A role by the groups of the identity provider, as an operation of the person. False where it would give anything that
-   * the role has not now: nothing has changed then.
-   */
+  /** Sets the role by the groups of the identity provider. Returns false, without a change, where it would add scopes. */
   async lowerRole(person: KnownOperator, role: string, address: string): Promise<boolean> {
-    const { state } = await this.loop.load(operatorPerson, person.operatorId);
+    const { state } = await this.loop.load(operatorPerson, person.operator_id);
     if (state.status !== 'active' || !isRole(role) || scopesGained(role, state.role).length > 0) return false;
     if (role === state.role) return true;
     const by = { reason: 'the groups at the identity provider', address, sessionId: null };
-    await this.change(person, new LowerRole(person.operatorId, { role }), by);
+    await this.change(person, new LowerRole(person.operator_id, { role }), by);
     return true;
   }
 
   private async change(
-    { operatorId, name, role }: KnownOperator,
+    { operator_id: operatorId, name, role }: KnownOperator,
     command: AnyCommand,
     { reason, ...by }: Enrolment,
   ): Promise<void> {
@@ -87,10 +83,7 @@ const CHALLENGE_SECONDS = 300;
 
 const logger = new Logger('Passkeys');
 
-/**
- * Passkeys (WebAuthn): discoverable, with user verification. Their public keys are events of the operator. `origin` is that
- * of the console's page: its host is the RP ID.
- */
+/** Discoverable WebAuthn passkeys with user verification. The RP ID is the host of `origin`, the page of the console. */
 @Injectable()
 export class Passkeys {
   constructor(
@@ -99,7 +92,8 @@ export class Passkeys {
     private readonly counters: PasskeyCounters,
   ) {}
 
-  async enrolOptions({ operatorId, name, email, passkeys }: KnownOperator, origin: string): Promise<object> {
+  async enrolOptions(person: KnownOperator, origin: string): Promise<object> {
+    const { operator_id: operatorId, name, email, passkeys } = person;
     return generateRegistrationOptions({
       rpName: 'Disburse console',
       rpID: new URL(origin).hostname,
@@ -113,17 +107,11 @@ export class Passkeys {
     });
   }
 
-  /** The new passkey, not stored yet. Throws DomainError `bad_request` for a response that does not verify. */
+  /** Returns the new passkey without storing it. Throws DomainError `bad_request` for a response that does not verify. */
   async verifyEnrolment(operatorId: string, response: object, origin: string): Promise<Passkey> {
     await this.takeChallenge('enrol', response, operatorId);
     const { registrationInfo } = await verifying(() =>
-      verifyRegistrationResponse({
-        response: response as RegistrationResponseJSON,
-        expectedChallenge: () => true,
-        expectedOrigin: origin,
-        expectedRPID: new URL(origin).hostname,
-        requireUserVerification: true,
-      }),
+      verifyRegistrationResponse({ response: response as RegistrationResponseJSON, ...expected(origin) }),
     );
     if (registrationInfo === undefined) throw invalid();
     const { id, publicKey, counter, transports = [] } = registrationInfo.credential;
@@ -143,7 +131,7 @@ export class Passkeys {
     });
   }
 
-  /** Returns the person who signs in. Throws DomainError `forbidden` where there is none. */
+  /** Returns the person who signs in. Throws DomainError `forbidden` for the passkey of no active operator. */
   async login(response: object, origin: string): Promise<KnownOperator> {
     await this.takeChallenge('passkey', response, null);
     const { id, response: signed } = response as Partial<AuthenticationResponseJSON>;
@@ -153,18 +141,16 @@ export class Passkeys {
     if (person === null || passkey === undefined) throw unknown();
     const { credential_id: passkeyId, public_key: publicKey } = passkey;
     const counter = Math.max(passkey.counter, await this.counters.read(passkeyId));
+    const credential = {
+      id: passkeyId,
+      publicKey: new Uint8Array(Buffer.from(publicKey, 'base64url')),
+      counter,
+    };
     const { verified, authenticationInfo } = await verifying(async () =>
       verifyAuthenticationResponse({
         response: response as AuthenticationResponseJSON,
-        expectedChallenge: () => true,
-        expectedOrigin: origin,
-        expectedRPID: new URL(origin).hostname,
-        requireUserVerification: true,
-        credential: {
-          id: passkeyId,
-          publicKey: new Uint8Array(Buffer.from(publicKey, 'base64url')),
-          counter,
-        },
+        ...expected(origin),
+        credential,
       }),
     );
     if (!verified || !(await this.counters.advance(passkeyId, authenticationInfo.newCounter)))
@@ -172,21 +158,14 @@ export class Passkeys {
     return person;
   }
 
-  private async newChallenge(
-    purpose: LoginPurpose,
-    operatorId: string | null,
-  ): Promise<Uint8Array<ArrayBuffer>> {
+  private async newChallenge(purpose: LoginPurpose, operatorId: string | null) {
     const challenge = randomBytes(32);
     await this.secrets.insert(purpose, challenge.toString('base64url'), operatorId, CHALLENGE_SECONDS);
     return new Uint8Array(challenge);
   }
 
-  /** The challenge that the response signs is good once. Throws for one that was not given to this person. */
-  private async takeChallenge(
-    purpose: LoginPurpose,
-    response: object,
-    operatorId: string | null,
-  ): Promise<void> {
+  /** Uses up the challenge that the response signs. Throws for the challenge of another person. */
+  private async takeChallenge(purpose: LoginPurpose, response: object, operatorId: string | null) {
     const challenge = challengeIn(response);
     const used = challenge === null ? null : await this.secrets.take(purpose, challenge);
     if (used === null || used.operator_id !== operatorId) throw expired();
@@ -197,7 +176,17 @@ const invalid = (): DomainError => new DomainError('bad_request', 'The passkey c
 const expired = (): DomainError => new DomainError('bad_request', 'The attempt has expired: try again');
 const unknown = (): DomainError => new DomainError('forbidden', 'This passkey belongs to no active operator');
 
-/** Converts errors of the package to refusals of the response. */
+/** The challenge is checked by {@link Passkeys.takeChallenge}. */
+function expected(origin: string) {
+  return {
+    expectedChallenge: () => true,
+    expectedOrigin: origin,
+    expectedRPID: new URL(origin).hostname,
+    requireUserVerification: true,
+  };
+}
+
+/** Converts errors of the package to refusals. */
 function verifying<T>(verify: () => Promise<T>): Promise<T> {
   return verify().catch((error: unknown) => {
     logger.warn({ msg: 'passkey refused', reason: (error as Error).message });
@@ -205,7 +194,7 @@ function verifying<T>(verify: () => Promise<T>): Promise<T> {
   });
 }
 
-/** The challenge that the browser signed over; what it says is verified afterwards. */
+/** Reads the challenge of a response that is not verified yet. */
 function challengeIn(response: object): string | null {
   const { response: signed } = response as { readonly response?: { readonly clientDataJSON?: unknown } };
   if (typeof signed?.clientDataJSON !== 'string') return null;

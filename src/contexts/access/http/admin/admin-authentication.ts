@@ -13,25 +13,22 @@ import { problemResponse } from '../../../../platform/openapi/route.js';
 import { People } from '../../application/console/people.js';
 import type { KnownOperator } from '../../domain/operator.js';
 import { ConsoleSessionTable, type ConsoleSessionRow } from '../../store/console-sessions.js';
-import { ConsoleSite, isActivity } from '../page-site.js';
+import { ConsoleSite, isActivity, isWrite } from '../page-site.js';
 import { accessConfig, type AccessConfig } from '../../settings.js';
 
 const SIGNED_OUT = { status: 401, title: 'Invalid session', detail: 'Sign in to the console' };
 const READ_ONLY = { status: 403, detail: 'The console is read-only' };
 
-export interface ConsoleSession extends ConsoleSessionRow {
+interface ConsoleSession extends ConsoleSessionRow {
   readonly person: KnownOperator;
 }
 
-/** Requests a minute of one credential (admin-api.md 1). */
+/** The rate limit of one credential (admin-api.md 1). */
 const REQUESTS_PER_MINUTE = 600;
 
 const BEARER = /^Bearer +([^ ]+)$/i;
 
-/**
- * Authenticates calls of the admin API: `Authorization: Bearer <admin key>`, else the session's cookie (admin-api.md 1
- * and 5).
- */
+/** Authenticates calls of the admin API by `Authorization: Bearer <admin key>` or the session's cookie (admin-api.md 1, 5). */
 @Injectable()
 export class AdminAuthentication extends AdminCallers {
   constructor(
@@ -59,13 +56,13 @@ export class AdminAuthentication extends AdminCallers {
     return caller;
   }
 
-  /** The session of the cookie; null where it has ended, or its person may not sign in any more. */
+  /** Returns the session of the cookie; null where it has ended, or its person is disabled or was since its login. */
   async findSession(request: FastifyRequest): Promise<ConsoleSession | null> {
     const token = this.site.session(request);
     const session = token === null ? null : await this.sessions.find(token, isActivity(request));
     if (session === null) return null;
     const person = await this.people.find(session.operator_id);
-    const isOld = person?.disabledAt && session.authenticated_at <= new Date(person.disabledAt);
+    const isOld = person?.disabled_at && session.authenticated_at <= new Date(person.disabled_at);
     return person && !isOld ? { ...session, person } : null;
   }
 
@@ -80,15 +77,15 @@ export class AdminAuthentication extends AdminCallers {
   private async bySession(request: FastifyRequest): Promise<AdminCaller | null> {
     const session = await this.findSession(request);
     if (session === null) return null;
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
+    if (isWrite(request)) {
       this.site.requireOwnOrigin(request);
       if (this.config.consoleReadOnly) throw new Refusal(READ_ONLY);
     }
-    const { operatorId, name, role } = session.person;
+    const { operator_id: operatorId, name, role } = session.person;
     const scopes = effectiveScopes(SCOPES, role);
     return {
       ...{ operatorId, name, role, scopes, credentialId: null, merchants: null, address: request.ip },
-      // A person, whatever session: a repeat after a new login is the same request.
+      // The scope is the person, so that a repeat after a new login is the same request.
       idempotencyScope: operatorId,
       expiresAt: session.expires_at.toISOString(),
       authenticatedAt: session.authenticated_at.toISOString(),
@@ -108,8 +105,8 @@ export class AdminAuthentication extends AdminCallers {
 }
 
 /**
- * Of a person; of a key that is confined, or lacks a scope of the role, its own: a replay says no more than the key may read,
- * and has no secret of a key that may do more.
+ * Returns the person's scope; for a key with fewer rights than the person, a scope of keys with the same rights. A replay
+ * discloses no more than the key may read, and no secret of a key with more rights.
  */
 function toScope({ operatorId, role, scopes, merchants, addresses }: AdminKey): string {
   const hasAll = isRole(role) && scopes.size === ROLE_SCOPES[role].length;

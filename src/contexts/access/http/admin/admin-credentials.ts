@@ -16,34 +16,27 @@ import { CredentialSecrets } from '../../application/credential-secrets.js';
 import { CredentialIndex, AdminCredential } from '../../views/credentials.js';
 import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
 import { ApiProperty, Field, Nested, ResourceOf, PageOf } from '../../../../platform/dto/field.js';
-import { instant, integer, oneOf, text, uuid, UUID } from '../../../../platform/dto/rules.js';
+import { instant, integer, nullable, oneOf, text, TEXT, uuid, UUID } from '../../../../platform/dto/rules.js';
 import { PendingResponse, WriteBody } from '../../../../platform/http/admin/writes.js';
 import { label, leakedToken, listOf, networks, place, truth } from './rules.js';
 
 const MAX_OVERLAP_SECONDS = 604_800;
 const DEFAULT_OVERLAP_SECONDS = 86_400;
+const MAY_BE_NULL = { optional: true, nullable: true } as const;
 
 export class NewCredentialBody extends WriteBody {
   @Field(oneOf(CREDENTIAL_KINDS)) kind!: CredentialKind;
   @Field(label) name!: string;
-  @Field(uuid, { optional: true, nullable: true, description: 'Of kinds payouts and exchange.' })
+  @Field(uuid, { ...MAY_BE_NULL, description: 'Of kinds payouts and exchange.' })
   merchant_id?: string | null;
 
-  @Field(uuid, {
-    optional: true,
-    nullable: true,
-    description: 'Of kind admin: the caller; it may be left out.',
-  })
+  @Field(uuid, { ...MAY_BE_NULL, description: 'Of kind admin: the caller; it may be left out.' })
   operator_id?: string | null;
 
-  @Field(listOf(text()), {
-    optional: true,
-    nullable: true,
-    description: "Of kind admin; null: those of the person's role.",
-  })
+  @Field(listOf(text()), { ...MAY_BE_NULL, description: "Of kind admin; null: those of the person's role." })
   scopes?: readonly string[] | null;
 
-  @Field(listOf(uuid), { optional: true, nullable: true, description: 'Of kind admin; null: all merchants.' })
+  @Field(listOf(uuid), { ...MAY_BE_NULL, description: 'Of kind admin; null: all merchants.' })
   merchants?: readonly string[] | null;
 
   @Field(networks, { optional: true, description: 'Of kinds exchange and admin; empty: from anywhere.' })
@@ -61,7 +54,7 @@ export class NewCredentialBody extends WriteBody {
   @Field(oneOf(MEMO_SIGNING), { optional: true, description: 'Of kind exchange; contract by default.' })
   memo_signing?: MemoSigning;
 
-  @Field(instant, { optional: true, nullable: true, description: 'Null: it does not expire.' })
+  @Field(instant, { ...MAY_BE_NULL, description: 'Null: it does not expire.' })
   expires_at?: Date | null;
 }
 
@@ -80,11 +73,7 @@ export class LeakedBody extends WriteBody {
 }
 
 class NewCredential extends AdminCredential {
-  @ApiProperty({
-    type: 'string',
-    nullable: true,
-    description: 'In this response alone. A replay has it for 24 hours, and null later.',
-  })
+  @ApiProperty(nullable(TEXT, 'In this response alone. A replay has it for 24 hours, and null later.'))
   secret!: string | null;
 }
 
@@ -103,16 +92,14 @@ export class PendingCredential extends PendingResponse {
 }
 
 export class LeakedResponse {
-  @ApiProperty({ ...UUID, nullable: true, description: 'Null: it is the secret of no credential.' })
+  @ApiProperty(nullable(UUID, 'Null: it is the secret of no credential.'))
   credential_id!: string | null;
 
-  @ApiProperty({ ...UUID, nullable: true, description: 'Null: there was nothing to revoke.' })
-  operation_id!: string | null;
+  @ApiProperty(nullable(UUID, 'Null: there was nothing to revoke.')) operation_id!: string | null;
 }
 
 export class CredentialsResponse extends PageOf('credentials', AdminCredential) {}
 
-/** The owners whose credentials are found. */
 type Reach = Pick<AdminCaller, 'merchants'> & { readonly operatorId: string | null };
 
 function isOwn({ operatorId }: Reach, { operator_id }: AdminCredential): boolean {
@@ -126,7 +113,11 @@ function isWithin(caller: Reach, row: AdminCredential): boolean {
   return isOwn(caller, row) && row.merchants !== null && row.merchants.every((id) => merchants.includes(id));
 }
 
-/** Credentials as the admin API and the portal respond with them, up to date, and what may be requested of them. */
+function isReached(caller: Reach, row: AdminCredential): boolean {
+  return isWithin(caller, row) || isOwn(caller, row);
+}
+
+/** Reads up-to-date credentials for the admin API and the portal, and checks orders of new ones. */
 @Injectable()
 export class AdminCredentials {
   constructor(
@@ -135,14 +126,14 @@ export class AdminCredentials {
     private readonly progress: SubscriptionProgress,
   ) {}
 
-  /** Throws `not_found`, also for one that is not the caller's own and of no merchant whom the caller is confined to. */
+  /** Throws `not_found`, also for a credential that is neither the caller's own nor within the caller's reach. */
   async find(id: string, caller: Reach, title = 'Credential'): Promise<AdminCredential> {
     const row = await this.credentialAt(id);
-    if (row === null || !(isWithin(caller, row) || isOwn(caller, row))) throw DomainError.notFound(title);
+    if (row === null || !isReached(caller, row)) throw DomainError.notFound(title);
     return row;
   }
 
-  /** Finds a credential for display: `not_found` also for an own key of other merchants. */
+  /** Finds a credential for display. Throws `not_found`, also for an own key of other merchants. */
   async read(id: string, caller: Reach): Promise<AdminCredential> {
     const row = await this.credentialAt(id);
     if (row === null || !isWithin(caller, row)) throw DomainError.notFound('Credential');
@@ -154,24 +145,24 @@ export class AdminCredentials {
     return this.index.find(id);
   }
 
-  /** The credential of a secret of any kind; null where it is neither the caller's own nor within the caller's reach. */
+  /** Returns null for a credential that is neither the caller's own nor within the caller's reach. */
   async findBySecret(secret: string, caller: Reach): Promise<AdminCredential | null> {
     await this.progress.requireCurrent(DIRECTORY_VIEW);
     const row = await this.index.findBySecret(this.secrets.toHash(secret));
-    return row !== null && (isWithin(caller, row) || isOwn(caller, row)) ? row : null;
+    return row !== null && isReached(caller, row) ? row : null;
   }
 
   /**
-   * The parameters of `credentials.issue`. Throws `validation_failed` for members that are missing or of another kind,
-   * `forbidden` without the scope that the kind needs, `not_found` for merchants whom the caller is not confined to.
+   * Returns the parameters of `credentials.issue`. Throws `validation_failed` for members that are missing or of another
+   * kind, `forbidden` without the scope of the kind, `not_found` for merchants out of the caller's reach.
    */
   async order(id: string, body: NewCredentialBody, caller: AdminCaller) {
     const { kind, merchant_id = null, operator_id = null, merchants = null } = body;
     requireMembers(body);
-    // First, so that a key without it does not learn which merchants exist.
+    // The scope comes first, so that a key without it cannot probe which merchants exist.
     if (kind !== 'admin') requireScopes(caller, ['credentials:write']);
     const named = [...(merchants ?? []), ...(merchant_id ? [merchant_id] : [])];
-    // First, so that a confined key does not learn which others exist.
+    // The reach comes first, so that a confined key cannot probe which other merchants exist.
     for (const id of named) requireReach(caller, id, 'Merchant');
     const areKnown = await Promise.all(named.map((each) => this.index.isMerchant(each)));
     if (areKnown.includes(false)) {
@@ -185,7 +176,7 @@ export class AdminCredentials {
       ...(kind === 'exchange' && { api_key: KIND_RULES.exchange.deriveKeyId(id, '', null) }),
       ...(kind === 'admin' && {
         operator_id: operator_id ?? caller.operatorId,
-        // The scopes of the current role replace absent ones; the second person reads them.
+        // The second person reads the scopes of the current role in place of absent ones.
         scopes:
           body.scopes ?? (caller.role !== null && isRole(caller.role) ? ROLE_SCOPES[caller.role] : null),
       }),
@@ -195,12 +186,11 @@ export class AdminCredentials {
 
 type Recorded = Omit<NewCredentialBody, 'expires_at'> & { readonly expires_at?: string | null };
 
-/** The parameters that name the owner of a credential, which decides by its events. */
 export function toSubject({ kind, merchant_id, operator_id, api_key }: AdminCredential): CredentialSubject {
   return { kind, merchant_id, operator_id, api_key };
 }
 
-/** Members that only some kinds have. */
+/** The members that only some kinds have. */
 const MEMBERS = new Set<string>(Object.values(KIND_RULES).flatMap(({ members }) => [...members]));
 
 function requireMembers(body: NewCredentialBody): void {

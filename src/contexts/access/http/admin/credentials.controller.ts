@@ -1,3 +1,4 @@
+import { ApiTags } from '@nestjs/swagger';
 import { Get, Post } from '@nestjs/common';
 import {
   AdminController,
@@ -13,7 +14,7 @@ import { PortalRoute } from '../../../../platform/http/admin/portal.guard.js';
 import { WriteBody, toWrite, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import { Disclosure, Reach, Reads } from '../../../../platform/http/reads.js';
-import { Reply } from '../../../../platform/http/reply.js';
+import type { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { Operations, type OperationOutcome } from '../../../../platform/operations/operations.js';
 import {
@@ -41,10 +42,10 @@ import {
 } from './admin-credentials.js';
 import { SECRET_DISPLAYED_MS } from '../../domain/credentials.js';
 
-const TAG = 'Admin: credentials';
 const CREDENTIAL = 'Credential';
 
 /** Keys of merchants, of the exchange and of operators (admin-api.md 3). */
+@ApiTags('Admin: credentials')
 @AdminController('credentials')
 export class AdminCredentialsController {
   constructor(
@@ -57,7 +58,6 @@ export class AdminCredentialsController {
   @PortalRoute('keys', 'keys:read')
   @ApiRoute({
     id: 'adminListCredentials',
-    tag: TAG,
     summary: 'List credentials, newest first',
     description: 'Secrets are in no list.',
     scopes: ['credentials:read'],
@@ -77,7 +77,6 @@ export class AdminCredentialsController {
   @Post()
   @ApiRoute({
     id: 'adminIssueCredential',
-    tag: TAG,
     summary: 'Issue a credential',
     description:
       'Needs credentials:write, but for an admin key: that belongs to the person who issues it, whose own scopes are enough, and it is not valid until another person approves it.',
@@ -101,7 +100,6 @@ export class AdminCredentialsController {
   @Get(':id')
   @ApiRoute({
     id: 'adminGetCredential',
-    tag: TAG,
     summary: 'Get a credential',
     scopes: ['credentials:read'],
     responses: { 200: [CredentialResponse, 'The credential; the ETag is its revision.'] },
@@ -120,7 +118,6 @@ export class AdminCredentialsController {
   @Post(':id/roll')
   @ApiRoute({
     id: 'adminRollCredential',
-    tag: TAG,
     summary: 'Replace a credential by a new one',
     description:
       'The old one is valid until the overlap or its own expiry ends. Needs credentials:write, but for an admin key: that is rolled by its person, in the console or with a key that has its scopes and does not end before it.',
@@ -144,7 +141,6 @@ export class AdminCredentialsController {
   @Post(':id/revoke')
   @ApiRoute({
     id: 'adminRevokeCredential',
-    tag: TAG,
     summary: 'Revoke a credential',
     description: 'It is refused within two seconds everywhere, for good.',
     scopes: ['credentials:write'],
@@ -164,7 +160,6 @@ export class AdminCredentialsController {
   @Post('revoke_leaked')
   @ApiRoute({
     id: 'adminRevokeLeakedCredential',
-    tag: TAG,
     summary: 'Revoke the credential of a secret that leaked',
     description: 'Of any kind. The secret is not recorded.',
     scopes: ['credentials:write'],
@@ -185,17 +180,12 @@ export class AdminCredentialsController {
     return written(outcome, 200, () => ({ credential_id: id }));
   }
 
-  private async issued(
-    { operation, result }: OperationOutcome,
-    { requester, idempotency }: AdminWrite,
-  ): Promise<Reply> {
+  private async issued({ operation, result }: OperationOutcome, { requester, idempotency }: AdminWrite) {
     const { credential_id, secret } = result as CredentialWithSecret;
     const credential = { ...(await this.credentials.find(credential_id, requester)), secret };
-    // A repeat gets the remaining time.
+    // A repeat displays the secret for the remaining time only.
     const until = Date.parse(operation.requested_at) + SECRET_DISPLAYED_MS;
     idempotency.hideSecretAfter(Math.min(SECRET_DISPLAYED_MS, until - Date.now()));
-    return operation.status === 'pending_approval'
-      ? new Reply(202, JSON.stringify({ operation, credential }))
-      : new Reply(201, JSON.stringify({ credential, operation_id: operation.id }));
+    return written({ operation, result: { credential } }, 201, (result) => result);
   }
 }

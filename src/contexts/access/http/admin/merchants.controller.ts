@@ -1,3 +1,4 @@
+import { ApiTags } from '@nestjs/swagger';
 import { ApiProperty, Field, Nested, ResourceOf, PageOf } from '../../../../platform/dto/field.js';
 import { integer, text, UUID } from '../../../../platform/dto/rules.js';
 import { WriteBody, PendingResponse, toWrite, written } from '../../../../platform/http/admin/writes.js';
@@ -51,7 +52,7 @@ class LimitsBody {
   requests_per_minute!: number | null;
 }
 
-/** Members that are absent stay as they are; lists replace the former ones. */
+/** An absent member stays as it is; a list replaces the former list. */
 class MerchantBody extends WriteBody {
   @Field(label, { optional: true }) name?: string;
   @Field(networks, { optional: true, description: 'Where it may call from; empty: anywhere.' })
@@ -69,10 +70,10 @@ class MerchantWritten extends MerchantResponse {
 
 class MerchantsResponse extends PageOf('merchants', AdminMerchant) {}
 
-const TAG = 'Admin: merchants';
 const MERCHANT = 'Merchant';
 
 /** admin-api.md 3 */
+@ApiTags('Admin: merchants')
 @AdminController('merchants')
 export class AdminMerchantsController {
   constructor(
@@ -83,7 +84,6 @@ export class AdminMerchantsController {
   @Get()
   @ApiRoute({
     id: 'adminListMerchants',
-    tag: TAG,
     summary: 'List merchants, newest first',
     scopes: ['merchants:read'],
     responses: listed(MerchantsResponse),
@@ -103,7 +103,6 @@ export class AdminMerchantsController {
   @Post()
   @ApiRoute({
     id: 'adminCreateMerchant',
-    tag: TAG,
     summary: 'Create a merchant',
     description: 'It has no key: issue one with POST /admin/v1/credentials.',
     scopes: ['merchants:write'],
@@ -117,7 +116,6 @@ export class AdminMerchantsController {
   @Get(':id')
   @ApiRoute({
     id: 'adminGetMerchant',
-    tag: TAG,
     summary: 'Get a merchant',
     scopes: ['merchants:read'],
     responses: { 200: [MerchantResponse, 'The merchant; the ETag is its revision.'] },
@@ -131,7 +129,6 @@ export class AdminMerchantsController {
   @Patch(':id')
   @ApiRoute({
     id: 'adminUpdateMerchant',
-    tag: TAG,
     summary: 'Change the settings of a merchant',
     scopes: ['merchants:write'],
     responses: {
@@ -145,7 +142,7 @@ export class AdminMerchantsController {
     @ValidBody() { name, ip_allow_list, embedding, limits, ...body }: MerchantBody,
   ): Promise<Reply> {
     const change = { name, ip_allow_list, embedding, limits };
-    // Undefined members are dropped, because the parameters are recorded as JSON.
+    // The parameters are recorded as JSON, without undefined members.
     const parameters = JSON.parse(JSON.stringify(change)) as typeof change;
     return this.request(200, new UpdateMerchant(write.subject.id, parameters), toWrite(write, body));
   }
@@ -153,7 +150,6 @@ export class AdminMerchantsController {
   @Post(':id/suspend')
   @ApiRoute({
     id: 'adminSuspendMerchant',
-    tag: TAG,
     summary: 'Suspend a merchant',
     description:
       'Stops both APIs, both pages and deliveries at once. Another person has to confirm it within 24 hours.',
@@ -167,7 +163,6 @@ export class AdminMerchantsController {
   @Post(':id/reinstate')
   @ApiRoute({
     id: 'adminReinstateMerchant',
-    tag: TAG,
     summary: 'End the suspension of a merchant',
     scopes: ['merchants:write'],
     responses: {

@@ -1,12 +1,13 @@
+import { ApiTags } from '@nestjs/swagger';
 import { ApiProperty, Field, ResourceOf, PageOf } from '../../../../platform/dto/field.js';
-import { oneOf, text, UUID, TIME } from '../../../../platform/dto/rules.js';
+import { nullable, oneOf, text, UUID, TIME } from '../../../../platform/dto/rules.js';
 import { WriteBody, PendingResponse, toWrite, written } from '../../../../platform/http/admin/writes.js';
+import { OPERATOR_STATUSES } from '../../domain/operator.js';
 import { ROLES, SCOPES } from '../../domain/roles.js';
 import { label } from './rules.js';
 import {
   DIRECTORY_VIEW,
   DisplayedOperator,
-  OPERATOR_STATUSES,
   OperatorsQuery,
   OperatorsView,
 } from '../../views/directory-projection.js';
@@ -53,12 +54,11 @@ class OperatorWritten extends OperatorResponse {
 class OperatorsResponse extends PageOf('operators', DisplayedOperator) {}
 
 class WhoamiActor {
-  /** The operator, or null for the shell of the machine. */
+  /** The operator; null for the shell of the machine. */
   @ApiProperty(UUID) operator_id!: string | null;
   @ApiProperty({ type: 'string' }) name!: string;
 
-  @ApiProperty({ ...UUID, nullable: true, description: 'Null in a session of the console.' })
-  credential_id!: string | null;
+  @ApiProperty(nullable(UUID, 'Null in a session of the console.')) credential_id!: string | null;
 }
 
 class WhoamiResponse {
@@ -66,10 +66,8 @@ class WhoamiResponse {
   @ApiProperty({ type: 'string', enum: [...ROLES] }) role!: string | null;
   @ApiProperty({ type: 'array', items: { type: 'string', enum: [...SCOPES] } }) scopes!: readonly string[];
 
-  @ApiProperty({ type: 'array', items: UUID, nullable: true, description: 'Null: all.' })
-  merchants!: readonly string[] | null;
-
-  @ApiProperty({ ...TIME, nullable: true }) expires_at!: string | null;
+  @ApiProperty(nullable({ type: 'array', items: UUID }, 'Null: all.')) merchants!: readonly string[] | null;
+  @ApiProperty(nullable(TIME)) expires_at!: string | null;
 }
 
 @AdminController('whoami')
@@ -95,9 +93,7 @@ export class AdminWhoamiController {
   }
 }
 
-const TAG = 'Admin: operators';
-
-/** The persons who operate the service (admin-api.md 3). */
+@ApiTags('Admin: operators')
 @AdminController('operators')
 export class AdminOperatorsController {
   constructor(
@@ -108,7 +104,6 @@ export class AdminOperatorsController {
   @Get()
   @ApiRoute({
     id: 'adminListOperators',
-    tag: TAG,
     summary: 'List operators, newest first',
     scopes: ['operators:read'],
     responses: listed(OperatorsResponse),
@@ -122,7 +117,6 @@ export class AdminOperatorsController {
   @Post()
   @ApiRoute({
     id: 'adminCreateOperator',
-    tag: TAG,
     summary: 'Create an operator',
     description: 'The approval returns login_url once, with which the person enrols a passkey.',
     scopes: ['operators:write'],
@@ -140,7 +134,7 @@ export class AdminOperatorsController {
     const id = write.idempotency.id('operator');
     const command = new CreateOperator(id, { name, email, role });
     const outcome = await this.operations.request(command, { ...toWrite(write, body), merchantId: null });
-    // The link of an approved one is for who approved it, also where a repeat of the request executes it.
+    // The link of an approved operation is for its approver, also where a repeat of the request executes it.
     const isOwn = outcome.operation.approval !== 'required';
     return written(outcome, 201, async (result) => ({
       operator: await this.operators.get(id),
@@ -151,7 +145,6 @@ export class AdminOperatorsController {
   @Get(':id')
   @ApiRoute({
     id: 'adminGetOperator',
-    tag: TAG,
     summary: 'Get an operator',
     scopes: ['operators:read'],
     responses: { 200: [OperatorResponse, 'The operator; the ETag is its revision.'] },
@@ -164,7 +157,6 @@ export class AdminOperatorsController {
   @Patch(':id')
   @ApiRoute({
     id: 'adminUpdateOperator',
-    tag: TAG,
     summary: 'Change the role of an operator, disable or enable it',
     description: 'Every key and session of a disabled person is refused with 401.',
     scopes: ['operators:write'],

@@ -9,7 +9,7 @@ import { canonicalCidrs } from '../../application/allow-lists.js';
 
 const MAX_ITEMS = 100;
 
-/** Up to 100 strings, each of which `item` accepts. */
+/** An array of up to 100 items. */
 export function listOf(item: Rule): Rule {
   return {
     schema: { type: 'array', items: item.schema, maxItems: MAX_ITEMS },
@@ -32,7 +32,7 @@ export const label: Rule = text({ minLength: 1, maxLength: MAX_LABEL }, (value) 
 
 const MAX_TOKEN = 512;
 
-/** A secret that leaked, with whatever was copied around it. */
+/** A leaked secret, with the text around it in the place of its discovery. */
 export const leakedToken: Rule = text({ minLength: 1, maxLength: MAX_TOKEN }, (value) =>
   tidy(value) !== '' && value.length <= MAX_TOKEN
     ? tidy(value)
@@ -59,9 +59,7 @@ function findFault<T>(read: () => T): T | Fault {
 
 const MAX_URL = 2048;
 
-/**
- * The place at which a secret was found: an https address without user, query and fragment, which may contain a secret.
- */
+/** An https address. Its user, query and fragment are dropped, because they may contain a secret. */
 export const place: Rule = text({ minLength: 1, maxLength: MAX_URL, format: 'uri' }, (value) => {
   if (!URL.canParse(value)) return new Fault('must be an https address');
   const { protocol, origin, pathname } = new URL(value);

@@ -14,9 +14,9 @@ import { type OidcAttempt, OidcLogin, returnPath } from '../../adapters/oidc-log
 import { Passkeys, People } from '../../application/console/people.js';
 import type { KnownOperator } from '../../domain/operator.js';
 import { ConsoleSessionTable, LoginSecrets, type LoginFacts } from '../../store/console-sessions.js';
-import { AdminAuthentication, type ConsoleSession } from '../admin/admin-authentication.js';
+import { AdminAuthentication } from '../admin/admin-authentication.js';
 import { effectiveScopes, SCOPES } from '../../domain/roles.js';
-import { ConsoleSite } from '../page-site.js';
+import { ConsoleSite, PageReply } from '../page-site.js';
 import { accessConfig, type AccessConfig } from '../../settings.js';
 import { OPERATIONS } from '../../../../platform/operations/operation.js';
 import { sendApplication } from '../../../../platform/http/pages/document.js';
@@ -24,7 +24,7 @@ import { sendApplication } from '../../../../platform/http/pages/document.js';
 const OIDC_COOKIE = 'console-oidc';
 const OIDC_PLACE = 'console oidc attempt';
 const OIDC_SECONDS = 600;
-/** A session enrols a further passkey this long after its login. */
+/** The time after a login in which the session may enrol another passkey. */
 const FRESH_MS = 300_000;
 
 const BAD_LINK = { status: 401, title: 'Invalid link', detail: 'The link has expired or was used' };
@@ -49,7 +49,7 @@ class EnrolBody extends EnrolOptionsBody {
   @Field(freeForm, { description: "The browser's response (WebAuthn)." }) response!: object;
 }
 
-/** The console: its document, ways to sign in, and the session of the person at the browser (admin-api.md 5). */
+/** The document of the console, its logins and the session of the person at the browser (admin-api.md 5). */
 @PageController(CONSOLE_PAGE)
 export class ConsoleController {
   constructor(
@@ -73,13 +73,10 @@ export class ConsoleController {
     return this.passkeys.loginOptions(this.site.findOrigin(request));
   }
 
-  /** The body is what the browser responds with. */
+  /** The body is the browser's WebAuthn response. */
   @Post('login/passkey')
   @HttpCode(204)
-  async passkey(
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<void> {
+  async passkey(@Req() request: FastifyRequest, @PageReply() reply: FastifyReply): Promise<void> {
     this.arrive(request);
     this.requirePasskeys();
     const response = (request.body ?? {}) as object;
@@ -92,54 +89,44 @@ export class ConsoleController {
   @HttpCode(204)
   async link(
     @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @PageReply() reply: FastifyReply,
     @ValidBody() { token }: OneTimeToken,
   ): Promise<void> {
     this.arrive(request);
     if (this.config.mode !== 'sandbox') throw DomainError.notFound('Page');
-    await this.signIn(request, reply, await this.toPerson(await this.secrets.take('link', token)), {
-      method: 'link',
-    });
+    const person = await this.toPerson(await this.secrets.take('link', token));
+    await this.signIn(request, reply, person, { method: 'link' });
   }
 
   @Post('enrol/options')
   @HttpCode(200)
-  async enrolOptions(
-    @Req() request: FastifyRequest,
-    @ValidBody() { token }: EnrolOptionsBody,
-  ): Promise<object> {
+  async enrolOptions(@Req() request: FastifyRequest, @ValidBody() { token }: EnrolOptionsBody) {
     this.arrive(request);
-    const person =
-      token === undefined
-        ? (await this.freshSession(request)).person
-        : await this.toPerson(await this.secrets.find('link', token));
+    const { person } = await this.enrolling(request, token);
     return this.passkeys.enrolOptions(person, this.site.findOrigin(request));
   }
 
-  /** Adds the passkey and signs in with it. The link is used up by a passkey that verifies, not by a failed attempt. */
+  /** Adds the passkey and signs in with it. A passkey that verifies uses up the link; a failed attempt does not. */
   @Post('enrol')
   @HttpCode(204)
   async enrol(
     @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @PageReply() reply: FastifyReply,
     @ValidBody() { token, response }: EnrolBody,
   ): Promise<void> {
     this.arrive(request);
     const origin = this.site.findOrigin(request);
-    if (token === undefined) {
-      const { person, session_id: sessionId } = await this.freshSession(request);
-      const passkey = await this.passkeys.verifyEnrolment(person.operatorId, response, origin);
-      const by = { reason: 'enrolled in a session of the console', address: request.ip, sessionId };
-      await this.people.addPasskey(person, passkey, by);
-      return;
-    }
-    const person = await this.toPerson(await this.secrets.find('link', token));
-    const verified = await this.passkeys.verifyEnrolment(person.operatorId, response, origin);
+    const { person, session_id: sessionId } = await this.enrolling(request, token);
+    const passkey = await this.passkeys.verifyEnrolment(person.operator_id, response, origin);
     // One of two concurrent attempts with one link adds its passkey.
-    await this.toPerson(await this.secrets.take('link', token));
-    const by = { reason: 'enrolled with a one-time link', address: request.ip, sessionId: null };
-    await this.people.addPasskey(person, verified, by);
-    await this.signIn(request, reply, person, { method: 'passkey' });
+    if (token !== undefined) await this.toPerson(await this.secrets.take('link', token));
+    const reason = token === undefined ? 'in a session of the console' : 'with a one-time link';
+    await this.people.addPasskey(person, passkey, {
+      reason: `enrolled ${reason}`,
+      address: request.ip,
+      sessionId,
+    });
+    if (token !== undefined) await this.signIn(request, reply, person, { method: 'passkey' });
   }
 
   @Get('login/oidc')
@@ -151,7 +138,8 @@ export class ConsoleController {
     this.limits.take(request.ip, 'console', 'login');
     const former = (await this.authentication.findSession(request))?.session_id ?? null;
     const from = { returnTo: returnPath(returnTo), former };
-    const { url, attempt } = await this.oidc.begin(this.redirectUri(request), from);
+    const redirectUri = `${this.site.findOrigin(request)}/login/oidc/callback`;
+    const { url, attempt } = await this.oidc.begin(redirectUri, from);
     const sealed = this.sealer.seal(
       JSON.stringify({ ...attempt, until: Date.now() + OIDC_SECONDS * 1000 }),
       OIDC_PLACE,
@@ -171,34 +159,34 @@ export class ConsoleController {
     reply.redirect(returnPath(attempt.returnTo), 303);
   }
 
-  /** Returns the person. `decisions` lists the operations that this person may approve or reject as the second one. */
+  /** Returns the person. `decisions` lists the operations that the person may approve or reject. */
   @Get('session')
   async session(@Req() request: FastifyRequest) {
     const { person, method, authenticated_at, idle_expires_at, expires_at } =
       await this.authentication.session(request);
-    const { operatorId: id, name, email, role } = person;
+    const { operator_id: id, name, email, role } = person;
     const scopes = effectiveScopes(SCOPES, role);
     return {
       operator: { id, name, email, role },
       scopes: [...scopes],
-      decisions: this.decisionsWith(scopes),
+      // A role that may approve an operation has all scopes that the operation grants.
+      decisions: [...OPERATIONS.values()]
+        .filter(({ secondPerson, scope }) => secondPerson && scopes.has(scope))
+        .map(({ name }) => name),
       ...{ method, authenticated_at, idle_expires_at, expires_at, read_only: this.config.consoleReadOnly },
     };
   }
 
-  /** Ends the session. A repeat is no error. */
+  /** A repeat is no error. */
   @Post('logout')
   @HttpCode(204)
-  async logout(
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<void> {
+  async logout(@Req() request: FastifyRequest, @PageReply() reply: FastifyReply): Promise<void> {
     this.site.requireOwnOrigin(request);
     await this.endSession(request);
     this.site.clearSession(reply);
   }
 
-  /** The document at every path that no other route has: its script finds the page by the path. */
+  /** Serves the document at every other path; its script finds the page by the path. */
   @Get(['/', '*'])
   open(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     const { mode, consoleIdleSeconds: idle_seconds } = this.config;
@@ -206,25 +194,18 @@ export class ConsoleController {
     sendApplication(request, reply, CONSOLE_PAGE, { title: 'Disburse console', facts });
   }
 
-  /** Requires the console's own origin and the limits of visitors, because anybody may call these routes. */
+  /** Requires the console's own origin and applies the rate limits of visitors: these routes are public. */
   private arrive(request: FastifyRequest): void {
     this.site.requireOwnOrigin(request);
     this.limits.take(request.ip, 'console', 'login');
   }
 
-  /**
-   * Refuses passkeys where an identity provider is set, because people who left could keep one. A one-time link
-   * remains.
-   */
+  /** Refuses passkeys with an identity provider, because former operators could keep one. One-time links remain. */
   private requirePasskeys(): void {
     if (this.oidc.isConfigured) throw new Refusal(NO_PASSKEYS);
   }
 
-  private redirectUri(request: FastifyRequest): string {
-    return `${this.site.findOrigin(request)}/login/oidc/callback`;
-  }
-
-  /** Throws Refusal (401) for a callback that this browser did not start, or not lately. */
+  /** Throws Refusal (401) for a callback that this browser did not start within {@link OIDC_SECONDS}. */
   private openAttempt(request: FastifyRequest): OidcAttempt {
     const sealed = this.site.read(request, OIDC_COOKIE);
     try {
@@ -244,7 +225,10 @@ export class ConsoleController {
     return person;
   }
 
-  private async freshSession(request: FastifyRequest): Promise<ConsoleSession> {
+  /** Returns the person who enrols a passkey, by a one-time link or the present session. */
+  private async enrolling(request: FastifyRequest, token: string | undefined) {
+    if (token !== undefined)
+      return { person: await this.toPerson(await this.secrets.find('link', token)), session_id: null };
     this.requirePasskeys();
     const session = await this.authentication.session(request);
     if (this.config.consoleReadOnly) throw new Refusal(READ_ONLY);
@@ -252,15 +236,15 @@ export class ConsoleController {
     return session;
   }
 
-  /** The former session of the browser ends: a token from before the login is worth nothing after it. */
+  /** Ends the former session of the browser, so that its token is invalid after the login. */
   private async signIn(
     request: FastifyRequest,
     reply: FastifyReply,
-    { operatorId }: KnownOperator,
+    { operator_id }: KnownOperator,
     login: Omit<LoginFacts, 'address'>,
   ): Promise<void> {
     await this.endSession(request);
-    const token = await this.sessions.open(operatorId, { ...login, address: request.ip });
+    const token = await this.sessions.open(operator_id, { ...login, address: request.ip });
     this.site.setSession(reply, token, this.config.consoleSessionSeconds);
   }
 
@@ -268,12 +252,5 @@ export class ConsoleController {
     const token = this.site.session(request);
     const session = token === null ? null : await this.sessions.find(token, false);
     if (session !== null) await this.sessions.end(session.session_id);
-  }
-
-  /** Returns the decisions of these scopes. A role that may approve has all scopes that an operation grants. */
-  private decisionsWith(scopes: ReadonlySet<string>): readonly string[] {
-    return [...OPERATIONS.values()]
-      .filter(({ secondPerson, scope }) => secondPerson && scopes.has(scope))
-      .map(({ name }) => name);
   }
 }

@@ -15,7 +15,7 @@ import { PortalSessions } from '../../application/portal-sessions.js';
 import type { PortalSession } from '../../domain/portal-session.js';
 import { PortalUses } from '../../store/credential-uses.js';
 import { truth } from '../admin/rules.js';
-import { PortalSite } from '../page-site.js';
+import { PageReply, PortalSite } from '../page-site.js';
 import { PortalAuthentication } from './portal-authentication.js';
 
 const BAD_CODE = {
@@ -26,11 +26,11 @@ const BAD_CODE = {
 
 class EntryCode {
   @Field(text({ maxLength: 128 })) code!: string;
-  /** The person leaves the portal of another merchant. */
+  /** True: the person leaves the portal of another merchant. */
   @Field(truth, { optional: true }) replace?: boolean;
 }
 
-/** The document of the portal at every path of its pages, and how its session begins and ends (admin-api.md 6). */
+/** The document of the portal at every path of its pages, and the start and end of its session (admin-api.md 6). */
 @PageController(PORTAL_PAGE)
 export class PortalPageController {
   constructor(
@@ -53,7 +53,7 @@ export class PortalPageController {
   @HttpCode(204)
   async enter(
     @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @PageReply() reply: FastifyReply,
     @ValidBody() { code, replace = false }: EntryCode,
   ): Promise<void> {
     this.site.requireOwnOrigin(request);
@@ -69,13 +69,10 @@ export class PortalPageController {
     this.site.setSession(reply, token, seconds);
   }
 
-  /** Ends the session. A repeat is no error. */
+  /** A repeat is no error. */
   @Post('logout')
   @HttpCode(204)
-  async logout(
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<void> {
+  async logout(@Req() request: FastifyRequest, @PageReply() reply: FastifyReply): Promise<void> {
     this.site.requireOwnOrigin(request);
     const session = await this.authentication.session(request);
     if (session !== null) await this.revoke(session, request, 'POST /logout');

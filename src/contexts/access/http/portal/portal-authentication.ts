@@ -1,24 +1,20 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { PortalCallers, type PortalCaller } from '../../../../platform/http/admin/portal.guard.js';
-import {
-  MERCHANT_DIRECTORY,
-  type MerchantProfile,
-  type MerchantDirectory,
-} from '../../../../platform/http/merchant-directory.js';
+import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../../../platform/http/merchant-directory.js';
 import { VisitorLimits } from '../../../../platform/http/pages/visitors.js';
 import { Refusal, SUSPENDED } from '../../../../platform/http/problem.js';
 import { PortalSessions } from '../../application/portal-sessions.js';
 import type { PortalSession } from '../../domain/portal-session.js';
 import { PortalUses } from '../../store/credential-uses.js';
-import { PortalSite, isActivity } from '../page-site.js';
+import { PortalSite, isActivity, isWrite } from '../page-site.js';
 
 const SESSION_ENDED = { status: 401, title: 'Invalid session', detail: 'The session has ended' };
 
-/** A merchant's people see the personal data in the orders of the merchant, in reads that the portal shares with operators. */
+/** The scope of personal data in reads that the portal shares with operators: the data is the merchant's own. */
 const OWN_PERSONAL_SCOPE = 'users_personal:read';
 
-/** Identifies persons of merchants by their session, which is read with each request: one that is revoked ends at once. */
+/** Identifies persons of merchants by their session. Each request reads it, so that a revocation takes effect at once. */
 @Injectable()
 export class PortalAuthentication extends PortalCallers {
   constructor(
@@ -34,10 +30,12 @@ export class PortalAuthentication extends PortalCallers {
   async admit(request: FastifyRequest): Promise<PortalCaller> {
     const { edge, ip } = request;
     const session = await this.session(request);
-    const merchant = session && (await this.findMerchant(session, isActivity(request)));
+    // A session that was idle for too long has ended.
+    const lives = session && (await this.uses.find(session.session_id, isActivity(request)));
+    const merchant = lives ? await this.merchants.find(session.merchant_id) : null;
     if (!session || !merchant) throw new Refusal(SESSION_ENDED);
     this.limits.take(ip, session.merchant_id, session.session_id);
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
+    if (isWrite(request)) {
       this.site.requireOwnOrigin(request);
       if (merchant.status === 'suspended') throw new Refusal(SUSPENDED);
     }
@@ -49,12 +47,6 @@ export class PortalAuthentication extends PortalCallers {
   async session(request: FastifyRequest): Promise<PortalSession | null> {
     const token = this.site.session(request);
     return token === null ? null : this.sessions.find(token);
-  }
-
-  /** Returns null also for a session that was idle for too long. */
-  private async findMerchant(session: PortalSession, uses: boolean): Promise<MerchantProfile | null> {
-    const { session_id, merchant_id } = session;
-    return (await this.uses.find(session_id, uses)) ? this.merchants.find(merchant_id) : null;
   }
 }
 

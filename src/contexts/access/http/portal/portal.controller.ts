@@ -36,10 +36,7 @@ class NewPortalKey {
   @Field(instant, { optional: true, nullable: true }) expires_at?: Date | null;
 }
 
-/**
- * Who is in the portal, how much of its limit the merchant uses, and writes of its keys (admin-api.md 6): operators write
- * with a reason, a merchant's people without.
- */
+/** The session, the use of the rate limit, and writes of keys, which need no reason from a merchant (admin-api.md 6). */
 @PortalController()
 export class PortalMerchantController {
   constructor(
@@ -63,19 +60,18 @@ export class PortalMerchantController {
     };
   }
 
-  /** Requests of the merchant against its limit. */
   @Get('usage')
   @PortalScopes('usage:read')
   async usage(@MerchantOfRequest() merchant: ApiCaller) {
     const { limit, used: leased, resetsAt } = await this.limits.usage(merchant);
-    // Processes lease more than they use. The first request arrived a little before the window began.
+    // Processes lease more than they use. The first request arrives a little before the window begins.
     const from = (resetsAt ?? 0) - (WINDOW_SECONDS + 1) * 1000;
     const used = await this.requests.since(merchant.merchantId, from, leased);
     const resets_at = resetsAt === null ? null : new Date(resetsAt).toISOString();
     return { limit, used, resets_at, days: await this.requests.days(merchant.merchantId) };
   }
 
-  /** Issues a key of kind `payouts`. `secret` is in this response alone; a repeat gets it too, for a day. */
+  /** Issues a key of kind `payouts`. Only this response has the `secret`, for a day also in a repeat. */
   @Post('keys')
   @HttpCode(201)
   @PortalScopes('keys:write')

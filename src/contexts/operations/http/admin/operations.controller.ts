@@ -1,3 +1,4 @@
+import { ApiTags } from '@nestjs/swagger';
 import { Get, Inject, Post } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import {
@@ -29,7 +30,6 @@ import { ApiProperty, Field, PageOf } from '../../../../platform/dto/field.js';
 import { UUID } from '../../../../platform/dto/rules.js';
 import { reasonRule } from '../../../../platform/http/admin/writes.js';
 
-/** Body of a decision. */
 class DecisionBody {
   @Field(reasonRule, { description: 'Why, without personal data: it is kept for ever.' }) reason!: string;
 }
@@ -51,8 +51,7 @@ class DecisionResponse extends WrittenResponse {
 
 class OperationsResponse extends PageOf('operations', DisplayedOperation) {}
 
-const TAG = 'Admin: operations';
-/** A session decides only so long after its login. */
+/** The maximum age of the login of a session that decides. */
 const FRESH_LOGIN_MS = 5 * 60_000;
 /** The console reads the title. */
 const LOGIN_REQUIRED = {
@@ -62,7 +61,6 @@ const LOGIN_REQUIRED = {
 };
 
 const DECISION = {
-  tag: TAG,
   description:
     "Needs the operation's own scope, and the scopes that it gives; in the console, a login within the last 5 minutes.",
   scopes: [],
@@ -75,7 +73,7 @@ const DECISION = {
   },
 } as const;
 
-/** admin-api.md 4 */
+@ApiTags('Admin: operations')
 @AdminController('operations')
 export class AdminOperationsController {
   constructor(
@@ -88,7 +86,6 @@ export class AdminOperationsController {
   @Get()
   @ApiRoute({
     id: 'adminListOperations',
-    tag: TAG,
     summary: 'List operations, newest first',
     scopes: ['operations:read'],
     responses: listed(OperationsResponse),
@@ -101,7 +98,6 @@ export class AdminOperationsController {
   @Get(':id')
   @ApiRoute({
     id: 'adminGetOperation',
-    tag: TAG,
     summary: 'Get an operation',
     scopes: ['operations:read'],
     responses: { 200: [OperationResponse, 'The operation.'], 404: 'There is no such operation.' },
@@ -152,7 +148,7 @@ export class AdminOperationsController {
     return this.decide('confirm', id, write, reason);
   }
 
-  /** Decides. The login of a new operator is the only result that is for the person who approves. */
+  /** The login of a new operator is the only result for the approver. */
   private async decide(
     decision: 'approve' | 'reject' | 'confirm',
     id: string,
@@ -169,7 +165,7 @@ export class AdminOperationsController {
   }
 }
 
-/** The reads and changes of the merchant's data by operators, open to every session (admin-api.md 6). */
+/** The reads and changes of the merchant's data by operators, for every session of the portal (admin-api.md 6). */
 @PortalController('lookups')
 export class PortalLookupsController {
   constructor(private readonly lookups: LookupsView) {}

@@ -14,7 +14,7 @@ interface Search {
   readonly find: (query: SearchQuery) => Promise<readonly Found[]>;
 }
 
-/** A search of providers that each have one of these methods. */
+/** A search over providers with one of these methods each. */
 function searching(...searches: Search[]) {
   const providers = searches.map(({ scope, find }) => {
     class Provider {
@@ -39,7 +39,7 @@ const caller = (merchants: readonly string[] | null, ...scopes: string[]) => ({
 });
 
 describe('a search', () => {
-  it('shows only what the scopes of the caller let it read, and does not search for the rest', async () => {
+  it('returns only results within the scopes of the caller, and searches for no others', async () => {
     let searched = 0;
     const search = searching(
       { scope: 'payouts:read', find: async () => [found('payout', 'p', 'm')] },
@@ -55,7 +55,7 @@ describe('a search', () => {
     expect(searched).toBe(0);
   });
 
-  it('shows a key that is confined to merchants nothing of others, nor of the service', async () => {
+  it('returns no results of other merchants or of the service to a confined key', async () => {
     const all = [found('user', 'a', 'm1'), found('user', 'b', 'm2'), found('operator', 'c', null)];
     const search = searching({ scope: 'users:read', find: async () => all });
     expect(await search.find(caller(['m2'], 'users:read'), 'x')).toEqual([all[1]]);
@@ -73,7 +73,7 @@ describe('a search', () => {
     );
   });
 
-  it('lets each context search within the merchants of the caller, so that no other fills the page', async () => {
+  it('searches within the merchants of the caller, so that others do not fill the page', async () => {
     const queries: unknown[] = [];
     const search = searching({
       scope: 'users:read',
@@ -100,7 +100,7 @@ describe('a search', () => {
     ['+١ ٥٥٥ ٠٠٠ ١١١١', null, '+15550001111'],
     ['\u200b0e8ddec7-5ac1-4e55-8ae3-1d2f3a4b5c6d', '0e8ddec7-5ac1-4e55-8ae3-1d2f3a4b5c6d', null],
     ['customer-17', null, null],
-  ])('recognises what %s is', (q, uuid, phoneNumber) => {
+  ])('recognises %s', (q, uuid, phoneNumber) => {
     expect(searchText(q)).toMatchObject({ uuid, phoneNumber });
   });
 });

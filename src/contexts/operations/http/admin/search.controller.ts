@@ -5,7 +5,7 @@ import { Fault } from '../../../../kernel/fault.js';
 import { isUuid } from '../../../../kernel/ids.js';
 import { asciiDigits, tidy } from '../../../../kernel/typed-text.js';
 import { ApiProperty, Field, Many } from '../../../../platform/dto/field.js';
-import { text, UUID } from '../../../../platform/dto/rules.js';
+import { nullable, text, UUID } from '../../../../platform/dto/rules.js';
 import { AdminController, Caller, type AdminCaller } from '../../../../platform/http/admin/admin.guard.js';
 import { ListQuery } from '../../../../platform/http/decorators.js';
 import { Reads } from '../../../../platform/http/reads.js';
@@ -19,7 +19,7 @@ const MAX_CHARACTERS = 255;
 class SearchParameters {
   @Field(
     text({ minLength: 1, maxLength: MAX_CHARACTERS }, (value) => {
-      // PostgreSQL holds neither.
+      // PostgreSQL stores neither.
       if (/[\0\p{Cs}]/u.test(value)) return new Fault('must not contain control characters');
       const length = [...tidy(value)].length;
       return length < 1 || length > MAX_CHARACTERS
@@ -37,7 +37,7 @@ class SearchParameters {
 class SearchResult {
   @ApiProperty({ type: 'string', examples: ['payout'] }) kind!: string;
   @ApiProperty({ type: 'string' }) id!: string;
-  @ApiProperty({ ...UUID, nullable: true }) merchant_id!: string | null;
+  @ApiProperty(nullable(UUID)) merchant_id!: string | null;
   @ApiProperty({ type: 'string', description: 'One line for people, without personal data.' }) title!: string;
 }
 
@@ -48,7 +48,7 @@ class SearchResponse {
 const MAX_RESULTS = 20;
 const TIMEOUT_MS = 5000;
 
-/** Digits with the usual separators, in the international form. */
+/** The international form, with the usual separators. */
 const PHONE_NUMBER = /^\+[0-9][0-9 ().-]{5,30}$/;
 
 /** Finds exact matches in all contexts (`GET /search`, admin-api.md 3). */
@@ -62,7 +62,7 @@ export class AdminSearchController implements OnModuleInit {
     this.searches = Searches.discover(this.discovery);
   }
 
-  /** Returns at most 20 results that the caller may read. Throws `unavailable` when it takes too long. */
+  /** Throws `unavailable` after a timeout. */
   @Get()
   @ApiRoute({
     id: 'adminSearch',
@@ -96,9 +96,9 @@ export class AdminSearchController implements OnModuleInit {
   }
 }
 
-/** Recognises the kinds of text for which contexts search. */
+/** Parses the kinds of text for which contexts search. */
 export function searchText(q: string): Pick<SearchQuery, 'text' | 'uuid' | 'phoneNumber'> {
-  // The plus of a phone number arrives as a blank where it is not escaped.
+  // An unescaped plus of a phone number arrives as a blank.
   const text = tidy(q.replace(/^ (?=[0-9][0-9 ().-]{5,30}$)/, '+'));
   const number = asciiDigits(text);
   return {

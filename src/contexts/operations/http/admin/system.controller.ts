@@ -1,5 +1,5 @@
 import { Get, Inject, Param, Post } from '@nestjs/common';
-import { ApiParam } from '@nestjs/swagger';
+import { ApiParam, ApiTags } from '@nestjs/swagger';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { AdminController, WriteBy, type AdminWrite } from '../../../../platform/http/admin/admin.guard.js';
 import { type SealingConfig, sealingConfig } from '../../../../platform/config/config.js';
@@ -20,8 +20,7 @@ import { toMasterKeys } from '../../../../platform/sealing/key-ring.js';
 import { SystemResponse, SystemStatus } from '../../application/system-status.js';
 import { WrittenResponse } from './operations.controller.js';
 
-const TAG = 'Admin: system';
-/** The form of names of subscriptions and event types. */
+/** The names of subscriptions and event types. */
 const NAME = /^[a-z][a-z0-9_.]{0,99}$/;
 const Name = (name: string): MethodDecorator => ApiParam({ name, schema: { type: 'string' } });
 
@@ -34,7 +33,7 @@ const APPROVED_FIRST = {
   ...REFUSED,
 } as const;
 
-/** admin-api.md 3: `/system`. */
+@ApiTags('Admin: system')
 @AdminController('system')
 export class AdminSystemController {
   constructor(
@@ -46,7 +45,6 @@ export class AdminSystemController {
   @Get()
   @ApiRoute({
     id: 'adminGetSystem',
-    tag: TAG,
     summary: 'Get the state of the service',
     description: 'Of all processes that reported themselves within the last minute. It is not wrapped.',
     scopes: ['system:read'],
@@ -63,7 +61,6 @@ export class AdminSystemController {
   @Name('name')
   @ApiRoute({
     id: 'adminRebuildProjection',
-    tag: TAG,
     summary: 'Rebuild a read model from the events, in the background',
     scopes: ['system:write'],
     responses: {
@@ -85,7 +82,6 @@ export class AdminSystemController {
   @Name('type')
   @ApiRoute({
     id: 'adminLetEventTypePass',
-    tag: TAG,
     summary: 'Let subscriptions pass events of a type that no version here knows',
     scopes: ['system:write'],
     responses: {
@@ -105,7 +101,6 @@ export class AdminSystemController {
   @Post('master_key/retire_former')
   @ApiRoute({
     id: 'adminRetireFormerMasterKey',
-    tag: TAG,
     summary: 'Let no master key but MASTER_KEY open the key ring',
     scopes: ['system:write'],
     responses: {
