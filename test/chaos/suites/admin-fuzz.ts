@@ -13,17 +13,17 @@ import { runFuzzer } from '../support/fuzz/run-fuzzer.js';
 import { Shared } from '../support/shared.js';
 import type { Suite } from '../support/suite.js';
 
-/** People with keys: each credential has 600 requests a minute, and a long run needs many. */
+/** The number of operators. Each credential has 600 requests a minute, and a long run needs many. */
 const PEOPLE = 4;
 const LONG_RUN = 20_000;
 const KEEP_MS = 3000;
-/** A busy machine must not cause 503 on reads. */
+/** Long enough that a busy machine causes no 503 on reads. */
 const READS_WAIT_MS = '30000';
 
 /**
- * `--count` fuzzed requests to every operation of the admin API in the service's own document and to every route of the
- * portal, by callers with each role, with one scope, confined to either of two merchants, and by strangers; some as broken
- * HTTP. All but what responses gave lately follows from `--seed`.
+ * Sends `--count` fuzzed requests to every operation of the admin API and every route of the portal. The callers have
+ * each role, a single scope, one of two merchants, or no credentials; some requests are broken HTTP. `--seed`
+ * determines everything except values from recent responses.
  */
 export const adminFuzz: Suite = async (options) => {
   const { count, verdict, say, sizes = {} } = options;
@@ -69,10 +69,7 @@ export const adminFuzz: Suite = async (options) => {
   }
 };
 
-/**
- * Gives each merchant new subjects and makes good what the fuzzer did to it, until it is enough. How often it could and
- * could not.
- */
+/** Gives each merchant new subjects and reverts changes of the fuzzer. Returns how often this succeeded and failed. */
 async function keepUp(
   { keepers, merchants }: AdminWorld,
   widgetUrl: string,
@@ -90,7 +87,7 @@ async function keepUp(
         await addVictims(keepers.first, merchant);
         done += 1;
       } catch {
-        // The fuzzer suspended the merchant again, or changed it at the same time.
+        // The fuzzer changed the merchant at the same time.
         failed += 1;
       }
       oracle.know(merchant);

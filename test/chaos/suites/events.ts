@@ -8,18 +8,18 @@ import type { EventVictim, Suite, SuiteOptions } from '../support/suite.js';
 
 const CLIENTS = 12;
 const BETWEEN_KILLS_MS = [50, 800] as const;
-/** One kill in so many hits a service that is still starting. */
+/** The share of kills that hit a starting service. */
 const DURING_START = 0.1;
 const RESPONSES_WITHIN_MS = 60_000;
-/** A forwarder that was killed is replaced after 16 s; its backlog and the provider's pauses are added to that. */
+/** A killed forwarder is replaced after 16 s; its backlog and the provider's pauses add to that. */
 const SETTLE_MS = 180_000;
-/** A run ends after so many kills for each that counts. */
+/** The maximum of kills per kill that counts. */
 const MAX_KILLS_PER_COUNT = 3;
 
 /**
- * `kill -9` as soon as a batch got its 202, under the load of two merchants. A kill counts when it found batches
- * that had a response and were not processed. In the end every accepted event is stored once, and nothing else is; each
- * was forwarded with its id; no batch is stuck.
+ * `kill -9` as soon as a batch got its 202, under the load of two merchants. A kill counts when it found accepted
+ * batches that were not processed. In the end each accepted event is stored once and forwarded with its id, and no
+ * batch is stuck.
  */
 export const events: Suite = async (options) => {
   const { count, verdict, say, kill } = options;
@@ -55,7 +55,7 @@ export const events: Suite = async (options) => {
   }
 };
 
-/** Waits for a 202 and kills at once; counts what is left; starts what was killed. */
+/** Kills at the next 202, counts the batches that are left, and restarts the process. */
 async function strike(
   { shared, service, worker }: EventsHarness,
   load: BatchLoad,

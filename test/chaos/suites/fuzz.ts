@@ -10,12 +10,12 @@ import { createUser } from '../support/payouts.js';
 import { Shared } from '../support/shared.js';
 import { percentile, type Suite } from '../support/suite.js';
 
-/** A response to another merchant meanwhile, however busy the machine is. */
+/** The bound of a response to another merchant, also on a busy machine. */
 const MAX_HONEST_MS = 30_000;
 
 /**
- * `--count` fuzzed requests to every operation of the service's own document, to unknown paths and to the widget: signed
- * ones with hostile contents, and broken HTTP. All of it follows from `--seed`; `--only N` sends the Nth alone.
+ * Sends `--count` fuzzed requests to every operation of the service's document, to unknown paths and to the widget:
+ * signed ones with hostile contents, and broken HTTP. `--seed` determines all of it; `--only N` sends the Nth alone.
  */
 export const fuzz: Suite = async (options) => {
   const { verdict, say, sizes = {} } = options;

@@ -6,8 +6,8 @@ import { seconds, type Suite } from '../support/suite.js';
 const AT_ONCE = 50;
 
 /**
- * `--count` generated interleavings of two operators at two processes, of which some are killed, on one subject that
- * changes meanwhile. All of it follows from `--seed`, but for the order in which calls at the same time come.
+ * Plays `--count` generated interleavings of two operators at two processes, some of which are killed, on one subject
+ * that changes meanwhile. `--seed` determines everything except the order of concurrent calls.
  */
 export const operations: Suite = async ({ count, verdict, say, sizes = {} }) => {
   const seed = sizes.seed ?? randomInt(1, 2 ** 31);

@@ -15,39 +15,37 @@ import { seconds, type Suite, type SuiteOptions } from '../support/suite.js';
 import type { Treasury } from '../support/treasury.js';
 import { Tally } from '../support/verdict.js';
 
-/** How long an order waits for its deposit, and how many are in progress at once. */
+/** The time that an order waits for its deposit. */
 const EXPIRY_SECONDS = 2;
 const AT_ONCE = 150;
 const SETTLE_MS = 300_000;
 const MAX_RETRIES = 10;
 const BLOCK_MS = 200;
 
-/** What merchants, the payer and time do to one order. Times are in milliseconds. */
+/** One action of a merchant, the payer or time on an order. */
 interface Step {
   readonly kind: 'cancel' | 'mark_as_paid' | 'refresh' | 'deposit';
-  /** After the order was created; relative to its end when the interleaving is of its end. */
+  /** Milliseconds after the creation of the order, or relative to its end. */
   readonly atMs: number;
-  /** Which of the two processes gets the request. */
   readonly process: 0 | 1;
-  /** Of a deposit: its share of the amount, in hundredths. */
+  /** The share of the amount that a deposit pays, in hundredths. */
   readonly hundredths: number;
 }
 
 interface Interleaving {
-  /** Around the order's end, not its beginning. */
   readonly atTheEnd: boolean;
   readonly steps: readonly Step[];
 }
 
 const MAX_STEPS = 8;
-/** So far apart, at most, are the first and the last step. */
+/** The maximum between the first and the last step. */
 const BEGINNING_MS = 60;
 const END_MS = 250;
 const KINDS = ['cancel', 'mark_as_paid', 'refresh', 'refresh', 'deposit', 'deposit'] as const;
-/** Too little, halves that are enough together, exact, too much, more than the pair's maximum. */
+/** Too little, halves that add up, exact, too much, more than the pair's maximum. */
 const HUNDREDTHS = [1, 30, 50, 50, 70, 100, 100, 100, 150, 6000] as const;
 
-/** Two to {@link MAX_STEPS} steps, all of them following from the generator. */
+/** Generates two to {@link MAX_STEPS} steps. */
 function interleaving(random: Random): Interleaving {
   const atTheEnd = random.chance(0.4);
   const steps = Array.from({ length: 2 + random.below(MAX_STEPS - 1) }, (): Step => {
@@ -62,7 +60,7 @@ function interleaving(random: Random): Interleaving {
   return { atTheEnd, steps: steps.sort((a, b) => a.atMs - b.atMs) };
 }
 
-/** A response to a merchant about an order; times are of `performance.now()`. */
+/** A response to a merchant about an order, with times of `performance.now()`. */
 interface Reply {
   readonly kind: Step['kind'];
   readonly status: number;
@@ -72,8 +70,8 @@ interface Reply {
 }
 
 /**
- * `--count` generated interleavings: cancel, mark_as_paid, refresh, deposits (pending at first) and expiry meet on one
- * order each, half at one process and half at another. All of it follows from `--seed`.
+ * Plays `--count` generated interleavings: cancel, mark_as_paid, refresh, deposits and expiry meet on one order each,
+ * at two processes. `--seed` determines all of it.
  */
 export const orderRaces: Suite = async (options) => {
   const { count, verdict, say, sizes = {} } = options;
@@ -169,7 +167,7 @@ class Race {
     return { kind, status, order: orderOf(response), sentAt, receivedAt: performance.now() };
   }
 
-  /** As merchants do: a 503 changed nothing, and is tried again when its Retry-After says so. */
+  /** Retries a 503 after its Retry-After, as merchants do. */
   private async retried(name: string, send: () => Promise<ApiResponse>) {
     for (let left = MAX_RETRIES; ; left -= 1) {
       const sentAt = performance.now();
@@ -181,7 +179,7 @@ class Race {
     }
   }
 
-  /** Pending until the next block is mined. */
+  /** Broadcasts a deposit, which is pending until the next block. */
   private async deposit({ id, amount_from, deposit_address }: Order, step: Step): Promise<null> {
     const minor = (toMinorUnits(amount_from) * BigInt(step.hundredths)) / 100n;
     this.tally.add('deposit');
@@ -190,7 +188,7 @@ class Race {
     return null;
   }
 
-  /** Every response has a status of the order's history, and none is older than that of an earlier response. */
+  /** Every response has a status of the order's history, and no response is older than an earlier one. */
   async checkResponses(): Promise<void> {
     const { verdict } = this.options;
     const histories = await historiesOf(this.pool);

@@ -8,20 +8,20 @@ import { OrderLoad } from '../support/orders/order-load.js';
 import { Shared } from '../support/shared.js';
 import { between, type Suite, type SuiteOptions } from '../support/suite.js';
 
-/** Erasures have further points, which no order reaches: exchange-erasure kills there. */
+/** exchange-erasure has the failpoints of erasures. */
 const POINTS: readonly string[] = ORDER_FAILPOINTS;
 const CLIENTS = 6;
 const PAUSE_MS = 400;
 const SETTLE_MS = 240_000;
-/** During one kill in so many the node is unavailable; before so many a process is stopped for a while. */
+/** One kill in so many happens while the node is unavailable. */
 const OUTAGE_EVERY = 5;
 const FREEZE_EVERY = 7;
 const MAX_FROZEN_MS = 35_000;
 
 /**
- * `kill -9` of the process that watches orders and scans the chain at each named point of an order, `--count` times
- * (`--only N`: at the Nth alone), under a load of orders with transfers on the chain, while another process accepts
- * requests. Meanwhile the node fails, and a process is stopped for longer than its leases.
+ * `kill -9` of the process that watches orders and scans the chain at each failpoint of an order, `--count` times
+ * (`--only N`: at the Nth alone), under a load of orders with transfers. Another process accepts requests. Meanwhile
+ * the node fails, and a process is stopped for longer than its leases.
  */
 export const orders: Suite = async (options) => {
   const { verdict, say, sizes = {} } = options;
@@ -87,7 +87,7 @@ export const orders: Suite = async (options) => {
   }
 };
 
-/** Every order that got a 201 exists once, here and at the provider; and no other does. */
+/** Every order with a 201 exists once, here and at the provider, and no other order does. */
 async function checkOrders({ pool }: Shared, load: OrderLoad, { verdict }: SuiteOptions): Promise<void> {
   const created = JSON.stringify([...load.created].sort());
   const tables = {

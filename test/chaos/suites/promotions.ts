@@ -9,29 +9,28 @@ import { Shared } from '../support/shared.js';
 import { storm, type Struck } from '../support/storm.js';
 import { between, percentile, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
 
-/** What happens to the primary: all of its processes are killed, or stopped for a while, or cut off from all others. */
+/** The primary is killed, stopped for a while, or cut off from all other processes. */
 const FAULTS = ['kill', 'stop', 'partition'] as const;
 type Fault = (typeof FAULTS)[number];
 
-/** So many promotions in one cluster, whose books are checked at the end. */
+/** The promotions in one cluster before its books are checked. */
 const BATCH = 50;
 const CLIENT_PAUSE_MS = 800;
-/** From the fault to the first 201 of a report that was begun after it, with the detection of the fault. */
+/** The bound from the fault to the first 201 of a later report. */
 const MAX_OUTAGE_MS = 10_000;
 const GIVE_UP_MS = 90_000;
-/** Longer than a round takes. */
+/** Longer than a round. */
 const LATELY_MS = 180_000;
-/** Of the faults after which the former primary continues, one in so many meets a process that is connected to it. */
+/** One in so many of the surviving primaries still has a connected process. */
 const STRAY_EVERY = 3;
 
-/** Times in milliseconds, from the fault. */
+/** Milliseconds since the fault. */
 interface Times {
   readonly noticed: number;
   readonly promoted: number;
   readonly written: number;
 }
 
-/** Promotions of a standby of PostgreSQL under load (docs/production.md), `count` of them. */
 export const promotions: Suite = async (options) => {
   const { count, say } = options;
   const faults = canPartition() ? FAULTS : FAULTS.filter((fault) => fault !== 'partition');
@@ -62,7 +61,7 @@ export const promotions: Suite = async (options) => {
     );
 };
 
-/** One fault, the promotion, and the former primary as a standby again. */
+/** Causes a fault, promotes a standby, and attaches the former primary as a standby. */
 async function promotion(
   fault: Fault,
   meetsStray: boolean,
@@ -112,11 +111,11 @@ async function strike(fault: Fault, primary: Member): Promise<void> {
   else cutOff(primary.port);
 }
 
-/** The former primary continues or is reachable again, and believes that it still is one; a stray process believes it. */
+/** Continues the former primary, which still acts as one, and checks the stray process. */
 async function endFault(fault: Fault, former: Member, stray: Stray | null): Promise<string> {
   if (fault === 'kill') return '';
   await sleep(between(0, 1000));
-  // A process on its side of the partition reaches it all the while.
+  // A process on its side of the partition still reaches it.
   const inPartition = fault === 'partition' ? stray?.report() : undefined;
   if (fault === 'stop') await former.signal('SIGCONT');
   else heal();
@@ -136,7 +135,7 @@ async function firstWrite(load: ReportLoad, began: number): Promise<number> {
   return performance.now() - began;
 }
 
-/** What was acknowledged lately is in the log of the new primary; the end of the batch checks all of it. */
+/** Every recently acknowledged report is in the log of the new primary. The end of the batch checks all reports. */
 async function checkNothingLost({ shared, load }: Struck, { verdict }: SuiteOptions): Promise<void> {
   const acknowledged = load.acknowledged.filter(({ beganAt }) => beganAt > performance.now() - LATELY_MS);
   const { rows } = await shared.pool.query<{ stream: string }>(

@@ -12,18 +12,18 @@ import { between, oneOf, seconds, type Suite } from '../support/suite.js';
 import type { Prepared } from '../support/treasury.js';
 import { Tally, Verdict } from '../support/verdict.js';
 
-/** Blocks after which a transfer counts. */
+/** The confirmations that a transfer needs. */
 const CONFIRMATIONS = 8;
-/** A payout received is final: blocks with payouts are replaced before they count alone. */
+/** A received payout is final, so that only blocks below the confirmations are replaced. */
 const SHALLOW = CONFIRMATIONS - 1;
-/** Deposits go missing after they counted, and so they are recorded. */
+/** Confirmed deposits can go missing, and the service records it. */
 const DEEP = 2 * CONFIRMATIONS;
-/** Reorganisations after which new transfers are prepared, below all that is replaced. */
+/** The reorganisations before new transfers are prepared, below all replaced blocks. */
 const BATCH = 10;
 const PAYEES = 3;
 const ORDERS = 3;
 
-/** In units of 0.000001 USDC; the amount of an order is 100 USDC. */
+/** Minor units of USDC; the amount of an order is 100 USDC. */
 function randomAmount(): number {
   const bounds = oneOf([
     [1e5, 1e6],
@@ -36,10 +36,9 @@ function randomAmount(): number {
 }
 
 /**
- * `--count` random reorganisations of the dev chain while transfers of payouts and deposits of orders are mined. Of the
- * transactions that it removes some return in another order, some later, some never, some are replaced by another one of
- * the same sender, and some pay another recipient in another block. Orders wait for `--seconds N` (20 by default). In the end
- * books and chain agree.
+ * Replaces random blocks of the dev chain, `--count` times, while transfers of payouts and deposits of orders are
+ * mined. The removed transactions return in another order, return later, disappear, are replaced by another of the same
+ * sender, or pay another recipient. Orders wait for `--seconds N` (20 by default). In the end books and chain agree.
  */
 export const reorganisations: Suite = async ({ count, verdict, say, sizes = {} }) => {
   const shared = await Shared.start();

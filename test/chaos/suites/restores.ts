@@ -5,8 +5,8 @@ import { Drill, DRILLS, type DrillResult } from '../support/restores/drill.js';
 import { percentile, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
 
 /**
- * Backup under load, destruction and restore, `count` times, each from nothing to nothing (docs/backup.md). With
- * `--payouts N` one restore more, of a database with so many payouts.
+ * Backup under load, destruction and restore, `count` times (docs/backup.md). `--payouts N` adds a restore of a
+ * database with that many payouts.
  */
 export const restores: Suite = async (options) => {
   const { count, say, sizes = {} } = options;

@@ -13,8 +13,8 @@ const PAYOUTS = 20;
 const SKEW = new URL('../support/skew.mjs', import.meta.url).href;
 
 /**
- * Three workers on one database, one with its clock 25 hours ahead, one with it 25 hours behind. Transfers reach the chain well
- * within the window, or never: no payout expires before its window is over, or although its transfer exists.
+ * Three workers share a database; the clocks of two are off by 25 hours, one ahead and one behind. Transfers reach the
+ * chain within the window or never. No payout expires within its window, or although its transfer exists.
  */
 export const skewedClock: Suite = async ({ count, say, verdict }) => {
   const shared = await Shared.start();

@@ -24,8 +24,8 @@ const GROUPS: Readonly<Record<string, Group>> = {
 const REPORTED_EVERY_MS = 30_000;
 
 /**
- * `--count` random tamperings of a writer who has every right to the database and no master key, while the service runs
- * with its follower, signer and workers. All of it follows from `--seed`.
+ * Tampers `--count` times with every right to the database but no master key, while the service runs with its follower,
+ * signer and workers. `--seed` determines all of it.
  */
 export const tamperings: Suite = async ({ count, verdict, say, sizes = {} }) => {
   const seed = sizes.seed ?? randomInt(1, 2 ** 31);
@@ -43,7 +43,7 @@ export const tamperings: Suite = async ({ count, verdict, say, sizes = {} }) => 
     let round = 0;
     while ([...left.values()].some((each) => each > 0)) {
       for (const [name, group] of Object.entries(GROUPS)) {
-        // In proportion, so that all of them are mixed until the end.
+        // The groups keep their proportions until the end.
         const rest = left.get(name)!;
         if (rest === 0) continue;
         const began = performance.now();

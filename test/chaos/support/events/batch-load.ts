@@ -11,20 +11,20 @@ import type { EventBooks, SentBatch } from './event-books.js';
 const PATH = '/merchants/v1/events';
 const PAUSE_MS = 150;
 const GIVE_UP_MS = 120_000;
-/** Batches that a merchant's clients may send parts of again. */
+/** The batches of a merchant that clients may repeat in part. */
 const REMEMBERED = 200;
 const MALFORMED = 0.04;
 const REPEATED = 0.15;
 const OVERLAPPING = 0.2;
 const KEYED = 0.6;
-/** Clients that send once and do not care. */
+/** The share of clients that send once and ignore the response. */
 const CARELESS = 0.1;
-/** Most batches are small, one in fifty is as large as batches get. */
+/** The share of batches of the largest size. */
 const FULL = 0.02;
 
 /**
  * Merchants' clients that send batches: fresh ones, parts of earlier ones with other contents, whole repeats, ids in
- * other letters, twice in one batch, and malformed ones; until they get a response, or only once.
+ * other letter case, duplicates within a batch, and malformed ones; until they get a response, or only once.
  */
 export class BatchLoad extends Senders {
   responded = 0;
@@ -41,7 +41,7 @@ export class BatchLoad extends Senders {
     super(verdict, PAUSE_MS, GIVE_UP_MS);
   }
 
-  /** Calls `act` as soon as the next 202 arrives; false when none does in time. */
+  /** Calls `act` as soon as the next 202 arrives. Returns false when none does in time. */
   atNext202(act: () => void, withinMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => {

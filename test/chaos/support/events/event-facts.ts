@@ -3,7 +3,7 @@ import type { EventBooks, StoredBatch, StoredEvent } from './event-books.js';
 import type { SuiteOptions } from '../suite.js';
 import type { EventsHarness } from './events-harness.js';
 
-/** Batches that are not processed, and those of them whose senders got a 202. */
+/** Counts the batches that are not processed, and those of them with a 202. */
 export async function waiting(
   pool: pg.Pool,
   books: EventBooks,
@@ -15,7 +15,7 @@ export async function waiting(
   return { accepted: rows.length, responded: responded.length };
 }
 
-/** Whether nothing is left to process or to forward. */
+/** Returns whether every batch is processed and forwarded. */
 export async function settled(pool: pg.Pool): Promise<boolean> {
   const { rows } = await pool.query<{ left: boolean }>(
     `select exists (select from tracking.batches where state in ('accepted', 'processed')) as left`,
@@ -23,7 +23,7 @@ export async function settled(pool: pg.Pool): Promise<boolean> {
   return !rows[0]!.left;
 }
 
-/** Every accepted event is stored once and was forwarded with its id; nothing else is, or was. */
+/** Every accepted event is stored once and was forwarded with its id; no other event is. */
 export async function checkEvents(
   { shared: { pool }, forwarded, forwardRequests }: EventsHarness,
   books: EventBooks,

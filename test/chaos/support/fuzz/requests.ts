@@ -6,7 +6,7 @@ import { validBody, type Endpoint, type World } from './world.js';
 
 const STEPS = ['code', 'phone', 'details', 'identity', 'state', 'inbox', '__proto__', 'constructor', 'x'];
 
-/** Requests that undici can send: hostile in what they say, not in how they say it. */
+/** Requests that undici can send, with hostile contents. */
 export function apiRequest(world: World): Arbitrary<FuzzedRequest> {
   return fc.constantFrom(...world.endpoints).chain((endpoint) => requestOf(endpoint, world));
 }
@@ -77,7 +77,7 @@ export function widgetRequest(world: World): Arbitrary<FuzzedRequest> {
   return mostly<FuzzedRequest>(2, step, page);
 }
 
-/** In ways that do not lock the merchant out. */
+/** Forgeries that do not lock the merchant out. */
 type Forge = (valid: Readonly<Record<string, string>>) => Readonly<Record<string, string>>;
 const stranger = { 'svc-api-key': '00000000-0000-4000-8000-000000000000' };
 const wrongSignature = fc.constantFrom<Forge[]>(

@@ -3,12 +3,12 @@ import type { Faults } from './fault.js';
 import { Stage } from './stage.js';
 
 const LOAD_MS = 200;
-/** Of reports that succeed, before. */
+/** The duration of successful reports before the fault. */
 const HEALTHY_MS = 60_000;
-/** The longer of the short windows of the alert has to pass, and its groups of half a minute. */
+/** The longer of the alert's short windows, plus its groups of half a minute. */
 const WINDOW_MS = 35 * 60_000;
 
-/** Reports payouts all the while, also while they fail. */
+/** Reports payouts continuously, also while they fail. */
 class Load {
   private ended = false;
   private running: Promise<void> = Promise.resolve();
@@ -25,7 +25,7 @@ class Load {
   }
 }
 
-/** Of requests that fail although nothing that they depend on is unavailable. */
+/** Requests fail although no dependency is unavailable. */
 export const budgetFaults = (): Faults => ({
   start: () => Stage.start(),
   faults: [

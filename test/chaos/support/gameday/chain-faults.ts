@@ -4,7 +4,7 @@ import { randomHash } from '../payouts.js';
 import type { Fault, Faults } from './fault.js';
 import { Stage } from './stage.js';
 
-/** One of two nodes is at fault: the other one does its work. */
+/** A fault of one of two nodes; the other one works. */
 const node = (name: string, begin: (node: TestNode) => Promise<void> | void): Fault => ({
   name,
   alerts: ['ChainNodeUnavailable'],
@@ -12,7 +12,6 @@ const node = (name: string, begin: (node: TestNode) => Promise<void> | void): Fa
   end: async ({ nodes: [first] }) => first.comeBack(),
 });
 
-/** Of the chain's nodes. */
 export const chainFaults = (): Faults => ({
   start: () => Stage.start(),
   faults: [
@@ -39,7 +38,7 @@ export const chainFaults = (): Faults => ({
     {
       name: 'nodes contradict themselves about transfers',
       alerts: ['ChainNodesDisagree'],
-      // It counts what there was within five minutes.
+      // The alert counts the last five minutes.
       resolvedMs: 7 * 60_000,
       begin: async (stage) => {
         for (const each of stage.nodes)

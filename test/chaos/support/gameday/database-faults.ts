@@ -4,7 +4,6 @@ import type { Shared } from '../shared.js';
 import type { Fault, Faults } from './fault.js';
 import { Stage } from './stage.js';
 
-/** The server and all of its processes. */
 function signalPostgres({ shared }: Stage, signal: NodeJS.Signals): void {
   const { postmaster } = shared.environment;
   const children = execFileSync('pgrep', ['-P', String(postmaster)], { encoding: 'utf8' });
@@ -20,7 +19,7 @@ async function setReadOnly({ pool }: Shared, value: 'on' | 'off'): Promise<void>
   );
 }
 
-/** A session that somebody left open, with a transaction that holds what `statement` locks. */
+/** An open session with a transaction that holds the locks of `statement`. */
 function forgottenSession(name: string, alerts: readonly string[], statement: string): Fault {
   return {
     name,
@@ -43,7 +42,6 @@ function forgottenSession(name: string, alerts: readonly string[], statement: st
   };
 }
 
-/** Of PostgreSQL. */
 export const databaseFaults = (): Faults => ({
   start: () => Stage.start(),
   faults: [

@@ -29,7 +29,7 @@ async function onSmallDisk(shared: Shared): Promise<void> {
   await shared.replacePostgres(folder, {});
 }
 
-/** Writes zeros until the disk takes no more. */
+/** Writes zeros until the disk is full. */
 function fillUp(file: string): void {
   const zeros = Buffer.alloc(1024 * 1024);
   try {
@@ -39,7 +39,7 @@ function fillUp(file: string): void {
   }
 }
 
-/** Of the disk of PostgreSQL. Root alone may mount it. */
+/** Faults of PostgreSQL's disk. Only root may mount it. */
 export const diskFaults = (): Faults => ({
   start: () => {
     const ends = new Teardown();
@@ -48,7 +48,7 @@ export const diskFaults = (): Faults => ({
   },
   faults: [
     {
-      // The log of PostgreSQL is on it: the server ends.
+      // Its log is on the disk, so that the server ends.
       name: 'the disk of PostgreSQL is full',
       alerts: ['DatabaseUnavailable'],
       begin: async () => fillUp(ballast),

@@ -9,8 +9,8 @@ const FOLDER = 'deploy/prometheus';
 const LOOPBACK = '127.0.0.1';
 
 /**
- * Prometheus with the rules of the project, and Alertmanager with its routes, which lead to `pagerUrl`. `targets`: what
- * Prometheus scrapes, as `host:port`. The environment stops them.
+ * Starts Prometheus with the project's rules, and Alertmanager with its routes, which lead to `pagerUrl`. `targets` are
+ * scraped, as `host:port`. The environment stops both.
  */
 export async function startMonitoring(
   environment: BenchEnvironment,
@@ -42,7 +42,6 @@ export async function startMonitoring(
   });
   await ready(alerting, `http://${alerts}/-/ready`);
   const config = join(dir, 'prometheus.yaml');
-  // JSON is YAML.
   writeFileSync(
     config,
     JSON.stringify({

@@ -10,9 +10,9 @@ interface Notification {
   }[];
 }
 
-/** Receives what Alertmanager sends to the person on call. */
+/** The webhook of Alertmanager for the person on call. */
 export class Pager extends LocalServer {
-  /** Firing alerts by fingerprint. */
+  /** The firing alerts by fingerprint. */
   private readonly firing = new Map<string, Readonly<Record<string, string>>>();
 
   static async start(): Promise<Pager> {
@@ -21,12 +21,12 @@ export class Pager extends LocalServer {
     return pager;
   }
 
-  /** Names of the alerts that fire, each once. */
+  /** The distinct names of the firing alerts. */
   get alerts(): readonly string[] {
     return [...new Set([...this.firing.values()].map(({ alertname }) => alertname!))].sort();
   }
 
-  /** The firing alerts with their labels. */
+  /** The labels of the firing alerts. */
   get details(): readonly Readonly<Record<string, string>>[] {
     return [...this.firing.values()];
   }

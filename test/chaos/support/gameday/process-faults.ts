@@ -15,7 +15,6 @@ const clock = (name: string, seconds: number): Fault => ({
   end: (stage) => stage.replace('worker'),
 });
 
-/** Of processes and their machines. */
 export const processFaults = (): Faults => ({
   start: () => Stage.start(),
   faults: [

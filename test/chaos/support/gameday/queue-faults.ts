@@ -7,7 +7,7 @@ import { Stage } from './stage.js';
 const ENDPOINTS = '/merchants/v1/webhook_endpoints';
 const DELIVERIES = 400;
 
-/** A receiver that takes requests and does not respond, until it does. */
+/** A receiver that sends no response until it is released. */
 class HangingReceiver extends LocalServer {
   private hangs = true;
 
@@ -21,7 +21,6 @@ class HangingReceiver extends LocalServer {
   }
 }
 
-/** Of the queue and of receivers. */
 export function queueFaults(): Faults {
   const receiver = new HangingReceiver();
   return {

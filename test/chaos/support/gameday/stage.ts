@@ -33,13 +33,12 @@ export class Stage {
     readonly pager: Pager,
     private readonly env: Env,
     private readonly ports: Readonly<Record<'api' | 'worker', string>>,
-    /** What has to end with the installation. */
     readonly ends: Teardown,
     public api: ServiceProcess,
     public worker: ServiceProcess,
   ) {}
 
-  /** `prepare` runs before the processes start. `ends` has what ends after all of the installation. */
+  /** `prepare` runs before the processes start. `ends` has the teardown after the installation's end. */
   static async start(
     options: {
       readonly queue?: 'redis';
@@ -65,7 +64,7 @@ export class Stage {
         CHAIN_RPC_URL: nodes.map(({ url }) => url).join(),
         ...(redis !== null && { QUEUE_URL: redis.url }),
       };
-      // Merchants and operators of the sandbox are created by one process, which needs a worker for it.
+      // One process with the role worker creates merchants and operators of the sandbox.
       const api = await shared.service('api', env);
       const worker = shared.process('worker', { ...env, ROLES: 'worker', METRICS_PORT: ports.worker });
       await worker.start();
@@ -91,7 +90,7 @@ export class Stage {
     return this.api.merchant;
   }
 
-  /** Ends the process and starts another in its place, with these settings over those of the installation. */
+  /** Replaces the process by another with these settings over those of the installation. */
   async replace(role: 'api' | 'worker', env: Env = {}, main?: string): Promise<void> {
     const former = this[role];
     if (former.runs) await former.kill();
@@ -109,7 +108,6 @@ export class Stage {
     await next.registered();
   }
 
-  /** Reports payouts: with their transfers on the chain, or without. */
   async report(count: number, { paid }: { readonly paid: boolean }): Promise<void> {
     this.payee ??= await activePayee(this.api.baseUrl, this.merchant);
     const treasury = await this.shared.treasury();

@@ -52,7 +52,6 @@ async function revoke(stage: Stage, credential: string): Promise<void> {
   if (response.status !== 200) throw new Error(`it was not revoked: ${response.text}`);
 }
 
-/** Of who writes to the database, of keys, and of versions. */
 export function tamperingFaults(): Faults {
   let credential = '';
   return {
@@ -107,7 +106,7 @@ export function tamperingFaults(): Faults {
        select nextval('event_store.position'), stream || '0', 0, '${FORGED}', type, data, metadata, now()
        from event_store.events order by position limit 1`,
         `delete from event_store.events where id = '${FORGED}'`,
-        // A process refuses a log that ends before what it has seen, until the next event.
+        // A process refuses a log that ends before its last position, until the next event.
         { end: (stage) => stage.report(1, { paid: false }) },
       ),
       {
@@ -123,7 +122,7 @@ export function tamperingFaults(): Faults {
   };
 }
 
-/** The program of the next version. */
+/** Builds the program of the next version. */
 function newer({ shared }: Stage): string {
   const folder = shared.environment.folder('next');
   return join(existsSync(folder) ? join(folder, 'dist') : buildNextVersion(folder), 'sandbox', 'main.js');

@@ -5,7 +5,7 @@ import type { ServiceProcess } from '../service-process.js';
 import { between, oneOf } from '../suite.js';
 import { Tally } from '../verdict.js';
 
-/** When the webhook about a decision comes. Onfido's are early when they precede the decision. */
+/** When the webhook of a decision comes. Early ones precede the decision. */
 const WEBHOOKS = ['once', 'once', 'twice', 'late', 'early', 'never'] as const;
 const ATTEMPT_MS = 10_000;
 
@@ -54,7 +54,7 @@ export class Decisions {
     else if (how !== 'never') await this.send(check.id, webhook);
   }
 
-  /** To any process; one that does not respond gets no second one. */
+  /** Sends to any process, without a retry. */
   private async send(id: string, { headers, body } = this.onfido.webhook(id)): Promise<void> {
     const url = `${oneOf(this.targets()).widgetUrl}/callbacks/identity/onfido`;
     const signal = AbortSignal.timeout(ATTEMPT_MS);

@@ -9,7 +9,7 @@ import type { ServiceProcess } from '../service-process.js';
 import { between, oneOf } from '../suite.js';
 import type { Verdict } from '../verdict.js';
 
-/** The nonce of every page: hashed with the user, it is another one for each. */
+/** The nonce of every page; its hash includes the user. */
 const BROWSER = 'b0'.repeat(16);
 const ATTEMPT_MS = 20_000;
 const PAUSE_MS = 300;
@@ -28,9 +28,9 @@ interface StepResponse {
   readonly json: Readonly<Record<string, unknown>>;
 }
 
-/** People who go through the page, each step again until it is accepted, at any process. */
+/** People at the page, who retry each step at any process until it is accepted. */
 export class Persons extends Senders {
-  /** Users who submitted their identity: the rest is up to the service. */
+  /** Users who submitted their identity; the service does the rest. */
   readonly handedIn: string[] = [];
   private phones = 0;
 
@@ -71,7 +71,7 @@ export class Persons extends Senders {
     return created === null ? null : (created.json['user'] as { id: string }).id;
   }
 
-  /** The session of a person who entered the code; another code is requested when the one that came fails. */
+  /** Returns the session of a person who entered the code. A failed code is requested again. */
   private async verify(id: string, phone: string): Promise<string | null> {
     const began = performance.now();
     const person = { browser: BROWSER, phone_number: phone };
@@ -82,7 +82,7 @@ export class Persons extends Senders {
       if (code !== null && code !== tried) {
         const done = await this.attempt('phone', () => this.step(id, 'phone', { ...person, code }));
         if (done?.status === 200) return done.json['session'] as string;
-        // Without a response it may be used up, or not; a wrong one is not tried again.
+        // After a lost response the code may be used up; a wrong one is not tried again.
         if (done?.status === 422) tried = code;
       }
       if (sent?.status === 429) break;
@@ -112,7 +112,7 @@ export class Persons extends Senders {
   }
 }
 
-/** A process that is stopped does not respond: people try again. */
+/** A stopped process does not respond, so people try again. */
 async function post(
   url: string,
   body: string | Uint8Array<ArrayBuffer>,

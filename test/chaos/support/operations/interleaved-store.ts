@@ -2,14 +2,13 @@ import type { Commit, CommitResult, ReadOptions } from '../../../../src/platform
 import { InMemoryEventStore, type Memory } from '../../../support/in-memory-event-store.js';
 import type { Random } from '../random.js';
 
-/** What a call throws in a process that was killed. */
 export class Killed extends Error {
   override readonly name = 'Killed';
 }
 
 const MAX_PAUSES = 4;
 
-/** The store as one process sees it: each call takes a random time, and the process may be killed before or after it. */
+/** One process's view of the store: each call has a random delay, and the process may be killed before or after it. */
 export class InterleavedStore extends InMemoryEventStore {
   private callsLeft = Infinity;
   private isKilled = false;
@@ -23,7 +22,7 @@ export class InterleavedStore extends InMemoryEventStore {
     super(atomic, memory, now);
   }
 
-  /** The process dies at the call of this number from now on. */
+  /** Kills the process at its call of this number. */
   killAt(call: number): void {
     this.callsLeft = call;
   }
@@ -40,7 +39,7 @@ export class InterleavedStore extends InMemoryEventStore {
     await this.wait();
     this.callsLeft -= 1;
     const dies = this.callsLeft <= 0;
-    // The call of a process that dies may have had its effect.
+    // The call of a dying process may have had its effect.
     if (this.isKilled || (dies && this.random.chance(0.5))) this.die();
     const result = await call();
     if (dies) this.die();

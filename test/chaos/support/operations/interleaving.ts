@@ -14,7 +14,7 @@ const NAMES = ['lamps.switch', 'lamps.switch_carefully', 'lamps.switch_carefully
 const HOUR_MS = 3_600_000;
 const MAX_KILLED_AT = 40;
 
-/** What was broken in one interleaving; nothing, where all held. */
+/** The faults of one interleaving. */
 interface Played {
   readonly broken: readonly string[];
   readonly executed: number;
@@ -23,8 +23,8 @@ interface Played {
 }
 
 /**
- * Two operators at two processes request and decide operations on one lamp, which others switch meanwhile; processes are
- * killed, and replaced, and workers end what is left.
+ * Two operators at two processes request and decide operations on one lamp, which others switch meanwhile. Processes
+ * are killed and replaced, and workers complete the rest.
  */
 export async function playOperations(random: Random): Promise<Played> {
   const memory: Memory = { events: [], responses: new Map() };
@@ -86,7 +86,6 @@ export async function playOperations(random: Random): Promise<Played> {
   };
   await Promise.all([1, 2].map(request).map((each) => each.catch(() => undefined)));
   await Promise.all([1, 1, 1, 2, 2, 2].map(play));
-  // Workers end what is left.
   time.now += 100 * HOUR_MS;
   for (const id of operationsIn(memory.events)) await others.worker.settle(id).catch(() => undefined);
   return { ...verify(memory.events, unexpected), kills };

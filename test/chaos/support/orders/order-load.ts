@@ -12,11 +12,11 @@ import { SALE, type Order, type Sent } from './order-facts.js';
 const GIVE_UP_MS = 180_000;
 const ATTEMPT_MS = 30_000;
 
-/** What a payer does: shares of the amount, in hundredths, one transfer each; and what the merchant does before or after. */
+/** A payer's transfers, in hundredths of the amount, and the merchant's action before or after them. */
 interface Habit {
   readonly action: 'cancel' | 'mark_as_paid' | null;
   readonly transfers: readonly number[];
-  /** The action precedes the transfers; else it follows them. */
+  /** The action precedes the transfers. */
   readonly actsFirst: boolean;
 }
 
@@ -35,12 +35,11 @@ const HABITS: readonly Habit[] = [
 
 /** Merchants that create orders and act on them, and their payers. */
 export class OrderLoad extends Senders {
-  /** Ids of orders that have a 201. */
+  /** The orders with a 201. */
   readonly created: string[] = [];
   readonly sent: Sent[] = [];
 
   constructor(
-    /** The processes that there are now. */
     private readonly targets: () => readonly ExchangeClient[],
     private readonly treasury: Treasury,
     verdict: Verdict,
@@ -66,7 +65,7 @@ export class OrderLoad extends Senders {
     if (!actsFirst) await this.act(order, action);
   }
 
-  /** Under one key: a response that was lost is replayed, so that a retry gets no 409 for the first attempt. */
+  /** Uses one key, so that a retry gets a replay instead of a 409. */
   private async act({ id }: Order, action: Habit['action']): Promise<void> {
     if (action === null) return;
     const idempotencyKey = randomUUID();
@@ -76,7 +75,7 @@ export class OrderLoad extends Senders {
     );
   }
 
-  /** To any process; one that is stopped does not respond, and the client goes elsewhere. */
+  /** Calls any process. A stopped one does not respond, and the client uses another. */
   private call(
     what: string,
     final: readonly number[],

@@ -8,11 +8,11 @@ import type { Member } from './member.js';
 const CHECK_EVERY_MS = 200;
 
 /**
- * haproxy in front of the servers. It checks an agent for each server, as it checks Patroni's, and not the server: a former
- * primary that continues believes that it still is one. Sessions with a server that is not the primary are cut.
+ * haproxy in front of the servers. It checks an agent for each server, as with Patroni, because a former primary still
+ * acts as one. Sessions with any other server are cut.
  */
 export class LeaderProxy {
-  /** Where the proxy leads; nowhere while there is none. */
+  /** The current primary; null while there is none. */
   leader: Member | null = null;
   private readonly agents: Server[] = [];
   private readonly checks = new Tally();
@@ -31,7 +31,7 @@ export class LeaderProxy {
       servers.push(`server ${member.name} 127.0.0.1:${member.port} check port ${agent}`);
     }
     this.chosenPort = await freePort();
-    // Until the first check of a server it counts as up: the second one says that the first one has ended.
+    // A server counts as up until its first check; the second check proves that the first has ended.
     const knows = (): boolean => members.every(({ name }) => this.checks.of(name) > 1);
     this.haproxy = await Haproxy.start(dir, configuration(this.chosenPort, servers), knows);
   }
@@ -52,7 +52,7 @@ export class LeaderProxy {
   }
 }
 
-/** docs/production.md has the same, as an example. */
+/** The example of docs/production.md. */
 function configuration(port: number, servers: readonly string[]): string {
   return `defaults
   mode tcp

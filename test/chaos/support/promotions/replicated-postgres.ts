@@ -8,13 +8,13 @@ import { LeaderProxy } from './leader-proxy.js';
 import { Member } from './member.js';
 
 const NAMES = ['a', 'b', 'c'] as const;
-/** The primary is given up after so many probes in a row without a response within a second. */
+/** The failed probes in a row, of a second each, after which the primary is given up. */
 const PROBES = 3;
 const PROBE_MS = 1000;
 const PROBE_EVERY_MS = 250;
 const STREAMING_MS = 60_000;
 
-/** A primary and two standbys, one of which has each commit before it is acknowledged, behind a proxy. */
+/** A primary and two standbys behind a proxy. One standby has each commit before it is acknowledged. */
 export class ReplicatedPostgres implements RunningPostgres {
   readonly origin = 'created';
   private readonly proxy = new LeaderProxy();
@@ -56,7 +56,6 @@ export class ReplicatedPostgres implements RunningPostgres {
     return this.current.pid;
   }
 
-  /** Of the proxy. */
   get port(): number {
     return this.proxy.port;
   }
@@ -78,8 +77,8 @@ export class ReplicatedPostgres implements RunningPostgres {
   }
 
   /**
-   * Promotes the standby that received more, in this order: first both stop receiving from the former primary, which has no
-   * quorum for a commit from then on. Only then is what they have all that was acknowledged. Returns the former primary.
+   * Promotes the standby that received more, and returns the former primary. Both standbys stop receiving first: the
+   * former primary then has no quorum, and they have all acknowledged commits.
    */
   async promote(): Promise<Member> {
     const former = this.current;
@@ -97,7 +96,7 @@ export class ReplicatedPostgres implements RunningPostgres {
     return former;
   }
 
-  /** Makes it a standby again; no process of it may run. Resolves when both standbys stream. */
+  /** Makes it a standby again; none of its processes may run. Resolves when both standbys stream. */
   async rebuild(former: Member): Promise<void> {
     await former.rebuildFrom(this.current);
     await this.streams();

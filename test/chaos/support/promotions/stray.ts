@@ -19,7 +19,7 @@ function resultOf(outcome: Outcome): string {
   return outcome.kind === 'responded' ? String(outcome.status) : outcome.why;
 }
 
-/** A service process that is connected to a server itself, not through the proxy: it never learns of a promotion. */
+/** A service process that is connected to a server directly, without the proxy, and misses promotions. */
 export class Stray {
   private sent: readonly Sent[] = [];
 
@@ -36,14 +36,13 @@ export class Stray {
     return new Stray(started, struck, verdict);
   }
 
-  /** How it responded. */
   async result(): Promise<string> {
     const each = this.sent.map(({ outcome, tookMs }) => `${resultOf(outcome)} after ${seconds(tookMs)}`);
     this.verdict.equal(this.process.exited(), null, 'a process connected to the former primary lives');
     return `a process connected to it responded ${each.join(', ')}, its readiness is ${await this.readiness()}`;
   }
 
-  /** Whether a proxy in front of it would send it requests. */
+  /** Returns whether a proxy in front of it would send it requests. */
   async readiness(): Promise<string> {
     const line = new Line(this.process.port, this.verdict);
     const request = { method: 'GET' as const, path: '/health/ready', headers: {}, body: '' };
@@ -52,7 +51,7 @@ export class Stray {
     return resultOf(outcome);
   }
 
-  /** Reports that begin after the promotion: none is acknowledged. */
+  /** Reports after the promotion: none is acknowledged. */
   async report(): Promise<void> {
     const { merchant, payees } = this.struck.target;
     const send = async (): Promise<Sent> => {
@@ -72,7 +71,7 @@ export class Stray {
       );
   }
 
-  /** Their clients send them again, to a process that is connected to the new primary. */
+  /** Clients repeat them at a process that is connected to the new primary. */
   async repeat(): Promise<void> {
     const line = new Line(this.struck.target.port, this.verdict);
     for (const { request, key } of this.sent) await this.struck.load.report(line, request, 'nothing', key);

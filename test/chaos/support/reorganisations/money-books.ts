@@ -4,7 +4,7 @@ import type { Payee } from '../payouts.js';
 import type { Verdict } from '../verdict.js';
 import { balanceOf, transfersOf, type Transfer } from './token-transfers.js';
 
-/** A payout that names a transaction; the chain says in the end whether that pays it. */
+/** A payout with its transaction, which the chain confirms or not. */
 export interface Reported {
   readonly id: string;
   readonly payee: Payee;
@@ -21,7 +21,7 @@ interface Compared {
   readonly deposits: ReadonlyMap<string, string>;
 }
 
-/** All money of payouts and orders: as the service's books have it, against a chain that no longer changes. */
+/** Compares all money of payouts and orders with a chain that no longer changes. */
 export async function checkAgainstChain(
   { pool, rpcUrl, usdcAddress, reported, deposits }: Compared,
   verdict: Verdict,

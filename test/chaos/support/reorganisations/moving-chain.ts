@@ -10,26 +10,25 @@ export class MovingChain {
 
   constructor(
     private readonly rpcUrl: string,
-    /** Blocks after which a transfer counts. */
     private readonly confirmations: number,
-    /** What became of the transactions in replaced blocks. */
+    /** Counts the fates of transactions in replaced blocks. */
     private readonly tally: Tally,
   ) {}
 
-  /** Nothing that is on the chain now will be replaced. */
+  /** Blocks up to now are never replaced. */
   async begin(): Promise<void> {
     this.base = await this.height();
   }
 
-  /** Everything that is on the chain now counts. */
+  /** Waits until all blocks up to now are confirmed. */
   async settle(): Promise<void> {
     await rpc(this.rpcUrl, 'anvil_mine', [`0x${this.confirmations.toString(16)}`]);
   }
 
   /**
-   * `deepest`: the most blocks that it replaces. Each of `rivals` are transactions of one sender, who sends one of them.
-   * anvil forgets the code of contracts, and nothing else of them, when it returns to a state that it moved to the disk,
-   * which it does after some hundred blocks: that of `contracts` is restored.
+   * Replaces at most `deepest` blocks. Each of `rivals` are transactions of one sender, who sends one of them. anvil
+   * forgets the code of contracts when it returns to a state that it moved to the disk after some hundred blocks, so
+   * that the code of `contracts` is restored.
    */
   async reorganise(
     rivals: readonly (readonly Prepared[])[],
@@ -38,7 +37,7 @@ export class MovingChain {
   ): Promise<void> {
     const codes = await Promise.all(contracts.map((each) => this.code(each)));
     for (let n = Math.floor(between(0, 4)); n > 0; n -= 1) await this.send(oneOf(oneOf(rivals)).raw);
-    // The node mines what it accepted with a delay, and leaves a gap if that meets a reorganisation.
+    // The node mines accepted transactions with a delay, and leaves a gap if that meets a reorganisation.
     await eventually('everything sent is mined', async () => (await this.pending()) === 0, 10_000, 5);
     const height = await this.height();
     const depth = Math.floor(between(1, Math.min(deepest, height - this.base) + 1));
@@ -77,7 +76,7 @@ export class MovingChain {
     return mined;
   }
 
-  /** The chain refuses what its sender has replaced. */
+  /** The chain refuses a transaction that its sender has replaced. */
   private async send(raw: string): Promise<void> {
     await rpc(this.rpcUrl, 'eth_sendRawTransaction', [raw]).catch(() => undefined);
   }

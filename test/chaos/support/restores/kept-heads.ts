@@ -9,7 +9,7 @@ interface KeptHead {
   readonly signed_at: string;
 }
 
-/** What the audit says, by heads that were kept elsewhere, of the restored log: how many events it has, and how many are lost. */
+/** Audits the restored log by heads that were kept elsewhere: its number of events, and how many are lost. */
 export async function checkKeptHeads(
   shared: Shared,
   file: string,
@@ -24,7 +24,7 @@ export async function checkKeptHeads(
   const changed = printed.split('\n').filter((line) => /^(CHANGED|BROKEN|DIFFERS|UNCHECKED)/.test(line));
   const fewerLeaves = `CHANGED   the tables of the ledger were changed: there are fewer leaves than the head over ${newest.size} events had`;
   if (newest.size <= events) {
-    // Leaves are added after their events: the newest may be lost alone.
+    // Leaves follow their events, so that the newest leaves may be lost alone.
     const isBehind = exitCode === 2 && changed.join('\n') === fewerLeaves;
     verdict.expect(exitCode === null || isBehind, 'the kept heads and the restored log agree', printed);
     return { restored: events, lostEvents: 0 };
@@ -42,7 +42,7 @@ export async function checkKeptHeads(
   return { restored: events, lostEvents: newest.size - events };
 }
 
-/** Kept heads over events that were restored, and all that were signed since, prove the log as it is now. */
+/** Kept heads over restored events, and all heads since, prove the present log. */
 export async function checkProven(
   shared: Shared,
   [before, since]: readonly string[],

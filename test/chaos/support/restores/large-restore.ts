@@ -6,11 +6,10 @@ import { startService } from '../../../../bench/support/service.js';
 import type { SuiteOptions } from '../suite.js';
 import type { BackupStore } from './backup-store.js';
 
-/** Of the user with the most. */
 const USER_PAYOUTS = 1000;
 const MAX_RECOVERY_SECONDS = 60;
 
-/** The restore of a service with so many payouts, without load: how long until it is ready. */
+/** Restores a service with that many payouts, without load, and measures the time until it is ready. */
 export async function restoreLarge(
   payouts: number,
   store: BackupStore,

@@ -8,7 +8,7 @@ const OUTCOMES = {
   'payout.expired.v1': 'payout.failed',
 } as const;
 
-/** How many payouts have no outcome yet, outcomes did not arrive, and deliveries are pending. */
+/** Counts payouts without an outcome, outcomes that did not arrive, and pending deliveries. */
 export async function undelivered(pool: pg.Pool, receiver: Receivers): Promise<number> {
   const { rows } = await pool.query<{ left: number }>(
     `select ((select count(*) from payouts.payouts where status = 0)
@@ -18,8 +18,8 @@ export async function undelivered(pool: pg.Pool, receiver: Receivers): Promise<n
 }
 
 /**
- * Every outcome arrived. An outcome that is gone arrived, too, and the one that was found again instead is the same, unless
- * two payouts name one transfer: then it may have confirmed the other one before the restore.
+ * Every outcome arrived, also the lost ones. An outcome found again is the same, unless two payouts name one transfer:
+ * it may then have confirmed the other one before the restore.
  */
 export async function checkOutcomesDelivered(
   pool: pg.Pool,

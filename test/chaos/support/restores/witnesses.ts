@@ -9,7 +9,7 @@ import type { Receivers } from '../webhooks/receivers.js';
 const DAY_MS = 86_400_000;
 const SETTLE_MS = 60_000;
 
-/** What receivers and the merchant's own list know of payouts that a restored service lacks. */
+/** The knowledge of receivers and of the merchant's own list about payouts that a restored service lacks. */
 export class Witnesses {
   constructor(
     private readonly shared: Shared,
@@ -19,8 +19,8 @@ export class Witnesses {
   ) {}
 
   /**
-   * Of the reports that were confirmed before the destruction each witness lists those that are gone, as far as it can
-   * know of them, and none that survived. How many webhooks the service no longer knows.
+   * Each witness lists the lost reports that it can know, and no surviving one. Returns the number of webhooks that the
+   * service no longer has.
    */
   async check(
     confirmed: readonly Acknowledged[],

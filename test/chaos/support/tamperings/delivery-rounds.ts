@@ -5,7 +5,7 @@ const TABLE = 'webhooks.deliveries';
 const COLUMNS = 'endpoint_id, merchant_id, type, body, is_test';
 const KINDS = ['no MAC', 'MAC copied', 'body', 'endpoint', 'type'] as const;
 
-/** Deliveries are invented, or changed and due again, while the workers send what is due. */
+/** Deliveries are invented, or changed and due again, while workers send. */
 export const deliveries: Group = {
   percent: 7,
   atOnce: 15,
@@ -19,7 +19,6 @@ export const deliveries: Group = {
     const mark = random.uuid();
     const forged = new Map<string, string>();
     for (const kind of random.deal(KINDS, count)) {
-      // Each is changed once.
       const model = rows.splice(random.below(rows.length), 1)[0]!.id;
       const body = `regexp_replace(body, '"payout_id":"[^"]*"', '"payout_id":"${mark}"')`;
       const isNew = kind === 'no MAC' || kind === 'MAC copied';

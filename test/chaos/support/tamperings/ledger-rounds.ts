@@ -53,8 +53,8 @@ const LEDGER: Readonly<Record<string, LedgerTampering>> = {
 };
 
 /**
- * The tables of the ledger are changed, and an event is written meanwhile: the running signer signs nothing until they are
- * as they were, and the service is not ready.
+ * The tables of the ledger are changed, and an event is written meanwhile. The running signer signs nothing until they
+ * are restored, and the service is not ready.
  */
 export const ledgerTables: Group = {
   percent: 4,

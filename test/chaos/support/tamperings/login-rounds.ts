@@ -5,7 +5,7 @@ import type { Group, TamperingHarness } from './tampering-harness.js';
 const CACHED_MS = 2100;
 const BOB = '$1::uuid';
 
-/** What each column may become: another person, a longer life, more rights. */
+/** Forged values of each column: another person, a longer life, more rights. */
 const COLUMNS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'access.console_sessions': {
     operator_id: BOB,
@@ -24,7 +24,7 @@ const COLUMNS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'access.operators': { operator_id: 'gen_random_uuid()', role: `'viewer'` },
 };
 
-/** Whose a session, a link or a key is, and for how long: no column makes one person another. */
+/** Changes owner and lifetime of sessions, links and keys: no column makes one person another. */
 export const logins: Group = {
   percent: 5,
   atOnce: 8,
@@ -71,7 +71,6 @@ export const logins: Group = {
   },
 };
 
-/** Null where the key is refused. */
 async function operatorOf(harness: TamperingHarness, key: string) {
   const headers = { authorization: `Bearer ${key}` };
   const { status, text } = await call(harness, '/admin/v1/whoami', headers);

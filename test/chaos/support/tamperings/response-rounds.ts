@@ -3,7 +3,6 @@ import { keyed, CREATE_USER, REPORT, type Operation } from '../payouts.js';
 import type { Group, TamperingHarness } from './tampering-harness.js';
 
 const RESPONSES = 'event_store.responses';
-/** In place of the contents of a response. */
 const FORGED = '0x000000000000000000000000000000000000dead';
 
 interface Stored {
@@ -13,7 +12,7 @@ interface Stored {
   readonly text: string;
 }
 
-/** Responses that are stored for repeats under their Idempotency-Key: those of others, or invented. */
+/** Stored responses of Idempotency-Keys are replaced by those of others, or invented. */
 export const responses: Group = {
   percent: 7,
   atOnce: 30,

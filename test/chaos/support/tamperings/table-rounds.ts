@@ -3,13 +3,13 @@ import type pg from 'pg';
 import type { Random } from '../random.js';
 import type { Group } from './tampering-harness.js';
 
-/** What was done, and the beginning of a difference that names it. */
+/** A change and the beginning of the difference that names it. */
 interface Changed {
   readonly name: string;
   readonly named: string;
 }
 
-/** Tables that steer money or persons: the columns of their keys, and some that follow from the events. */
+/** Tables that steer money or persons: the columns of their keys, and columns that follow from the events. */
 const ROWS: Readonly<Record<string, { readonly keys: string; readonly columns: readonly string[] }>> = {
   'payouts.payouts': {
     keys: 'id',
@@ -39,7 +39,7 @@ const ANOTHER: Readonly<Record<string, string>> = {
 
 type TableTampering = (db: pg.Client, random: Random, used: Set<string>) => Promise<Changed | null>;
 
-/** A row that was not tampered with yet, as text. */
+/** Returns an untouched row as text. */
 async function rowOf(
   db: pg.Client,
   table: string,
@@ -81,11 +81,11 @@ const deleteRow: TableTampering = async (db, random, used) => {
   const row = await rowOf(db, table, random, used);
   if (row === null) return null;
   const { rowCount } = await db.query(`delete from ${table} where ctid = $1`, [row.at]);
-  // A rule that was added before prevents it.
+  // An added rule prevents it.
   return rowCount === 0 ? null : { name: `${table} deleted`, named: row.place };
 };
 
-/** A copy of a row under another key. */
+/** Copies a row under another key. */
 const addRow: TableTampering = async (db, random, used) => {
   const table = random.pick(Object.keys(ROWS).filter((each) => !ROWS[each]!.keys.includes(',')));
   const { keys } = ROWS[table]!;
@@ -151,7 +151,10 @@ const receipt: TableTampering = async (db, random, used) => {
 
 const TAMPERINGS = [changeRow, changeRow, deleteRow, addRow, personalKey, catalogue, receipt];
 
-/** Rows of tables that steer money or persons, and what of the database hides them, in a copy of the whole database. */
+/**
+ * Changes rows of tables that steer money or persons, and objects of the database that hide them, in a copy of the
+ * database.
+ */
 export const tables: Group = {
   percent: 15,
   atOnce: 15,

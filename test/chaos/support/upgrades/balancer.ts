@@ -8,13 +8,13 @@ import { Haproxy } from '../haproxy.js';
 
 const CHECK_EVERY_MS = 250;
 
-/** A process that may serve: it does while its check at `/health/ready` is 200 and it is not drained. */
+/** A process that serves while `/health/ready` is 200 and it is not drained. */
 export interface Backend {
   readonly name: string;
   readonly port: number;
 }
 
-/** haproxy in front of processes with `ROLES=api`, as an Ingress or a load balancer is. */
+/** haproxy in front of processes with `ROLES=api`, as an Ingress or a load balancer. */
 export class Balancer {
   private constructor(
     readonly port: number,
@@ -35,12 +35,11 @@ export class Balancer {
     return new Balancer(port, socket, await Haproxy.start(dir, config, isUp));
   }
 
-  /** New requests go to others; those in flight end where they are. */
+  /** Routes new requests to others; requests in flight end where they are. */
   async drain({ name }: Backend): Promise<void> {
     await runtime(this.socket, `set server api/${name} state drain`);
   }
 
-  /** Resolves once requests go to it. */
   async admit({ name }: Backend): Promise<void> {
     await runtime(this.socket, `set server api/${name} state ready`);
     await eventually(`${name} gets requests`, async () => {
@@ -56,7 +55,6 @@ export class Balancer {
   }
 }
 
-/** The response to a command of haproxy's administration. */
 async function runtime(socket: string, command: string): Promise<string> {
   const connection = connect(socket);
   connection.write(`${command}\n`);

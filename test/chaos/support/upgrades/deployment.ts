@@ -9,16 +9,15 @@ import type { Shared } from '../shared.js';
 import type { Verdict } from '../verdict.js';
 import { Balancer } from './balancer.js';
 
-/** One process for each role but two for the API, in the order in which docs/upgrading.md replaces them. */
+/** Two processes of the API and one per other role, in the order in which docs/upgrading.md replaces them. */
 const ROLES = ['worker', 'api', 'api', 'widget', 'admin', 'portal'] as const;
-/** A preStop hook waits as well, until balancers have seen that a pod ends. */
+/** A preStop hook waits until balancers have noticed the end of a pod. */
 const DRAIN_MS = 1000;
 const LOWEST_PRIORITY = 19;
 
-/** `main` is its program. */
 export type Release = Pick<ServiceOptions, 'name' | 'main'>;
 
-/** A process of one release, on the same ports for the API and metrics each time. */
+/** A process of one release, with fixed ports for the API and metrics. */
 interface Place {
   readonly name: string;
   readonly role: (typeof ROLES)[number];
@@ -27,7 +26,7 @@ interface Place {
   readonly process: ServiceProcess;
 }
 
-/** The processes of two releases on one database; each role runs in one of them, or in both while it is replaced. */
+/** The processes of two releases on one database. Each role runs in one of them, or in both during its replacement. */
 export class Deployment {
   private constructor(
     private readonly places: ReadonlyMap<Release, readonly Place[]>,
@@ -36,7 +35,6 @@ export class Deployment {
     readonly merchant: Credentials,
   ) {}
 
-  /** The first release in all roles. */
   static async start(
     shared: Shared,
     env: Readonly<Record<string, string>>,
@@ -59,7 +57,6 @@ export class Deployment {
     }
   }
 
-  /** Of the balancer. */
   get port(): number {
     return this.balancer.port;
   }
@@ -72,7 +69,6 @@ export class Deployment {
     }
   }
 
-  /** Ends all processes of the release. */
   async end(release: Release): Promise<void> {
     for (const place of this.places.get(release)!) await this.terminate(place);
   }
@@ -90,10 +86,7 @@ export class Deployment {
   }
 }
 
-/**
- * A process starts on cores of its machine, not on those of the processes that serve: here it has the lowest priority until
- * it is ready.
- */
+/** A process starts on cores of its own machine in production. Here it has the lowest priority until it is ready. */
 const STARTS_ASIDE: Pick<ServiceOptions, 'wrap'> =
   process.getuid?.() === 0
     ? { wrap: (argv) => ({ command: 'nice', args: ['-n', String(LOWEST_PRIORITY), ...argv] }) }
@@ -104,7 +97,7 @@ function prioritize({ pid }: ServiceProcess): void {
     try {
       setPriority(Number(thread), 0);
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   }
 }

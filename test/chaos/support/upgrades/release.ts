@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 
-/** The newest tag before this commit. Throws when there is none. */
+/** Returns the newest tag before this commit. Throws without one. */
 export function newestTag(): string {
   const { status, stdout } = spawnSync('git', ['describe', '--tags', '--abbrev=0', 'HEAD^'], {
     cwd: ROOT,
@@ -15,7 +15,7 @@ export function newestTag(): string {
   return stdout.trim();
 }
 
-/** Builds the version of a commit or tag in `folder`; its program. */
+/** Builds the version of a commit or tag in `folder` and returns its program. */
 export function buildRelease(ref: string, folder: string): string {
   mkdirSync(folder);
   const archive = join(folder, 'release.tar');

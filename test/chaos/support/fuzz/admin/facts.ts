@@ -3,13 +3,13 @@ import type { Verdict } from '../../verdict.js';
 import type { Oracle } from './oracle.js';
 import { REASON } from './merchants.js';
 
-/** What an operation may have where its request was refused. */
+/** The events of an operation whose request was refused. */
 const OF_REFUSAL = ['operation.requested.v1', 'operation.failed.v1', 'operation.lapsed.v1'];
 const DECISIONS = ['operation.rejected.v1', 'operation.withdrawn.v1', 'operation.confirmed.v1'];
 
 /**
- * That no refused request changed anything: every operation that changed something was acknowledged with a success, and so
- * was every decision, and every change from the portal. `unknown` requests had no response.
+ * No refused request changed anything: every operation, decision and change from the portal that had an effect was
+ * acknowledged. `unknown` requests had no response.
  */
 export async function checkRefusals(
   pool: pg.Pool,
