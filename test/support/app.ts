@@ -106,22 +106,17 @@ function expectPromised(contract: ContractChecker, call: SignedCall, response: A
   if (!unknown && method !== 'HEAD') contract.expect(method, path, response);
 }
 
-/** A service for the tests of a file or a `describe`. It has its members once the first `beforeAll` has run. */
+/** A service of the suite that awaits it, closed at the suite's end. */
+export async function testApp(settings: TestSettings = {}): Promise<TestApp> {
+  let app: TestApp | undefined;
+  afterAll(() => app?.close());
+  return (app = await startTestApp(settings));
+}
+
+/** A service for the tests of a `describe`. It has its members once the first `beforeAll` has run. */
 export function onTestApp(settings: TestSettings = {}): TestApp {
-  return onStarted(() => startTestApp(settings));
-}
-
-/**
- * The service that suites of one worker share, with merchants and keys of the suite's own. Other suites write to it before
- * and meanwhile. A suite with other settings, a tampered database, a verified log or first operators uses {@link onTestApp}.
- */
-export function onSharedApp(): TestApp {
-  return onStarted(joinSharedApp);
-}
-
-function onStarted(start: () => Promise<TestApp>): TestApp {
   const app = {} as TestApp;
-  beforeAll(async () => void Object.assign(app, await start()));
+  beforeAll(async () => void Object.assign(app, await startTestApp(settings)));
   // Absent where the start has failed, which is then the error that counts.
   afterAll(() => app.close?.());
   return app;
@@ -129,11 +124,15 @@ function onStarted(start: () => Promise<TestApp>): TestApp {
 
 let shared: Promise<RunningApp> | undefined;
 
-/** The merchants of one suite at the shared service of the worker, which the end of the run kills. */
-async function joinSharedApp(): Promise<TestApp> {
+/**
+ * The service that suites of one worker share, with merchants and keys of the suite's own; the end of the run kills it.
+ * Other suites write to it before and meanwhile. A suite with other settings, a tampered database, a verified log or
+ * first operators uses {@link testApp}.
+ */
+export async function sharedApp(): Promise<TestApp> {
   shared ??= startRunningApp({}, { folder: sharedFolder });
   const running = await shared;
-  const refuse = (): Promise<never> => Promise.reject(new Error('the service is shared: use startTestApp'));
+  const refuse = (): Promise<never> => Promise.reject(new Error('the service is shared: use testApp'));
   return { ...(await withMerchants(running)), stop: refuse, close: async () => undefined };
 }
 
@@ -144,7 +143,7 @@ export async function endSharedApp(): Promise<void> {
   await (await ending)?.close();
 }
 
-/** A service that is the suite's own. `nodeOf` returns the URL of a node in front of the chain. */
+/** Starts a service that the caller closes. `nodeOf` returns the URL of a node in front of the chain. */
 export async function startTestApp(
   settings: TestSettings = {},
   nodeOf?: (chainUrl: string) => Promise<string>,

@@ -1,23 +1,16 @@
-import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
-import type { AdminClient } from '../../support/admin/admin-client.js';
-import { onSharedApp } from '../../support/app.js';
+import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import type { ApiResponse } from '../../support/http/signed-client.js';
 
 const reason = 'a test of admin keys';
 const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000];
 
-interface Issued {
-  readonly credential: { readonly id: string; readonly secret: string | null };
-}
+const app = await sharedApp();
+const admin = await app.newAdmin();
 
 describe('an admin key', () => {
-  const app = onSharedApp();
-  let admin: AdminClient;
-  beforeAll(async () => {
-    admin = await app.newAdmin();
-  });
   afterEach(() => {
     jest.restoreAllMocks();
   });
@@ -31,7 +24,7 @@ describe('an admin key', () => {
     const [{ id } = { id: '' }] = list.json<{ credentials: { id: string }[] }>().credentials;
     const read = async () => {
       const response = await admin.get(`/credentials/${id}`);
-      const { credential } = response.json<{ credential: { last_used_at: string | null } }>();
+      const { credential } = response.json();
       return { etag: response.headers['etag'], usedAt: credential.last_used_at };
     };
     expect(await read()).toEqual({ etag: '"0"', usedAt: null });
@@ -57,11 +50,11 @@ describe('an admin key', () => {
     jest.spyOn(Date, 'now').mockReturnValue(issuedAt);
     const first = await issue(body, key);
     jest.restoreAllMocks();
-    const { credential } = first.json<Issued>();
+    const { credential } = first.json();
     const replay = await issue(body, key);
     expect([replay.status, replay.headers['idempotent-replayed']]).toEqual([first.status, 'true']);
     expect(replay.json()).toEqual({
-      ...first.json<object>(),
+      ...first.json(),
       credential: { ...credential, secret: displayed(credential.secret!) },
     });
   });

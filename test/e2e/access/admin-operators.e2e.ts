@@ -1,32 +1,25 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { operatorPerson, updateOperator } from '../../../src/contexts/access/domain/operator.js';
 import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { OperatorsView } from '../../../src/contexts/access/views/directory-projection.js';
 import { newId } from '../../../src/kernel/ids.js';
 import type { AdminClient } from '../../support/admin/admin-client.js';
-import { onSharedApp, onTestApp } from '../../support/app.js';
+import { sharedApp, onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { invoke } from '../../support/programs/cli.js';
 
 const reason = 'a test of operators';
 
-interface Pending {
-  readonly operation: { readonly id: string; readonly subject: { readonly id: string } };
-}
+const app = await sharedApp();
+const [admin, approver] = [await app.newAdmin(), await app.newAdmin()];
 
 describe('operators in the admin API', () => {
-  const app = onSharedApp();
-  let admin: AdminClient;
-  let approver: AdminClient;
-  beforeAll(async () => {
-    [admin, approver] = [await app.newAdmin(), await app.newAdmin()];
-  });
   const person = (role: string) => ({ name: 'Grace', email: `${newId()}@ops.example`, role, reason });
 
   it('a new person needs a second one, who gets the link to enrol a passkey once', async () => {
     const requested = await admin.post('/operators', person('support'));
     expect(requested.status).toBe(202);
-    const { operation } = requested.json<Pending>();
+    const { operation } = requested.json();
     const { id } = operation.subject;
     expect((await admin.get(`/operators/${id}`)).status).toBe(404);
     expect((await admin.post(`/operations/${operation.id}/approve`, { reason })).status).toBe(403);
@@ -43,7 +36,7 @@ describe('operators in the admin API', () => {
 
   it('a new person is refused with an email that another has, an unknown role, and a role above the own', async () => {
     const body = person('viewer');
-    const { operation } = (await admin.post('/operators', body)).json<Pending>();
+    const { operation } = (await admin.post('/operators', body)).json();
     await approver.post(`/operations/${operation.id}/approve`, { reason });
     const again = await admin.post('/operators', { ...body, email: body.email.toUpperCase() });
     expect(again.status).toBe(422);
@@ -64,7 +57,7 @@ describe('operators in the admin API', () => {
     const raised = await admin.change(path, '', { role: 'finance', reason });
     expect(raised.status).toBe(202);
     expect((await admin.get(path)).json()).toMatchObject({ operator: { role: 'viewer' } });
-    const { operation } = raised.json<Pending>();
+    const { operation } = raised.json();
     expect((await approver.post(`/operations/${operation.id}/approve`, { reason })).status).toBe(200);
     expect((await admin.get(path)).json()).toMatchObject({ operator: { role: 'finance' } });
     expect((await admin.change(path, '', { role: 'owner', reason })).status).toBe(422);
@@ -83,7 +76,7 @@ describe('operators in the admin API', () => {
     const enabled = await admin.change(path, '', { status: 'active', reason });
     expect(enabled.status).toBe(202);
     expect((await other.get('/whoami')).status).toBe(401);
-    const { operation } = enabled.json<Pending>();
+    const { operation } = enabled.json();
     expect((await approver.post(`/operations/${operation.id}/approve`, { reason })).status).toBe(200);
     await eventually(async () => (await other.get('/whoami')).status === 200);
   });
@@ -92,7 +85,7 @@ describe('operators in the admin API', () => {
     const request = newId();
     const body = person('viewer');
     const create = () => admin.post('/operators', body, { idempotencyKey: request });
-    const { operation } = (await create()).json<Pending>();
+    const { operation } = (await create()).json();
     const key = newId();
     const approve = () =>
       approver.post(`/operations/${operation.id}/approve`, { reason }, { idempotencyKey: key });

@@ -2,13 +2,14 @@ import { CommandBus } from '@nestjs/cqrs';
 import { describe, expect, it } from '@jest/globals';
 import { UpdateOperator } from '../../../src/contexts/access/application/operator-commands.js';
 import { newId } from '../../../src/kernel/ids.js';
-import { ConsoleSite, type Session } from '../../support/access/console-site.js';
+import { ConsoleSite } from '../../support/access/console-site.js';
 import type { CookieClient } from '../../support/access/cookie-client.js';
-import { onSharedApp, onTestApp } from '../../support/app.js';
+import { onTestApp, sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 
+const site = new ConsoleSite(await sharedApp());
+
 describe('sessions of the console', () => {
-  const site = new ConsoleSite(onSharedApp());
   /** The session was used last so many minutes earlier than it was. */
   const age = (id: string, minutes: number): Promise<unknown> =>
     site.app.database.query(
@@ -28,7 +29,7 @@ describe('sessions of the console', () => {
     expect(login.headers.getSetCookie()).toEqual([
       expect.stringMatching(/^console=[A-Za-z0-9_-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/),
     ]);
-    const session = (await browser.call('/session')).json<Session>();
+    const session = (await browser.call('/session')).json();
     expect(session).toMatchObject({ operator: { id, role: 'support' }, method: 'link', read_only: false });
     expect(session.scopes).toContain('users_personal:read');
     expect(session.decisions).toEqual(['users.erase']);
@@ -55,11 +56,11 @@ describe('sessions of the console', () => {
     const { browser, id } = await site.signedIn('viewer');
     const whoami = await browser.call('/admin/v1/whoami');
     expect(whoami.status).toBe(200);
-    expect(whoami.json<object>()).toMatchObject({
+    expect(whoami.json()).toMatchObject({
       actor: { operator_id: id, credential_id: null },
       role: 'viewer',
     });
-    expect((await browser.call('/session')).json<Session>().decisions).toEqual([]);
+    expect((await browser.call('/session')).json().decisions).toEqual([]);
     expect((await browser.call('/admin/v1/audit/head')).status).toBe(403);
     expect((await browser.call('/admin/v1/system')).status).toBe(200);
     expect((await site.browser().call('/admin/v1/whoami')).status).toBe(401);
@@ -155,8 +156,6 @@ describe('sessions of the console', () => {
 });
 
 describe('the document of the console', () => {
-  const site = new ConsoleSite(onSharedApp());
-
   it.each(['/', '/login', '/payouts?status=pending', '/users/1'])('is at %s, for no frame', async (path) => {
     const browser = site.browser();
     const page = await browser.call(path, { headers: { accept: 'text/html' } });
@@ -220,10 +219,10 @@ describe('a read-only console', () => {
 
   it('refuses every write of a session', async () => {
     const { browser } = await site.signedIn('administrator');
-    expect((await browser.call('/session')).json<object>()).toMatchObject({ read_only: true });
+    expect((await browser.call('/session')).json()).toMatchObject({ read_only: true });
     const path = `/admin/v1/users/${newId()}/deactivate`;
     const write = await browser.post(path, { reason: 'It is right' });
-    expect([write.status, write.json<{ detail: string }>().detail]).toEqual([
+    expect([write.status, write.json().detail]).toEqual([
       403,
       'The console is read-only',
     ]);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/internal';
 import { ModulesContainer } from '@nestjs/core';
@@ -8,13 +8,13 @@ import { PORTAL_SCOPES } from '../../../src/contexts/access/domain/portal-sessio
 import { PORTAL_SCOPES_KEY } from '../../../src/platform/http/admin/portal.guard.js';
 import { findSharedRoute } from '../../../src/platform/http/pages/page.js';
 import { SCOPES_KEY } from '../../../src/platform/openapi/route.js';
-import { onSharedApp } from '../../support/app.js';
+import { createResources } from '../../support/access/resources.js';
+import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { createPortalSession, PortalBrowser } from '../../support/http/portal-browser.js';
 import { send, type ApiResponse } from '../../support/http/signed-client.js';
-import { createUser, reported } from '../../support/payouts/payout-calls.js';
 
-const app = onSharedApp();
+const app = await sharedApp();
 
 interface Route {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -57,16 +57,13 @@ const BODY = {
 const withIds = (url: string, id: string = randomUUID()): string => url.replace(/:[a-z_]+/gi, id);
 const isWrite = ({ method }: Route): boolean => method !== 'GET';
 
-describe('every route', () => {
-  let routes: readonly Route[];
-  let origins: Readonly<Record<(typeof APIS)[number], string>>;
-  beforeAll(async () => {
-    routes = routesOf();
-    const portal = new URL((await createPortalSession(app.merchant)).url).origin;
-    const { baseUrl: admin } = await app.newAdmin();
-    origins = { '/merchants/v1/': app.url, '/v1/': app.url, '/admin/v1/': admin, '/api/v1/': portal };
-  });
+const routes = routesOf();
+const ids = await createResources(app);
+const portal = new URL((await createPortalSession(app.merchant)).url).origin;
+const { baseUrl: admin } = await app.newAdmin();
+const origins = { '/merchants/v1/': app.url, '/v1/': app.url, '/admin/v1/': admin, '/api/v1/': portal };
 
+describe('every route', () => {
   const under = (api: (typeof APIS)[number]): readonly Route[] =>
     routes.filter(({ url }) => `${url}/`.startsWith(api));
 
@@ -186,34 +183,6 @@ describe('every route', () => {
   });
 
   describe('of a resource', () => {
-    const ids = new Map<string, string>();
-    beforeAll(async () => {
-      const { merchant } = app;
-      const userId = await createUser(merchant);
-      ids.set('users', userId).set('payouts', (await reported(merchant, userId)).id);
-      const registered = await merchant.post('/merchants/v1/webhook_endpoints', {
-        webhook_endpoint: { url: 'http://127.0.0.1:9/' },
-      });
-      const endpoint = registered.json<{ webhook_endpoint: { id: string } }>().webhook_endpoint.id;
-      ids.set('webhook_endpoints', endpoint).set('endpoints', endpoint);
-      const test = await merchant.post(`/merchants/v1/webhook_endpoints/${endpoint}/test_delivery`);
-      const delivery = test.json<{ webhook_delivery: { id: string } }>().webhook_delivery.id;
-      ids.set('webhook_deliveries', delivery).set('deliveries', delivery);
-      const admin = await app.newAdmin();
-      const keys = await admin.get(`/credentials?merchant_id=${merchant.credentials.apiKey}`);
-      const key = keys.json<{ credentials: { id: string }[] }>().credentials[0]!.id;
-      ids.set('keys', key).set('credentials', key).set('merchants', merchant.credentials.apiKey);
-      ids.set('portal_sessions', (await createPortalSession(merchant)).portal_session.id);
-      const order = await app.exchange.open.order({
-        pair_id: 'USDCSOL',
-        withdraw_address: '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T',
-      });
-      ids.set('orders', order.json<{ order: { id: string } }>().order.id);
-      await eventually(async () =>
-        (await admin.get(`/deliveries/${ids.get('deliveries')}`)).text.includes('exhausted'),
-      );
-    });
-
     const single = (api: (typeof APIS)[number]): readonly Route[] =>
       under(api).filter(({ url }) => url.includes('/:id'));
     const target = (url: string): string => withIds(url, ids.get(/([a-z_]+)\/:id/.exec(url)![1]!)!);

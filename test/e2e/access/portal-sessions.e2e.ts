@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { onSharedApp } from '../../support/app.js';
+import { sharedApp } from '../../support/app.js';
 import { PAY_PAGE } from '../../../src/contexts/exchange/http/pay/pay-page.controller.js';
 import { ConsoleSite } from '../../support/access/console-site.js';
 import { createPortalSession, PortalBrowser } from '../../support/http/portal-browser.js';
@@ -10,7 +10,7 @@ import { pageUrl } from '../../support/onboarding/people.js';
 const SESSIONS = '/merchants/v1/portal_sessions';
 const ACTOR = { id: 'u-17', name: 'Ada Lovelace' };
 
-const app = onSharedApp();
+const app = await sharedApp();
 
 const listed = async (): Promise<Record<string, unknown>[]> =>
   (await app.merchant.get(SESSIONS)).json<{ portal_sessions: Record<string, unknown>[] }>().portal_sessions;
@@ -40,13 +40,13 @@ describe('POST /merchants/v1/portal_sessions', () => {
       await app.merchant.post(SESSIONS, { actor: ACTOR }, key),
     ];
     expect([second.status, second.text]).toEqual([201, first.text]);
-    const code = new URL(first.json<{ url: string }>().url).hash.slice(1);
+    const code = new URL(first.json().url).hash.slice(1);
     const [row] = await app.database.query<{ text: string }>(
       `select (select string_agg(e::text, ' ') from event_store.events e) ||
               (select string_agg(r::text, ' ') from event_store.responses r) ||
               (select string_agg(s::text, ' ') from access.portal_sessions s) as text`,
     );
-    expect(row!.text).toContain(first.json<{ portal_session: { id: string } }>().portal_session.id);
+    expect(row!.text).toContain(first.json().portal_session.id);
     expect(row!.text).not.toContain(code);
     expect(row!.text).not.toContain(ACTOR.name);
   });
@@ -59,7 +59,7 @@ describe('POST /merchants/v1/portal_sessions', () => {
     [{ actor: { id: '', name: 'Ada' } }, 'id'],
   ])('refuses %j', async (body, field) => {
     const response = await app.merchant.post(SESSIONS, body);
-    expect([response.status, Object.keys(response.json<{ errors: object }>().errors)]).toEqual([
+    expect([response.status, Object.keys(response.json().errors)]).toEqual([
       422,
       [field],
     ]);

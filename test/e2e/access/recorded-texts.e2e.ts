@@ -1,6 +1,5 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { AdminClient } from '../../support/admin/admin-client.js';
-import { onSharedApp } from '../../support/app.js';
+import { describe, expect, it } from '@jest/globals';
+import { sharedApp } from '../../support/app.js';
 import { createPortalSession, PortalBrowser } from '../../support/http/portal-browser.js';
 
 const reason = 'a test of what is recorded';
@@ -16,16 +15,12 @@ const BAD = [
   ['a mark of the direction', 'shop\u200f'],
 ] as const;
 
-describe('what operators and merchants write', () => {
-  const app = onSharedApp();
-  let admin: AdminClient;
-  let portal: PortalBrowser;
-  beforeAll(async () => {
-    admin = await app.newAdmin();
-    const { url } = await createPortalSession(app.merchant, { scopes: ['keys:write'] });
-    portal = await PortalBrowser.enter(url);
-  });
+const app = await sharedApp();
+const admin = await app.newAdmin();
+const { url } = await createPortalSession(app.merchant, { scopes: ['keys:write'] });
+const portal = await PortalBrowser.enter(url);
 
+describe('what operators and merchants write', () => {
   it.each(BAD)('is refused with %s in it, and nothing of it is recorded', async (_, bad) => {
     const merchant_id = app.merchant.credentials.apiKey;
     const inner = `x${bad}x`;
@@ -39,7 +34,7 @@ describe('what operators and merchants write', () => {
     ] as const) {
       const response = await admin.post(path, body);
       expect([path, response.status]).toEqual([path, 422]);
-      expect(Object.keys(response.json<{ errors: object }>().errors)).toEqual([field]);
+      expect(Object.keys(response.json().errors)).toEqual([field]);
     }
     const path = `/merchants/${merchant_id}`;
     const renamed = await admin.change(path, '', { name: inner, reason });
@@ -59,7 +54,7 @@ describe('what operators and merchants write', () => {
   it.each(['', '   '])('names a leaked secret: %j is refused', async (token) => {
     const body = { token, url: 'https://paste.example/1', reason };
     const response = await admin.post('/credentials/revoke_leaked', body);
-    expect([response.status, Object.keys(response.json<{ errors: object }>().errors)]).toEqual([
+    expect([response.status, Object.keys(response.json().errors)]).toEqual([
       422,
       ['token'],
     ]);
@@ -67,7 +62,7 @@ describe('what operators and merchants write', () => {
 
   it('retries nothing for a user whose onboarding has not begun: 409', async () => {
     const user = await app.merchant.post('/merchants/v1/users', { phone_number: '+15550007001' });
-    const { id } = user.json<{ user: { id: string } }>().user;
+    const { id } = user.json().user;
     const response = await admin.change(`/users/${id}`, '/retry', { reason });
     expect(response.status).toBe(409);
   });

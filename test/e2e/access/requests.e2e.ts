@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { onSharedApp } from '../../support/app.js';
+import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 
 interface Row {
@@ -10,9 +10,9 @@ interface Row {
   readonly string_to_sign: string | null;
 }
 
-describe('the log of requests', () => {
-  const app = onSharedApp();
+const app = await sharedApp();
 
+describe('the log of requests', () => {
   /** The row of the request with this response. */
   const logged = async (headers: Readonly<Record<string, string>>): Promise<Row> => {
     const sql = 'select * from access.requests where request_id = $1';
@@ -64,13 +64,13 @@ describe('the log of requests', () => {
     const invalid = await app.merchant.post('/merchants/v1/users', { phone_number: 'none' });
     expect(await logged(invalid.headers)).toMatchObject({
       status: 422,
-      refusal: invalid.json<{ detail: string }>().detail,
+      refusal: invalid.json().detail,
     });
     const late = await app.merchant.call({ path: '/merchants/v1/payouts', timeShift: -900 });
     expect(await logged(late.headers)).toMatchObject({
       status: 401,
       credential_id: null,
-      refusal: late.json<{ detail: string }>().detail,
+      refusal: late.json().detail,
     });
   });
 

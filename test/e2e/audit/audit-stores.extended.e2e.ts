@@ -34,7 +34,7 @@ const eventStoreDb = process.env['EVENTSTOREDB_URL'];
   const proofOf = (id: string): Promise<PayoutProof> =>
     eventually(async () => {
       const response = await journey.app.merchant.get(`${PAYOUTS}/${id}/proof`);
-      return response.status === 200 && response.json<{ proof: PayoutProof }>().proof;
+      return response.status === 200 && response.json().proof;
     });
   /** What is wrong with this journey. */
   const wrong = ({ violations, differences, ledger }: AuditReport): unknown => ({

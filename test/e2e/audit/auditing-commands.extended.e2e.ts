@@ -1,20 +1,14 @@
 import { execFile } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { canonicalJson, leafHash } from '../../../src/contexts/audit/domain/event-leaf.js';
 import type { Manifest } from '../../../src/contexts/audit/domain/manifest.js';
 import { MerkleTree } from '../../../src/contexts/audit/domain/merkle-tree.js';
 import { sha256 } from '../../../src/kernel/sha256.js';
-import { onTestApp } from '../../support/app.js';
+import { testApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import {
-  createPayee,
-  getPayout,
-  PAYOUTS,
-  reported,
-  settledPayout,
-} from '../../support/payouts/payout-calls.js';
+import { getPayout, PAYOUTS, reported, receivedPayout } from '../../support/payouts/payout-calls.js';
 import { specFolder } from '../../support/run-folder.js';
 
 const CLI = resolve('dist/cli.js');
@@ -23,24 +17,17 @@ const FORGED = 'was not written by the service';
 
 type Line = { leaf?: string; readonly data: Record<string, unknown> };
 
-describe('the programs of docs/auditing.md', () => {
-  const app = onTestApp({ AUDIT_HEAD_SECONDS: '1' });
-  let user: string;
-  let payout: string;
-  let folder: string;
-  let settledAt: string;
-  const ran = new Set<string>();
+const app = await testApp({ AUDIT_HEAD_SECONDS: '1' });
+const folder = specFolder('auditing');
+const {
+  user,
+  payout: { id: payout },
+} = await receivedPayout(app, '2');
+const settledAt = new Date().toISOString();
+await eventually(async () => (await app.merchant.get(`${PAYOUTS}/${payout}/proof`)).status === 200);
 
-  beforeAll(async () => {
-    folder = specFolder('auditing');
-    const payee = await createPayee(app.merchant);
-    user = payee.id;
-    const { hash } = await app.chain.transfer(payee.wallet, '2');
-    payout = (await reported(app.merchant, user, { amount: '2', transaction_hash: hash })).id;
-    await settledPayout(app.merchant, payout);
-    settledAt = new Date().toISOString();
-    await eventually(async () => (await app.merchant.get(`${PAYOUTS}/${payout}/proof`)).status === 200);
-  });
+describe('the programs of docs/auditing.md', () => {
+  const ran = new Set<string>();
 
   /** Runs the built program, as npm does. */
   async function run(

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { onTestApp } from '../../support/app.js';
 import { bash, commandsOf } from '../../support/programs/guide.js';
-import { createPayee, reported, settledPayout } from '../../support/payouts/payout-calls.js';
+import { receivedPayout } from '../../support/payouts/payout-calls.js';
 import { specFolder } from '../../support/run-folder.js';
 import { systemProgram } from '../../support/programs/system-program.js';
 
@@ -11,22 +11,12 @@ const missing = ['bash', 'curl', 'grep'].filter((each) => systemProgram(each) ==
 
 (missing.length > 0 ? describe.skip : describe)('the commands of docs/auditing.md', () => {
   const app = onTestApp();
-  let user: string;
-  let payout: string;
-
-  beforeAll(async () => {
-    const payee = await createPayee(app.merchant);
-    user = payee.id;
-    const { hash } = await app.chain.transfer(payee.wallet, '12.50');
-    const { id } = await reported(app.merchant, user, { amount: '12.50', transaction_hash: hash });
-    payout = id;
-    await settledPayout(app.merchant, payout);
-  });
 
   it('lead from a balance to the chain, one after the other, pasted into a shell', async () => {
+    const { user, payout } = await receivedPayout(app, '12.50');
     const settings = {
       USER_ID: user,
-      PAYOUT_ID: payout,
+      PAYOUT_ID: payout.id,
       DATABASE_URL: app.config.databaseUrl!,
       MASTER_KEY: app.config.masterKey!,
       CHAIN_RPC_URL: app.config.chainRpcUrl!,

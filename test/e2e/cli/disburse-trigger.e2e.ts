@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { verifyWebhook } from '../../../packages/sdk/src/index.js';
 import { EVENT_TYPES } from '../../../src/contexts/webhooks/domain/event-types.js';
-import { onSharedApp } from '../../support/app.js';
+import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { sandboxFolderOf } from '../../support/http/listener.js';
 import { Disburse } from '../../support/programs/disburse.js';
@@ -15,20 +15,14 @@ interface Triggered {
   readonly deliveries: readonly { readonly id: string; readonly url: string; readonly status: string }[];
 }
 
-describe('disburse trigger', () => {
-  const app = onSharedApp();
-  let disburse: Disburse;
-  let receiver: TestReceiver;
-  let secret: string;
+const app = await sharedApp();
+const disburse = new Disburse({ DATA_DIR: sandboxFolderOf(app) });
+const receiver = await TestReceiver.start();
+const body = { webhook_endpoint: { url: receiver.url, event_types: EVENT_TYPES } };
+const response = await app.merchant.post('/merchants/v1/webhook_endpoints', body);
+const secret = response.json().webhook_endpoint.signing_secret;
 
-  beforeAll(async () => {
-    disburse = new Disburse({ DATA_DIR: sandboxFolderOf(app) });
-    receiver = await TestReceiver.start();
-    const body = { webhook_endpoint: { url: receiver.url, event_types: EVENT_TYPES } };
-    const response = await app.merchant.post('/merchants/v1/webhook_endpoints', body);
-    secret = response.json<{ webhook_endpoint: { signing_secret: string } }>().webhook_endpoint
-      .signing_secret;
-  });
+describe('disburse trigger', () => {
   afterAll(() => receiver.stop());
   beforeEach(() => void receiver.received.splice(0));
 
@@ -90,7 +84,7 @@ describe('disburse trigger', () => {
 
   it('expects no delivery of an order at an endpoint that lists no types', async () => {
     const path = '/merchants/v1/webhook_endpoints';
-    const [{ id }] = (await app.merchant.get(path)).json<{ webhook_endpoints: [{ id: string }] }>()
+    const [{ id }] = (await app.merchant.get(path)).json()
       .webhook_endpoints;
     const change = (event_types: readonly string[] | null) =>
       app.merchant.call({

@@ -1,7 +1,7 @@
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { onSharedApp } from '../../support/app.js';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { Listener, sandboxFolderOf } from '../../support/http/listener.js';
 import { PortalBrowser } from '../../support/http/portal-browser.js';
@@ -12,24 +12,19 @@ import { TestReceiver } from '../../support/webhooks/receiver.js';
 
 const ENDPOINTS = '/merchants/v1/webhook_endpoints';
 
-describe('disburse', () => {
-  const app = onSharedApp();
-  const started: Listener[] = [];
-  let dataDir: string;
-  let disburse: Disburse;
-  /** Without keys and without a sandbox: the session of login is all that it has. */
-  let keyless: Disburse;
-  let payouts: string[];
+const app = await sharedApp();
+const dataDir = sandboxFolderOf(app);
+const XDG_CONFIG_HOME = specFolder('config');
+const disburse = new Disburse({ DATA_DIR: dataDir, XDG_CONFIG_HOME });
+const keyless = new Disburse({ DATA_DIR: specFolder('no-sandbox'), XDG_CONFIG_HOME });
+const payee = await createPayee(app.merchant);
+const payouts: string[] = [];
+for (let count = 0; count < 3; count += 1) payouts.unshift((await reported(app.merchant, payee.id)).id);
 
-  beforeAll(async () => {
-    dataDir = sandboxFolderOf(app);
-    const XDG_CONFIG_HOME = specFolder('config');
-    disburse = new Disburse({ DATA_DIR: dataDir, XDG_CONFIG_HOME });
-    keyless = new Disburse({ DATA_DIR: specFolder('no-sandbox'), XDG_CONFIG_HOME });
-    const payee = await createPayee(app.merchant);
-    payouts = [];
-    for (let count = 0; count < 3; count += 1) payouts.unshift((await reported(app.merchant, payee.id)).id);
-  });
+describe('disburse', () => {
+  const started: Listener[] = [];
+  /** Without keys and without a sandbox: the session of login is all that it has. */
+
   afterEach(async () => {
     await Promise.all(started.splice(0).map((each) => each.end('SIGINT')));
   });

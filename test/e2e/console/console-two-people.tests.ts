@@ -15,12 +15,12 @@ export function describeTwoPeople(world: ConsoleWorld): void {
     let merchant: Merchant;
     const path = (): string => `/merchants/${merchant.id}`;
     const now = async (): Promise<Merchant> =>
-      (await world.service.admin.get(path())).json<{ merchant: Merchant }>().merchant;
+      (await world.service.admin.get(path())).json().merchant;
 
     beforeEach(async () => {
       const body = { name: 'Book store', reason: 'They signed' };
       const { admin } = world.service;
-      ({ merchant } = (await admin.post('/merchants', body)).json<{ merchant: Merchant }>());
+      ({ merchant } = (await admin.post('/merchants', body)).json());
       const embedding = { origins: ['https://old.example'], display_name: 'Books' };
       await admin.change(path(), '', { embedding, reason: 'Their shop' });
     });

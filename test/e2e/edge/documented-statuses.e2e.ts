@@ -1,8 +1,8 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import type { AdminCall, AdminClient } from '../../support/admin/admin-client.js';
-import { onSharedApp } from '../../support/app.js';
-import { operationsOf, type Document } from '../../support/docs/reference.js';
+import type { AdminCall } from '../../support/admin/admin-client.js';
+import { sharedApp } from '../../support/app.js';
+import { operationsOf } from '../../support/docs/reference.js';
 import type { ExchangeCall } from '../../support/exchange/exchange-client.js';
 import { ContractChecker } from '../../support/http/openapi.js';
 import { send, type ApiResponse, type SignedCall } from '../../support/http/signed-client.js';
@@ -18,18 +18,12 @@ interface Malformed {
   readonly body?: string;
 }
 
+const app = await sharedApp();
+const admin = await app.newAdmin();
+const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as typeof document;
+const contract = await ContractChecker.of(app.url);
+
 describe('every documented operation', () => {
-  const app = onSharedApp();
-  let admin: AdminClient;
-  let document: Document & { readonly servers: object };
-  let contract: ContractChecker;
-
-  beforeAll(async () => {
-    admin = await app.newAdmin();
-    document = (await (await fetch(`${app.url}/openapi.json`)).json()) as typeof document;
-    contract = await ContractChecker.of(app.url);
-  });
-
   /** As a caller with a key. */
   function request(
     method: string,

@@ -1,16 +1,13 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
-import { onSharedApp } from '../../support/app.js';
+import { describe, expect, it } from '@jest/globals';
+import { sharedApp } from '../../support/app.js';
 import { createUser, getPayout, PAYOUTS, reported } from '../../support/payouts/payout-calls.js';
 
+const app = await sharedApp();
+const user = await createUser(app.merchant);
+const ids = await Promise.all(Array.from({ length: 30 }, () => reported(app.merchant, user)));
+await getPayout(app.merchant, ids.at(-1)!.id);
+
 describe('64 lists of one merchant at once', () => {
-  const app = onSharedApp();
-
-  beforeAll(async () => {
-    const user = await createUser(app.merchant);
-    const ids = await Promise.all(Array.from({ length: 30 }, () => reported(app.merchant, user)));
-    await getPayout(app.merchant, ids.at(-1)!.id);
-  });
-
   it.each(['', '?page_size=20', '?page_size=1000', '?page_size=7'])(
     'are all served: payouts%s',
     async (query) => {

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { request as send, type IncomingMessage } from 'node:http';
-import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { AdminClient } from '../../support/admin/admin-client.js';
-import { onSharedApp } from '../../support/app.js';
+import { describe, expect, it } from '@jest/globals';
+import { sharedApp } from '../../support/app.js';
 import { createPortalSession } from '../../support/http/portal-browser.js';
 
 const MIB = 1_048_576;
@@ -40,15 +39,11 @@ async function post(url: string, headers: Record<string, string>, { bytes, isChu
   return [statusCode, continues];
 }
 
-describe('a body that the admin API and the portal do not accept', () => {
-  const app = onSharedApp();
-  let admin: AdminClient;
-  let portal: string;
-  beforeAll(async () => {
-    admin = await app.newAdmin();
-    portal = new URL((await createPortalSession(app.merchant)).url).origin;
-  });
+const app = await sharedApp();
+const admin = await app.newAdmin();
+const portal = new URL((await createPortalSession(app.merchant)).url).origin;
 
+describe('a body that the admin API and the portal do not accept', () => {
   it.each([
     [{ bytes: 16_384, isChunked: false }, false],
     [{ bytes: 16_384, isChunked: true }, false],

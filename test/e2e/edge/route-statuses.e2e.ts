@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it } from '@jest/globals';
-import { onSharedApp } from '../../support/app.js';
-import type { ApiResponse, SignedCall, SignedClient } from '../../support/http/signed-client.js';
-import { createPayee, createUser, reported } from '../../support/payouts/payout-calls.js';
+import { describe, expect, it } from '@jest/globals';
+import { createResources } from '../../support/access/resources.js';
+import { sharedApp } from '../../support/app.js';
+import type { ApiResponse, SignedCall } from '../../support/http/signed-client.js';
+import { createUser } from '../../support/payouts/payout-calls.js';
 
 const V1 = '/merchants/v1';
 
@@ -35,48 +36,32 @@ const KEYED: Readonly<Record<string, () => object | undefined>> = {
   [`DELETE ${V1}/webhook_endpoints/{id}`]: () => undefined,
 };
 
-/** Of the merchant API, as the service documents itself: what is added to it is checked here without another line. */
-describe('every operation of the merchant API', () => {
-  const app = onSharedApp();
-  let merchant: SignedClient;
-  let operations: readonly Operation[];
-  /** A resource of the merchant, by the segment before its id. */
-  let ids: Readonly<Record<string, string>>;
+const app = await sharedApp();
+const { merchant } = app;
+const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Documented>>>>;
+};
+const operations = Object.entries(document.paths)
+  .filter(([path]) => path.startsWith(V1))
+  .flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { requestBody, parameters = [] }]) => ({
+      method: method.toUpperCase() as Method,
+      path,
+      hasBody: requestBody !== undefined,
+      isKeyed: parameters.some(
+        ({ name, $ref }) => name === 'Idempotency-Key' || $ref?.endsWith('IdempotencyKey'),
+      ),
+    })),
+  );
+const ids = await createResources(app);
 
-  beforeAll(async () => {
-    ({ merchant } = app);
-    const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as {
-      readonly paths: Readonly<Record<string, Readonly<Record<string, Documented>>>>;
-    };
-    operations = Object.entries(document.paths)
-      .filter(([path]) => path.startsWith(V1))
-      .flatMap(([path, methods]) =>
-        Object.entries(methods).map(([method, { requestBody, parameters = [] }]) => ({
-          method: method.toUpperCase() as Method,
-          path,
-          hasBody: requestBody !== undefined,
-          isKeyed: parameters.some(
-            ({ name, $ref }) => name === 'Idempotency-Key' || $ref?.endsWith('IdempotencyKey'),
-          ),
-        })),
-      );
-    const payee = await createPayee(merchant);
-    const endpoint = await merchant.post(`${V1}/webhook_endpoints`, {
-      webhook_endpoint: { url: 'https://8.8.8.8/' },
-    });
-    const { id } = endpoint.json<{ webhook_endpoint: { id: string } }>().webhook_endpoint;
-    const test = await merchant.post(`${V1}/webhook_endpoints/${id}/test_delivery`);
-    ids = {
-      users: payee.id,
-      payouts: (await reported(merchant, payee.id)).id,
-      webhook_endpoints: id,
-      webhook_deliveries: test.json<{ webhook_delivery: { id: string } }>().webhook_delivery.id,
-    };
-  });
+/** All operations of the service's own document. */
+describe('every operation of the merchant API', () => {
+  /** A resource of the merchant, by the segment before its id. */
 
   const nameOf = ({ method, path }: Operation): string => `${method} ${path}`;
   const pathOf = ({ path }: Operation, id: string): string => path.replace('{id}', id);
-  const ownId = ({ path }: Operation): string => ids[/(\w+)\/\{id\}/.exec(path)?.[1] ?? ''] ?? randomUUID();
+  const ownId = ({ path }: Operation): string => ids.get(/(\w+)\/\{id\}/.exec(path)?.[1] ?? '') ?? randomUUID();
   /** The status of each call, by the operation. */
   const statuses = async (
     of: readonly Operation[],

@@ -1,9 +1,9 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
 import { issueExchangeKey } from '../../../sandbox/issuing.js';
 import { SuspendMerchant } from '../../../src/contexts/access/application/merchant-commands.js';
-import { onSharedApp } from '../../support/app.js';
+import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ExchangeClient, exchangeSignature, querySignature } from '../../support/exchange/exchange-client.js';
 import { send, type ApiResponse } from '../../support/http/signed-client.js';
@@ -17,15 +17,10 @@ const DATES = { start_date: '2026-01-01', end_date: '2026-01-02' };
 /** What orders and the configuration need, and tokens. */
 const REQUEST = { pair_id: 'USDCSOL', token: 'sol', to_token: 'sol', withdraw_address: ADDRESS };
 
+const app = await sharedApp();
+const { signing, open } = app.exchange;
+
 describe('the edge of the exchange', () => {
-  const app = onSharedApp();
-  let signing: ExchangeClient;
-  let open: ExchangeClient;
-
-  beforeAll(() => {
-    ({ signing, open } = app.exchange);
-  });
-
   const ask = (target: string, headers: Record<string, string> = {}): Promise<ApiResponse> =>
     send(`${app.url}${target}`, { headers });
   const expectRefused = (response: ApiResponse): void => {

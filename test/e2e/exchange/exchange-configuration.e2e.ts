@@ -1,13 +1,9 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { iconUrl } from '../../../src/contexts/exchange/http/tokens.controller.js';
 import { openSignedQuery } from '../../../src/contexts/exchange/application/signed-links.js';
 import { TOKENS as ALL_TOKENS } from '../../../src/contexts/exchange/domain/catalog.js';
-import { onTestApp } from '../../support/app.js';
-import {
-  exchangeSignature,
-  querySignature,
-  type ExchangeClient,
-} from '../../support/exchange/exchange-client.js';
+import { testApp } from '../../support/app.js';
+import { exchangeSignature, querySignature } from '../../support/exchange/exchange-client.js';
 import { ADDRESS, expectProblem } from '../../support/exchange/exchange-orders.js';
 import { httpConfig } from '../../../src/platform/config/config.js';
 
@@ -36,13 +32,9 @@ type Fault = [string, Record<string, string | undefined>, string];
 const LONG = 'a'.repeat(10_000);
 const PUBLIC_URL = 'https://api.example/base/';
 /** Its own service: the URLs of its settings are in responses. */
-const app = onTestApp({ PAY_URL: 'https://pay.example/base/', PUBLIC_URL });
-let open: ExchangeClient;
-let signing: ExchangeClient;
+const app = await testApp({ PAY_URL: 'https://pay.example/base/', PUBLIC_URL });
 
-beforeAll(() => {
-  ({ open, signing } = app.exchange);
-});
+const { open, signing } = app.exchange;
 
 const fault = (name: string): object => ({ [name]: [expect.any(String)] });
 
@@ -51,7 +43,7 @@ describe('GET /v1/merchants/configuration', () => {
   const configuration = async (query: Record<string, string>, by = signing): Promise<Configuration> => {
     const response = await by.get(CONFIGURATION, query);
     expect([response.status, response.text]).toEqual([200, expect.anything()]);
-    return response.json<Configuration>();
+    return response.json();
   };
   const opened = ({ signed_url: url }: Configuration, secrets: readonly string[], now = new Date()) => {
     const link = openSignedQuery(url.slice(url.indexOf('?') + 1), secrets, now);
@@ -105,7 +97,7 @@ describe('GET /v1/merchants/configuration', () => {
       };
       const given = await ask('https://shop.example/done?order=7');
       expect(given.status).toBe(200);
-      expect(opened(given.json<Configuration>(), [secret])).toMatchObject({
+      expect(opened(given.json(), [secret])).toMatchObject({
         return_url: 'https://shop.example/done?order=7',
       });
       expectProblem(await ask('shop.example'), 422, fault('return_url'));

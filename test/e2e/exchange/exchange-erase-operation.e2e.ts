@@ -1,11 +1,10 @@
 import { expect, it } from '@jest/globals';
 import type { OrderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
-import type { OperationJson } from '../../../src/platform/operations/operations.js';
-import { onSharedApp } from '../../support/app.js';
+import { sharedApp } from '../../support/app.js';
 import { ADDRESS, orderIn } from '../../support/exchange/exchange-orders.js';
 import { invoke } from '../../support/programs/cli.js';
 
-const app = onSharedApp();
+const app = await sharedApp();
 const PERSON = { user_id: 'quixotina@unmistakable.example', withdraw_address_memo: 'memo of vandersnoot' };
 const NO_PERSON = { user_id: null, withdraw_address_memo: null };
 
@@ -34,7 +33,7 @@ it('who orders were for is erased once a second person approved it, and the oper
   for (const order of orders) expect(await read(order)).toMatchObject(PERSON);
 
   const response = await bob.get(`/operations/${id}`);
-  const { operation } = response.json<{ operation: OperationJson }>();
+  const { operation } = response.json();
   expect(operation).toMatchObject({
     name: 'orders.erase_user',
     status: 'pending_approval',

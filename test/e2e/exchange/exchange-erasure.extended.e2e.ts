@@ -1,21 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, expect, it } from '@jest/globals';
 import { ORDER_ERASURE_FAILPOINTS } from '../../support/failpoints.js';
 import type { OrderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { startTestApp } from '../../support/app.js';
 import { CLI, MAIN, runBuilt } from '../../support/erasure/killed.js';
 import { operatorOf } from '../../support/erasure/life.js';
 import { dumpOf, openedOf, tracesOf, type Haystack } from '../../support/erasure/traces.js';
 import { eventually, WAIT_MS } from '../../support/eventually.js';
-import {
-  exchangeSignature,
-  type ExchangeCall,
-  type ExchangeClient,
-} from '../../support/exchange/exchange-client.js';
+import { exchangeSignature, type ExchangeCall } from '../../support/exchange/exchange-client.js';
 import { ADDRESS, orderIn, type OrdersPage } from '../../support/exchange/exchange-orders.js';
 import { expectAuditPasses } from '../../support/audit-passes.js';
 import { startCollector, type Span } from '../../support/programs/otlp-collector.js';
@@ -30,30 +25,24 @@ interface Payer {
 
 const NO_PERSON = { user_id: null, withdraw_address_tag: null, withdraw_address_memo: null };
 
-let app: TestApp;
-let client: ExchangeClient;
-let folder: string;
-let collector: Server;
 const spans: Span[] = [];
 /** Payers of orders that have ended, for the processes that are killed. */
 const killed: { readonly payer: Payer; readonly id: string }[] = [];
 
-beforeAll(async () => {
-  folder = specFolder('order-erasure');
-  collector = await startCollector(spans);
-  // Its own service: its log, its spans, and kills.
-  app = await startTestApp({
-    LOG_LEVEL: 'debug',
-    LOG_FILE: join(folder, 'service.log'),
-    DATA_DIR: folder,
-    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
-  });
-  client = app.exchange.open;
-  while (killed.length < ORDER_ERASURE_FAILPOINTS.length) {
-    const payer = newPayer();
-    killed.push({ payer, id: (await ended(payer, randomUUID(), app.exchange.signing)).id });
-  }
+const folder = specFolder('order-erasure');
+const collector = await startCollector(spans);
+// Its own service: its log, its spans, and kills.
+const app = await startTestApp({
+  LOG_LEVEL: 'debug',
+  LOG_FILE: join(folder, 'service.log'),
+  DATA_DIR: folder,
+  OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
 });
+const client = app.exchange.open;
+while (killed.length < ORDER_ERASURE_FAILPOINTS.length) {
+  const payer = newPayer();
+  killed.push({ payer, id: (await ended(payer, randomUUID(), app.exchange.signing)).id });
+}
 afterAll(async () => {
   await expectAuditPasses(app.config.databaseUrl!);
   await app.close();
@@ -83,7 +72,7 @@ async function ended(payer: Partial<Payer>, key?: string, by = client): Promise<
 async function listed(user_id?: string): Promise<OrdersPage> {
   const today = new Date().toISOString().slice(0, 10);
   const query = { start_date: today, end_date: today, ...(user_id === undefined ? {} : { user_id }) };
-  return (await client.list(query)).json<OrdersPage>();
+  return (await client.list(query)).json();
 }
 
 function files(): Haystack[] {

@@ -1,6 +1,5 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
-import { onSharedApp } from '../../support/app.js';
-import type { ExchangeClient } from '../../support/exchange/exchange-client.js';
+import { describe, expect, it } from '@jest/globals';
+import { sharedApp } from '../../support/app.js';
 import {
   ADDRESS,
   expectProblem,
@@ -15,27 +14,22 @@ const daysAgo = (days: number): string => new Date(Date.now() - days * DAY_MS).t
 const NOW = { start_date: daysAgo(1), end_date: daysAgo(-1) };
 const JANUARY = { start_date: '2026-01-01', end_date: '2026-01-31' };
 
+const app = await sharedApp();
+const key = app.exchange.open;
+const created = async (more: object): Promise<string> =>
+  orderIn(await key.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS, ...more }), 201).id;
+const ids = [
+  await created({ user_id: 'ann' }),
+  await created({ user_id: 'bob' }),
+  await created({ user_id: 'ann', withdraw_address: OTHER_ADDRESS }),
+];
+
 /** Responses are checked against the OpenAPI document by the client itself. */
 describe('GET /v1/merchant/orders', () => {
-  const app = onSharedApp();
-  let key: ExchangeClient;
-  let ids: string[];
-
-  beforeAll(async () => {
-    key = app.exchange.open;
-    const created = async (more: object): Promise<string> =>
-      orderIn(await key.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS, ...more }), 201).id;
-    ids = [
-      await created({ user_id: 'ann' }),
-      await created({ user_id: 'bob' }),
-      await created({ user_id: 'ann', withdraw_address: OTHER_ADDRESS }),
-    ];
-  });
-
   const page = async (query: Record<string, string>, by = key): Promise<OrdersPage> => {
     const response = await by.list(query);
     expect([response.status, response.text.slice(0, 200)]).toEqual([200, expect.anything()]);
-    return response.json<OrdersPage>();
+    return response.json();
   };
   const displayed = async (query: Record<string, string>, by = key): Promise<number[]> => {
     const { total_count, orders, next_cursor } = await page(query, by);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { OrderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
-import { onSharedApp } from '../../support/app.js';
+import { sharedApp } from '../../support/app.js';
 import { type ExchangeClient } from '../../support/exchange/exchange-client.js';
 import { ADDRESS, expectProblem, orderIn, OTHER_ADDRESS } from '../../support/exchange/exchange-orders.js';
 
@@ -14,19 +14,15 @@ const FULL = {
   user_id: 'Zoë/日本?#',
 };
 
-const app = onSharedApp();
-let open: ExchangeClient;
-let signing: ExchangeClient;
+const app = await sharedApp();
 
-beforeAll(() => {
-  ({ open, signing } = app.exchange);
-});
+const { open, signing } = app.exchange;
 
 const created = async (query: Record<string, string> = LEAST, by = signing): Promise<OrderRecord> =>
   orderIn(await by.order(query), 201);
 const count = async (by: ExchangeClient): Promise<number> => {
   const today = new Date().toISOString().slice(0, 10);
-  return (await by.list({ start_date: today, end_date: today })).json<{ total_count: number }>().total_count;
+  return (await by.list({ start_date: today, end_date: today })).json().total_count;
 };
 
 /** Responses are checked against the OpenAPI document by the client itself. */

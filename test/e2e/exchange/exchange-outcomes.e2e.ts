@@ -83,7 +83,7 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
     }
     const [ada, bob] = [await app.newAdmin(), await app.newAdmin()];
     const refundable = async (): Promise<string | undefined> =>
-      (await ada.get('/orders?refundable=true')).json<Orders>().orders.find(({ id }) => id === order.id)
+      (await ada.get('/orders?refundable=true')).json().orders.find(({ id }) => id === order.id)
         ?.amount_refundable;
     expect(await eventually(refundable)).toBe('33.5');
     const payer = await app.chain.funded.getAddress();
@@ -92,7 +92,7 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
       const body = { amount: '33.5', transaction_hash, reason: 'it came twice' };
       const requested = await ada.change(`/orders/${order.id}`, '/refunds', body);
       if (requested.status !== 202) return requested;
-      const { operation } = requested.json<{ operation: { id: string } }>();
+      const { operation } = requested.json();
       return bob.post(`/operations/${operation.id}/approve`, { reason: 'agreed' });
     };
     expect((await refund(back)).text).toContain('The block of the transaction is not final yet');

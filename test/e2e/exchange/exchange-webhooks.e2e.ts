@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import type { OrderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
-import { onSharedApp } from '../../support/app.js';
+import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ADDRESS, orderIn } from '../../support/exchange/exchange-orders.js';
 import { invoke, type Run } from '../../support/programs/cli.js';
@@ -17,23 +17,17 @@ interface Sent {
   readonly data: Readonly<Record<'order_id' | 'api_key', string>> & Readonly<Record<string, unknown>>;
 }
 
+const app = await sharedApp();
+const receiver = await TestReceiver.start();
+const webhooks = new MerchantWebhooks(app, app.merchant);
+const listing = await webhooks.register(`${receiver.url}/listing`, TYPES);
+const refundable = await webhooks.register(`${receiver.url}/refundable`, ['order.refundable']);
+const all = await webhooks.register(`${receiver.url}/all`);
+
 /** Webhooks of orders that are created, paid and refunded as merchants and operators do it (contract.md 13.9). */
 describe('webhooks of orders', () => {
-  const app = onSharedApp();
-  let receiver: TestReceiver;
-  let webhooks: MerchantWebhooks;
   /** Endpoints that list all types of orders, one of them, and none. */
-  let listing: string;
-  let refundable: string;
-  let all: string;
 
-  beforeAll(async () => {
-    receiver = await TestReceiver.start();
-    webhooks = new MerchantWebhooks(app, app.merchant);
-    listing = await webhooks.register(`${receiver.url}/listing`, TYPES);
-    refundable = await webhooks.register(`${receiver.url}/refundable`, ['order.refundable']);
-    all = await webhooks.register(`${receiver.url}/all`);
-  });
   afterAll(() => receiver?.stop());
 
   const newOrder = async (): Promise<OrderRecord> =>

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
@@ -8,7 +8,7 @@ import {
   SuspendMerchant,
 } from '../../../src/contexts/access/application/merchant-commands.js';
 import type { PayFacts } from '../../../src/contexts/exchange/http/pay/pay-types.js';
-import { onSharedApp, onTestApp } from '../../support/app.js';
+import { sharedApp, onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { type ExchangeClient, querySignature } from '../../support/exchange/exchange-client.js';
 import { orderIn } from '../../support/exchange/exchange-orders.js';
@@ -27,12 +27,8 @@ import { factsIn } from '../../support/onboarding/people.js';
 
 const ONE_KIB = 1024;
 
-const app = onSharedApp();
-let signing: ExchangeClient;
-let open: ExchangeClient;
-beforeAll(() => {
-  ({ signing, open } = app.exchange);
-});
+const app = await sharedApp();
+const { signing, open } = app.exchange;
 
 const payFactsIn = (response: Response) => factsIn<PayFacts>(response);
 const statusOf = async (query: Record<string, string>, headers: Record<string, string> = {}) =>

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import { randomBytes, randomUUID } from 'node:crypto';
 import {
@@ -6,7 +6,7 @@ import {
   RollCredential,
 } from '../../../src/contexts/access/application/credential-commands.js';
 import type { PayOrder } from '../../../src/contexts/exchange/http/pay/pay-types.js';
-import { onSharedApp } from '../../support/app.js';
+import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import {
@@ -19,12 +19,8 @@ import {
   widgetUrl,
 } from '../../support/exchange/pay-page.js';
 
-const app = onSharedApp();
-let signing: ExchangeClient;
-let open: ExchangeClient;
-beforeAll(() => {
-  ({ signing, open } = app.exchange);
-});
+const app = await sharedApp();
+const { signing, open } = app.exchange;
 
 const unsigned = (address = ADDRESS): Record<string, string> => ({
   api_key: open.credentials.apiKey,

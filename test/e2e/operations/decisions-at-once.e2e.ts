@@ -1,35 +1,31 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { OperationJson } from '../../../src/platform/operations/operations.js';
-import type { AdminClient } from '../../support/admin/admin-client.js';
-import { onSharedApp } from '../../support/app.js';
+import { describe, expect, it } from '@jest/globals';
+import { sharedApp } from '../../support/app.js';
 
 const reason = 'a test of decisions at once';
 const AT_ONCE = 20;
 
+const app = await sharedApp();
+const [ada, bob] = [await app.newAdmin(), await app.newAdmin()];
+
 describe('decisions of one person at once', () => {
-  const app = onSharedApp();
-  let [ada, bob]: AdminClient[] = [];
   let types = 0;
-  beforeAll(async () => {
-    [ada, bob] = [await app.newAdmin(), await app.newAdmin()];
-  });
 
   const requested = async (): Promise<string> => {
     const path = `/system/event_types/older.event_${(types += 1)}.v1/let_pass`;
-    return (await ada!.post(path, { reason })).json<{ operation: OperationJson }>().operation.id;
+    return (await ada.post(path, { reason })).json().operation.id;
   };
   const suspended = async (): Promise<string> => {
     const { apiKey } = (await app.newMerchant()).credentials;
-    const done = await ada!.change(`/merchants/${apiKey}`, '/suspend', { reason });
-    return done.json<{ operation_id: string }>().operation_id;
+    const done = await ada.change(`/merchants/${apiKey}`, '/suspend', { reason });
+    return done.json().operation_id;
   };
 
   it.each([
-    ['approve', 'executed', requested, () => bob!],
-    ['reject', 'rejected', requested, () => bob!],
-    ['reject', 'withdrawn', requested, () => ada!],
-    ['confirm', 'executed', suspended, () => bob!],
+    ['approve', 'executed', requested, () => bob],
+    ['reject', 'rejected', requested, () => bob],
+    ['reject', 'withdrawn', requested, () => ada],
+    ['confirm', 'executed', suspended, () => bob],
   ] as const)(
     'to %s: one is recorded, as %s, and the others are 409',
     async (decision, status, begin, who) => {
@@ -43,7 +39,7 @@ describe('decisions of one person at once', () => {
       const codes = responses.map((response) => response.status).sort();
       expect(codes).toEqual([200, ...Array.from({ length: AT_ONCE - 1 }, () => 409)]);
       const first = responses.findIndex((response) => response.status === 200);
-      const { operation } = (await bob!.get(path)).json<{ operation: OperationJson }>();
+      const { operation } = (await bob.get(path)).json();
       expect([operation.status, operation.decision_reason]).toEqual([status, tries[first]!.body.reason]);
       expect((await tries[first]!.send()).text).toBe(responses[first]!.text);
 

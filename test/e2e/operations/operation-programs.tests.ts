@@ -60,7 +60,7 @@ export function describePrograms(app: TestApp): void {
         embedding: { display_name: 'Shop' },
         reason: 'a request of theirs',
       });
-      const { operation_id: operation } = written.json<{ operation_id: string }>();
+      const { operation_id: operation } = written.json();
       const explained = async (...subject: string[]): Promise<Walk> =>
         JSON.parse(await run('audit', '--json', 'explain', ...subject)) as Walk;
       const walk = await eventually(async () => {

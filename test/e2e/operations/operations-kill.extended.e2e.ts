@@ -1,15 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { expect, it } from '@jest/globals';
 import { OPERATION_FAILPOINTS } from '../../support/failpoints.js';
-import type { OperationJson } from '../../../src/platform/operations/operations.js';
-import { onTestApp } from '../../support/app.js';
+import { testApp } from '../../support/app.js';
 import { freePort } from '../../../sandbox/processes.js';
 import { CLI, runAdmin, runBuilt } from '../../support/erasure/killed.js';
 import { eventually, WAIT_MS } from '../../support/eventually.js';
 
 type Point = (typeof OPERATION_FAILPOINTS)[number];
 
-const app = onTestApp();
+const app = await testApp();
 
 /** A process of the admin API that stops at the point, and what it changes. */
 async function programAt(point: Point, env: NodeJS.ProcessEnv = {}) {
@@ -22,7 +21,7 @@ async function programAt(point: Point, env: NodeJS.ProcessEnv = {}) {
     const suspended = await ada.change(`/merchants/${id}`, '/suspend', { reason: 'a precaution' });
     expect(suspended.status).toBe(200);
     const waiting = await ada.change(`/merchants/${id}`, '/reinstate', { reason: 'it was none' });
-    const { operation } = waiting.json<{ operation: OperationJson }>();
+    const { operation } = waiting.json();
     args.splice(0, 3, 'operations', 'approve', operation.id);
   }
   const port = String(await freePort());

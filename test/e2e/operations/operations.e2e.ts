@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { OperationStreams } from '../../../src/contexts/operations/application/execution.js';
 import type { Walk } from '../../../src/contexts/audit/application/explain.js';
 import { LookupsView } from '../../../src/contexts/operations/contract.js';
@@ -7,8 +7,7 @@ import { requestedFacts, requestOperation } from '../../../src/contexts/operatio
 import { OperatorLookups } from '../../../src/platform/operations/operator-lookups.js';
 import { SHELL, Operations, type OperationJson } from '../../../src/platform/operations/operations.js';
 import { RebuildProjection } from '../../../src/platform/cli/system-commands.js';
-import type { AdminClient } from '../../support/admin/admin-client.js';
-import { onTestApp } from '../../support/app.js';
+import { testApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { invoke } from '../../support/programs/cli.js';
 import { describePrograms } from './operation-programs.tests.js';
@@ -17,29 +16,26 @@ const reason = 'an older version wrote it';
 const because = { reason: 'checked with the team' };
 
 // Its own service: heads are signed every second, and the whole log is verified.
-const app = onTestApp({ AUDIT_HEAD_SECONDS: '1' });
+const app = await testApp({ AUDIT_HEAD_SECONDS: '1' });
+
+const ada = await app.newAdmin();
+const bob = await app.newAdmin();
+const viewer = await app.newAdmin({ role: 'viewer' });
 
 describe('operations of operators', () => {
-  let [ada, bob, viewer]: AdminClient[] = [];
   let types = 0;
-
-  beforeAll(async () => {
-    ada = await app.newAdmin();
-    bob = await app.newAdmin();
-    viewer = await app.newAdmin({ role: 'viewer' });
-  });
 
   const nextType = (): string => `older.event_${(types += 1)}.v1`;
   const request = async (type: string): Promise<OperationJson> => {
     const body = { reason, ticket: 'OPS-1' };
-    const response = await ada!.post(`/system/event_types/${type}/let_pass`, body);
+    const response = await ada.post(`/system/event_types/${type}/let_pass`, body);
     expect(response.status).toBe(202);
-    return response.json<{ operation: OperationJson }>().operation;
+    return response.json().operation;
   };
   const passing = (type: string) =>
     app.database.query('select reason from event_store.passing_types where type = $1', [type]);
   const listed = async (query: string): Promise<OperationJson[]> =>
-    (await ada!.get(`/operations?${query}`)).json<{ operations: OperationJson[] }>().operations;
+    (await ada.get(`/operations?${query}`)).json<{ operations: OperationJson[] }>().operations;
 
   /** The rows outside the log that `audit explain operation` lists. */
   const changedBy = async (id: string): Promise<readonly string[]> => {
@@ -63,7 +59,7 @@ describe('operations of operators', () => {
       ticket: 'OPS-1',
       approval: 'required',
       requested_by: {
-        operator_id: ada!.operatorId,
+        operator_id: ada.operatorId,
         name: 'Test operator',
         role: 'administrator',
         credential_id: expect.any(String),
@@ -81,41 +77,41 @@ describe('operations of operators', () => {
     expect(await listed(`status=pending_approval&subject_id=${type}`)).toEqual([operation]);
 
     const path = `/operations/${operation.id}`;
-    const own = await ada!.post(`${path}/approve`, because);
-    expect([own.status, own.json<{ detail: string }>().detail]).toEqual([
+    const own = await ada.post(`${path}/approve`, because);
+    expect([own.status, own.json().detail]).toEqual([
       403,
       'Another person must approve this operation',
     ]);
-    const without = await viewer!.post(`${path}/approve`, because);
-    expect([without.status, without.json<{ detail: string }>().detail]).toEqual([
+    const without = await viewer.post(`${path}/approve`, because);
+    expect([without.status, without.json().detail]).toEqual([
       403,
       'The scope system:write is missing',
     ]);
-    expect((await bob!.post(`${path}/approve`, {})).json()).toMatchObject({
+    expect((await bob.post(`${path}/approve`, {})).json()).toMatchObject({
       status: 422,
       errors: { reason: [expect.any(String)] },
     });
 
-    const approved = await bob!.post(`${path}/approve`, because);
+    const approved = await bob.post(`${path}/approve`, because);
     expect(approved.status).toBe(200);
     expect(approved.json()).toMatchObject({
       operation_id: operation.id,
       operation: {
         status: 'executed',
-        decided_by: { operator_id: bob!.operatorId },
+        decided_by: { operator_id: bob.operatorId },
         decision_reason: because.reason,
         executed_at: expect.any(String),
       },
     });
     expect(await passing(type)).toEqual([{ reason }]);
     expect(await changedBy(operation.id)).toEqual([`passing_type ${type}`]);
-    expect((await bob!.post(`${path}/reject`, because)).status).toBe(409);
-    expect((await ada!.get(path)).headers['etag']).toBe('"2"');
-    expect((await ada!.get(path)).json()).toEqual({
-      operation: approved.json<{ operation: object }>().operation,
+    expect((await bob.post(`${path}/reject`, because)).status).toBe(409);
+    expect((await ada.get(path)).headers['etag']).toBe('"2"');
+    expect((await ada.get(path)).json()).toEqual({
+      operation: approved.json().operation,
     });
     expect(
-      await listed(`status=executed&operator_id=${ada!.operatorId}&name=event_types.let_pass`),
+      await listed(`status=executed&operator_id=${ada.operatorId}&name=event_types.let_pass`),
     ).toHaveLength(1);
     expect(await listed('status=pending_approval')).toEqual([]);
   });
@@ -131,11 +127,11 @@ describe('operations of operators', () => {
   });
 
   it('are listed with known filters, and those that do not exist are 404', async () => {
-    expect((await ada!.get('/operations?state=executed')).status).toBe(400);
-    expect((await ada!.get('/operations?status=done')).status).toBe(400);
-    expect((await ada!.get(`/operations/${randomUUID()}`)).status).toBe(404);
-    expect((await bob!.post(`/operations/${randomUUID()}/confirm`, because)).status).toBe(404);
-    const first = (await ada!.get('/operations?page_size=1')).json<{
+    expect((await ada.get('/operations?state=executed')).status).toBe(400);
+    expect((await ada.get('/operations?status=done')).status).toBe(400);
+    expect((await ada.get(`/operations/${randomUUID()}`)).status).toBe(404);
+    expect((await bob.post(`/operations/${randomUUID()}/confirm`, because)).status).toBe(404);
+    const first = (await ada.get('/operations?page_size=1')).json<{
       operations: OperationJson[];
       next_cursor: string;
     }>();
@@ -171,22 +167,22 @@ describe('operations of operators', () => {
   });
 
   it('rebuild a read model in the background', async () => {
-    const rebuild = await ada!.post('/system/projections/operations.views/rebuild', { reason });
+    const rebuild = await ada.post('/system/projections/operations.views/rebuild', { reason });
     expect(rebuild.json()).toMatchObject({ operation: { status: 'executed', approval: 'none' } });
     expect(rebuild.status).toBe(202);
-    expect((await ada!.post('/system/projections/nothing/rebuild', { reason })).status).toBe(404);
+    expect((await ada.post('/system/projections/nothing/rebuild', { reason })).status).toBe(404);
     const open = () => app.database.query(`select from work.items where kind = 'operations.rebuilding'`);
     await eventually(async () => (await open()).length === 0);
-    const { id } = rebuild.json<{ operation: OperationJson }>().operation;
+    const { id } = rebuild.json().operation;
     expect((await listed('name=projections.rebuild'))[0]).toMatchObject({ id, status: 'executed' });
     expect(await changedBy(id)).toEqual(['read_model operations.views']);
   });
 
   it('retire a former master key only where a second person agrees', async () => {
-    const response = await ada!.post('/system/master_key/retire_former', { reason });
-    const { operation } = response.json<{ operation: OperationJson }>();
+    const response = await ada.post('/system/master_key/retire_former', { reason });
+    const { operation } = response.json();
     expect([response.status, operation.status]).toEqual([202, 'pending_approval']);
-    const approved = await bob!.post(`/operations/${operation.id}/approve`, because);
+    const approved = await bob.post(`/operations/${operation.id}/approve`, because);
     expect(approved.json()).toMatchObject({ operation: { status: 'executed' } });
   });
 
@@ -196,7 +192,7 @@ describe('operations of operators', () => {
     const view = app.app.get(LookupsView, { strict: false });
     const before = Date.now();
     await accessRecords.record(
-      { operatorId: ada!.operatorId, name: 'Ada' },
+      { operatorId: ada.operatorId, name: 'Ada' },
       [merchantId, randomUUID(), merchantId],
       'payouts',
     );

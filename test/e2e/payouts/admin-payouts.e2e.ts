@@ -1,15 +1,7 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { AdminClient } from '../../support/admin/admin-client.js';
-import { onTestApp } from '../../support/app.js';
+import { describe, expect, it } from '@jest/globals';
+import { testApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import {
-  createPayee,
-  createUser,
-  getPayout,
-  reported,
-  settledPayout,
-  type PayoutBody,
-} from '../../support/payouts/payout-calls.js';
+import { createUser, getPayout, reported, type PayoutBody, receivedPayout } from '../../support/payouts/payout-calls.js';
 
 interface Check {
   readonly last_at: string | null;
@@ -23,31 +15,18 @@ interface Page {
   readonly next_cursor: string | null;
 }
 
-/** Responses are checked against the OpenAPI document by the client itself. */
+// Its own service: heads of the ledger come at once, and the lists are of all merchants.
+const app = await testApp({ AUDIT_HEAD_SECONDS: '1' });
+const admin = await app.newAdmin();
+const { user: userId, payout: received } = await receivedPayout(app, '2');
+const pending = await reported(app.merchant, userId);
+const foreign = await reported(app.secondMerchant, await createUser(app.secondMerchant));
+
 describe('payouts in the admin API', () => {
-  // The suite's own service: heads of the ledger come at once, and the lists are of all merchants.
-  const app = onTestApp({ AUDIT_HEAD_SECONDS: '1' });
-  let admin: AdminClient;
-  let userId: string;
-  let received: PayoutBody;
-  let pending: PayoutBody;
-  let foreign: PayoutBody;
-
-  beforeAll(async () => {
-    admin = await app.newAdmin();
-    const payee = await createPayee(app.merchant);
-    userId = payee.id;
-    const { hash } = await app.chain.transfer(payee.wallet, '2');
-    const { id } = await reported(app.merchant, userId, { amount: '2', transaction_hash: hash });
-    received = await settledPayout(app.merchant, id);
-    pending = await reported(app.merchant, userId);
-    foreign = await reported(app.secondMerchant, await createUser(app.secondMerchant));
-  });
-
   const list = async (query: Record<string, string>, by = admin): Promise<Page> => {
     const response = await by.get(`/payouts?${new URLSearchParams(query)}`);
     expect([response.status, response.text]).toEqual([200, expect.anything()]);
-    return response.json<Page>();
+    return response.json();
   };
   const ids = async (query: Record<string, string>, by = admin): Promise<readonly string[]> =>
     (await list(query, by)).payouts.map(({ id }) => id);
@@ -87,17 +66,17 @@ describe('payouts in the admin API', () => {
     for (const [name, value] of Object.entries(wrong)) {
       const response = await admin.get(`/payouts?${name}=${value}`);
       expect(response.status).toBe(400);
-      expect(response.json<{ detail: string }>().detail).toContain(name);
+      expect(response.json().detail).toContain(name);
     }
   });
 
   it('are read one by one, with an ETag, and the checks so far', async () => {
     const response = await admin.get(`/payouts/${received.id}`);
     expect([response.status, response.headers['etag']]).toEqual([200, '"1"']);
-    const { payout } = response.json<{ payout: AdminPayout }>();
+    const { payout } = response.json();
     expect(payout).toMatchObject({ ...received, merchant_id: app.merchant.credentials.apiKey });
     const { check } = await eventually(async () => {
-      const one = (await admin.get(`/payouts/${pending.id}`)).json<{ payout: AdminPayout }>().payout;
+      const one = (await admin.get(`/payouts/${pending.id}`)).json().payout;
       return (one.check.attempts ?? 0) > 1 && one;
     });
     expect(check).toMatchObject({

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { BackgroundModule } from '../../../src/platform/jobs/background.module.js';
 import { KeyRing } from '../../../src/platform/sealing/key-ring.js';
 import { startService } from '../../../sandbox/service.js';
 import type { Service } from '../../../src/service.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { startTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { freshReport } from '../../support/fresh-report.js';
 import { invoke } from '../../support/programs/cli.js';
@@ -26,17 +26,14 @@ interface Keys {
   readonly masterKeyFormer: string | null;
 }
 
+// Its database and its chain are for services with other keys.
+const app = await startTestApp({ OPERATIONS_APPROVALS: 'off' });
+await app.stop();
+
 describe('a master key', () => {
-  let app: TestApp;
   let first: Service;
   const running = new Set<Service>();
   const folders = new Map<Service, string>();
-
-  beforeAll(async () => {
-    // Its database and its chain are for services with other keys.
-    app = await startTestApp({ OPERATIONS_APPROVALS: 'off' });
-    await app.stop();
-  });
 
   afterAll(async () => {
     await Promise.all([...running].map((service) => service.close()));
@@ -129,10 +126,10 @@ describe('a master key', () => {
         const target = targets[round % targets.length]!;
         const created = await target.post(USERS, { phone_number: phone }, randomUUID());
         expectStatus(created.status, 201, 'create');
-        const { id } = created.json<{ user: { id: string } }>().user;
+        const { id } = created.json().user;
         users.push({ id, phone });
         const read = await targets[(round + 1) % targets.length]!.get(`${USERS}/${id}`);
-        if (read.json<{ user: { phone_number: string } }>().user.phone_number !== phone) {
+        if (read.json().user.phone_number !== phone) {
           failures.push(`read: ${read.status}`);
         }
         const again = await targets[(round + 1) % targets.length]!.post(USERS, { phone_number: phone });
@@ -189,7 +186,7 @@ describe('a master key', () => {
     const last = client(await start({ ...next, masterKeyFormer: null }));
     for (const { id, phone } of users) {
       const read = await last.get(`${USERS}/${id}`);
-      expect(read.json<{ user: { phone_number: string } }>().user.phone_number).toBe(phone);
+      expect(read.json().user.phone_number).toBe(phone);
     }
     expect(await run('audit', { ...next, masterKeyFormer: null }, 'verify')).toContain('\nin order: ');
   });

@@ -5,7 +5,7 @@ import { LastVerifies } from '../../../src/contexts/audit/store/last-verify.js';
 import { SystemStatus } from '../../../src/contexts/operations/application/system-status.js';
 import { registry } from '../../../src/platform/telemetry/metrics.js';
 import { freePort } from '../../../sandbox/processes.js';
-import { onTestApp } from '../../support/app.js';
+import { testApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { freshReport } from '../../support/fresh-report.js';
 import { createPayee, reported } from '../../support/payouts/payout-calls.js';
@@ -17,7 +17,7 @@ const HEALTHY = ['database', 'event_store', 'queue', 'chain', 'clock', 'views', 
 
 const METRICS_PORT = String(await freePort());
 // Of its own: its port of metrics, and its node is stopped.
-const app = onTestApp({ METRICS_PORT });
+const app = await testApp({ METRICS_PORT });
 
 async function scraped(): Promise<Exposed> {
   return exposedBy(await (await freshReport(() => fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`))).text());

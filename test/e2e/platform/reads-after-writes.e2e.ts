@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ADDRESS } from '../../support/exchange/exchange-orders.js';
 import { createUser, PAYOUTS, reported, USERS } from '../../support/payouts/payout-calls.js';
 import type { ApiResponse } from '../../support/http/signed-client.js';
+import { MerchantWebhooks } from '../../support/webhooks/merchant-webhooks.js';
 
 const today = () => {
   const date = new Date().toISOString().slice(0, 10);
@@ -24,29 +25,17 @@ async function hold(app: TestApp): Promise<() => Promise<void>> {
   };
 }
 
-describe('reads after writes, while no process can move the read models', () => {
-  let app: TestApp;
-  let userId: string;
-  let payoutId: string;
-  let endpointId: string;
-  let orderId: string;
-  let release: () => Promise<void>;
+// Its own service: nothing moves its read models.
+const app = await startTestApp({ READ_YOUR_WRITES_MS: '500' });
+const userId = await createUser(app.merchant);
+await reported(app.merchant, userId);
+const release = await hold(app);
+const payoutId = (await reported(app.merchant, userId, { amount: '7' })).id;
+const endpointId = await new MerchantWebhooks(app, app.merchant).register('https://hooks.example.com/held');
+const order = await app.exchange.open.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS });
+const orderId = order.json().order.id;
 
-  beforeAll(async () => {
-    // Of its own: nothing moves its read models.
-    app = await startTestApp({ READ_YOUR_WRITES_MS: '500' });
-    userId = await createUser(app.merchant);
-    await reported(app.merchant, userId);
-    release = await hold(app);
-    payoutId = (await reported(app.merchant, userId, { amount: '7' })).id;
-    const url = 'https://hooks.example.com/held';
-    const endpoint = await app.merchant.post(ENDPOINTS, { webhook_endpoint: { url } });
-    expect(endpoint.status).toBe(201);
-    endpointId = endpoint.json<{ webhook_endpoint: { id: string } }>().webhook_endpoint.id;
-    const order = await app.exchange.open.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS });
-    expect(order.status).toBe(201);
-    orderId = order.json<{ order: { id: string } }>().order.id;
-  });
+describe('reads after writes, while no process can move the read models', () => {
   afterAll(async () => {
     await release?.();
     await app?.close();

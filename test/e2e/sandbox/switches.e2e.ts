@@ -6,7 +6,7 @@ import { SANDBOX_NAMES } from '../../../src/contexts/onboarding/domain/image-kin
 import { eventually } from '../../support/eventually.js';
 import { ADDRESS, orderIn } from '../../support/exchange/exchange-orders.js';
 import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
-import { createPayee, reported, settledPayout, type PayoutBody } from '../../support/payouts/payout-calls.js';
+import { createPayee, reported, settledPayout } from '../../support/payouts/payout-calls.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';
 
 const SANDBOX = '/merchants/v1/sandbox';
@@ -37,7 +37,7 @@ describe('switches of the sandbox', () => {
     expect((await expire(id, app.secondMerchant)).status).toBe(404);
     for (let time = 1; time <= 2; time += 1) {
       const response = await expire(id);
-      expect([response.status, response.json<{ payout: PayoutBody }>().payout]).toEqual([
+      expect([response.status, response.json().payout]).toEqual([
         200,
         expect.objectContaining({ id, status: 'expired', reason: expect.stringContaining('not found') }),
       ]);
@@ -75,7 +75,7 @@ describe('switches of the sandbox', () => {
     const path = '/merchants/v1/webhook_endpoints';
     const webhook_endpoint = { url: 'http://127.0.0.1:9/broken' };
     const endpointIn = (response: ApiResponse): Endpoint =>
-      response.json<{ webhook_endpoint: Endpoint }>().webhook_endpoint;
+      response.json().webhook_endpoint;
     const { id } = endpointIn(await app.merchant.post(path, { webhook_endpoint }));
     expect((await breakEndpoint(id, app.secondMerchant)).status).toBe(404);
     const broken = endpointIn(await breakEndpoint(id));
@@ -93,7 +93,7 @@ describe('switches of the sandbox', () => {
     const { description } = document.tags.find(({ name }) => name === 'Sandbox')!;
     for (const name of Object.values(SANDBOX_NAMES)) expect(description).toContain(`\`${name}\``);
     const transfer = async (to: string, amount: string): Promise<string> =>
-      (await app.merchant.post(`${SANDBOX}/transfers`, { to, amount })).json<{ transaction_hash: string }>()
+      (await app.merchant.post(`${SANDBOX}/transfers`, { to, amount })).json()
         .transaction_hash;
     const payee = await createPayee(app.merchant);
     const paid = await reported(app.merchant, payee.id, {
@@ -102,7 +102,7 @@ describe('switches of the sandbox', () => {
     });
     expect((await settledPayout(app.merchant, paid.id)).status).toBe('received');
     const unpaid = await reported(app.merchant, payee.id, { transaction_hash: `0x${'0'.repeat(64)}` });
-    expect((await expire(unpaid.id)).json<{ payout: PayoutBody }>().payout.status).toBe('expired');
+    expect((await expire(unpaid.id)).json().payout.status).toBe('expired');
     const paidOrder = async (amount: string) => {
       const { id, deposit_address } = await createdOrder();
       await transfer(deposit_address, amount);

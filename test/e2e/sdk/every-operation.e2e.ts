@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import {
   AuthenticationError,
   Disburse,
@@ -7,7 +7,7 @@ import {
   NotFoundError,
   verifyWebhook,
 } from '../../../packages/sdk/src/index.js';
-import { onSharedApp } from '../../support/app.js';
+import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ADDRESS } from '../../support/exchange/order-fixtures.js';
 import { uncalled } from './merchant-operations.js';
@@ -16,15 +16,11 @@ import { TestReceiver } from '../../support/webhooks/receiver.js';
 
 const today = (): string => new Date().toISOString().slice(0, 10);
 
-describe('the TypeScript client', () => {
-  const app = onSharedApp();
-  let clients: ReturnType<typeof sdkClients>;
-  let receiver: TestReceiver;
+const app = await sharedApp();
+const clients = sdkClients(app);
+const receiver = await TestReceiver.start();
 
-  beforeAll(async () => {
-    clients = sdkClients(app);
-    receiver = await TestReceiver.start();
-  });
+describe('the TypeScript client', () => {
   afterAll(() => receiver.stop());
 
   it('reports a payout, reads it everywhere, and verifies its webhook', async () => {

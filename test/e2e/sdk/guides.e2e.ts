@@ -3,9 +3,9 @@ import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { freePort } from '../../../sandbox/processes.js';
-import { onTestApp } from '../../support/app.js';
+import { testApp } from '../../support/app.js';
 import { sandboxFolderOf } from '../../support/http/listener.js';
 import { specFolder } from '../../support/run-folder.js';
 
@@ -43,19 +43,16 @@ function fits(line: string, expected: string): boolean {
 // Of its own: links to the pay page contain its port.
 const payPort = await freePort();
 
-describe('the guides for merchants', () => {
-  const app = onTestApp({ PAY_PORT: String(payPort) });
-  let folder: string;
+const app = await testApp({ PAY_PORT: String(payPort) });
+const folder = specFolder('guides');
+cpSync(sandboxFolderOf(app), join(folder, '.sandbox'), { recursive: true });
+symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: COMPILER }));
+for (const guide of GUIDES) writeFileSync(join(folder, `${guide}.ts`), blocksOf(guide, 'ts'));
 
+describe('the guides for merchants', () => {
   /** As a reader has it: the keys of a running sandbox, the packages of the clone, and the program of each guide. */
-  beforeAll(() => {
-    folder = specFolder('guides');
-    cpSync(sandboxFolderOf(app), join(folder, '.sandbox'), { recursive: true });
-    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: COMPILER }));
-    for (const guide of GUIDES) writeFileSync(join(folder, `${guide}.ts`), blocksOf(guide, 'ts'));
-  });
 
   it('compile as programs', async () => {
     const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');

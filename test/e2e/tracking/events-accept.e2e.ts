@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { Log } from '../../../src/platform/telemetry/logger.js';
 import { scrape } from '../../../src/platform/telemetry/metrics.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { startTestApp } from '../../support/app.js';
 import { DisconnectableProxy } from '../../support/database/disconnectable-proxy.js';
-import { testDatabase, type TestDatabase } from '../../support/postgres.js';
+import { testDatabase } from '../../support/postgres.js';
 import { batchOf, eventItem, type SentItem } from '../../support/tracking/event-batches.js';
 import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
 import { freshReport } from '../../support/fresh-report.js';
@@ -17,23 +17,15 @@ import { TestReceiver } from '../../support/webhooks/receiver.js';
 const PATH = '/merchants/v1/events';
 const MAX_BYTES = 1_048_575;
 
-let db: TestDatabase;
-let proxy: DisconnectableProxy;
-let app: TestApp;
-let provider: TestReceiver;
-let folder: string;
-
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'disburse-events-'));
-  db = await testDatabase();
-  proxy = new DisconnectableProxy(new URL(db.url));
-  const log = { LOG_LEVEL: 'info', LOG_FILE: join(folder, 'service.log') };
-  provider = await TestReceiver.start();
-  provider.behavior = () => undefined;
-  const analytics = { AMPLITUDE_API_KEY: 'key', AMPLITUDE_URL: provider.url, ANALYTICS_TIMEOUT_MS: '30000' };
-  // Its own service: a log file, a database that goes, and a provider that never responds, for which no request waits.
-  app = await startTestApp({ ...log, ...analytics, DATABASE_URL: await proxy.open() });
-});
+const folder = mkdtempSync(join(tmpdir(), 'disburse-events-'));
+const db = await testDatabase();
+const proxy = new DisconnectableProxy(new URL(db.url));
+const log = { LOG_LEVEL: 'info', LOG_FILE: join(folder, 'service.log') };
+const provider = await TestReceiver.start();
+provider.behavior = () => undefined;
+const analytics = { AMPLITUDE_API_KEY: 'key', AMPLITUDE_URL: provider.url, ANALYTICS_TIMEOUT_MS: '30000' };
+// Its own service: a log file, a database that goes, and a provider that never responds, for which no request waits.
+const app = await startTestApp({ ...log, ...analytics, DATABASE_URL: await proxy.open() });
 
 afterAll(async () => {
   await provider.stop();

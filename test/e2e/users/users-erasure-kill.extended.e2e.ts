@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { afterAll, expect, it } from '@jest/globals';
+import { startTestApp } from '../../support/app.js';
 import { MAIN, runAdmin, runBuilt } from '../../support/erasure/killed.js';
-import { deactivate, live, type Life } from '../../support/erasure/life.js';
+import { deactivate, live } from '../../support/erasure/life.js';
 import { dumpOf, openedOf, tracesOf } from '../../support/erasure/traces.js';
 import { eventually, WAIT_MS } from '../../support/eventually.js';
 import { ERASED_EVENTS_FAILPOINTS, ERASURE_FAILPOINTS } from '../../support/failpoints.js';
@@ -10,16 +10,11 @@ import { expectAuditPasses } from '../../support/audit-passes.js';
 const [RECORDED, ...OF_THE_WORKER] = ERASURE_FAILPOINTS;
 const ERASE = ['--reason', 'request of the person'];
 
-let app: TestApp;
-let life: Life;
-
-beforeAll(async () => {
-  app = await startTestApp();
-  life = await live(app);
-  await deactivate(app, life.id);
-  // From here on the workers are processes of their own.
-  await app.stop();
-});
+const app = await startTestApp();
+const life = await live(app);
+await deactivate(app, life.id);
+// From here on the workers are processes of their own.
+await app.stop();
 afterAll(async () => {
   await expectAuditPasses(app.config.databaseUrl!);
   await app.close();

@@ -1,11 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommandBus } from '@nestjs/cqrs';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { SendPhoneCode } from '../../../src/contexts/onboarding/application/phone-verification.js';
 import { StartOnboarding } from '../../../src/contexts/onboarding/application/person-commands.js';
-import type { AdminClient } from '../../support/admin/admin-client.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { startTestApp } from '../../support/app.js';
 import { deactivate, erase, live, newPerson, operatorOf, type Life } from '../../support/erasure/life.js';
 import { dumpOf, openedOf, tracesOf, type Haystack } from '../../support/erasure/traces.js';
 import { MerchantWebhooks } from '../../support/webhooks/merchant-webhooks.js';
@@ -26,24 +25,17 @@ const NAME_THE_USER = [
   ...['payouts.balances', 'payouts.payouts', 'platform.personal_keys', 'users.users'],
 ];
 
-describe('an erased user', () => {
-  let app: TestApp;
-  let receiver: TestReceiver;
-  let folder: string;
-  let life: Life;
-  let ada: AdminClient;
+const folder = specFolder('erasure');
+const [app, receiver] = await Promise.all([
+  startTestApp({ LOG_LEVEL: 'debug', LOG_FILE: join(folder, 'service.log'), DATA_DIR: folder }),
+  TestReceiver.start(),
+]);
+const ada = await app.newAdmin();
+const life = await live(app);
+await deactivate(app, life.id);
+await erase(app, life.id);
 
-  beforeAll(async () => {
-    folder = specFolder('erasure');
-    [app, receiver] = await Promise.all([
-      startTestApp({ LOG_LEVEL: 'debug', LOG_FILE: join(folder, 'service.log'), DATA_DIR: folder }),
-      TestReceiver.start(),
-    ]);
-    ada = await app.newAdmin();
-    life = await live(app);
-    await deactivate(app, life.id);
-    await erase(app, life.id);
-  });
+describe('an erased user', () => {
   afterAll(async () => {
     await expectAuditPasses(app.config.databaseUrl!);
     await app.close();
@@ -74,9 +66,7 @@ describe('an erased user', () => {
   });
 
   it('leaves the books as they were: payouts and the balance stay, and no payout is added', async () => {
-    const { payout } = (await app.merchant.get(`/merchants/v1/payouts/${life.payoutId}`)).json<{
-      payout: object;
-    }>();
+    const { payout } = (await app.merchant.get(`/merchants/v1/payouts/${life.payoutId}`)).json();
     expect(payout).toMatchObject({ user_id: life.id, status: 'received', amount: '12.5' });
     const balance = await app.merchant.get(`${USERS}/${life.id}/balance`);
     expect(balance.json()).toMatchObject({ balance: { confirmed: '12.5' } });
@@ -109,7 +99,7 @@ describe('an erased user', () => {
     const fresh = await app.merchant.post(USERS, { phone_number: phone, email });
     expect(fresh.status).toBe(201);
     // The personal data of the new user are the new user's own.
-    const { id } = fresh.json<{ user: { id: string } }>().user;
+    const { id } = fresh.json().user;
     expect((await app.merchant.get(`${USERS}/${id}`)).json()).toMatchObject({
       user: { phone_number: phone },
     });
@@ -117,7 +107,7 @@ describe('an erased user', () => {
   });
 
   it('is displayed to operators without personal data, and its operations with who requested them and why', async () => {
-    const { user } = (await ada.get(`/users/${life.id}`)).json<{ user: object }>();
+    const { user } = (await ada.get(`/users/${life.id}`)).json();
     expect(user).toMatchObject({
       merchant_id: app.merchant.credentials.apiKey,
       id: life.id,

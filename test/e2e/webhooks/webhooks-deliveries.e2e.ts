@@ -71,7 +71,7 @@ describe('GET webhook_endpoints/{id}/deliveries', () => {
     const id = await webhooks.register(receiver.url);
     const response = await merchant.get(`${webhooks.path(id)}/deliveries?${query}`);
     expect(response.status).toBe(400);
-    expect(response.json<{ detail: string }>().detail).toContain(query.split('=')[0]!);
+    expect(response.json().detail).toContain(query.split('=')[0]!);
   });
 });
 
@@ -129,7 +129,7 @@ describe('POST webhook_deliveries/{id}/resend', () => {
     const [before] = await webhooks.settled(id, 1);
     const response = await resend(before!.id);
     expect(response.status).toBe(202);
-    expect(response.json<{ webhook_delivery: Delivery }>().webhook_delivery).toEqual({
+    expect(response.json().webhook_delivery).toEqual({
       ...before,
       status: 'pending',
       finished_at: null,

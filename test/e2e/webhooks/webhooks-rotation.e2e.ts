@@ -20,7 +20,7 @@ let receiver: TestReceiver;
 onWebhookHarness((harness) => ({ app, merchant, receiver } = harness));
 
 const endpointIn = (response: ApiResponse) =>
-  response.json<{ webhook_endpoint: Endpoint }>().webhook_endpoint;
+  response.json().webhook_endpoint;
 const rotate = (id: string, body?: object | string, key?: string) =>
   merchant.post(`${PATH}/${id}/rotate_secret`, body, key);
 

@@ -4,7 +4,8 @@ interface CookieResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  json<T>(): T;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  json<T = any>(): T;
 }
 
 interface CookieCall {

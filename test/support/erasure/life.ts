@@ -93,7 +93,7 @@ export async function live(app: TestApp, person = newPerson()): Promise<Life> {
   const createAgain = (): Promise<ApiResponse> => merchant.post(USERS, body, key);
   const created = await createAgain();
   if (created.status !== 201) throw new Error(created.text);
-  const { id } = created.json<{ user: { id: string } }>().user;
+  const { id } = created.json().user;
   const wallet = await onboard(app, person, id);
   const { hash } = await app.chain.transfer(wallet, '12.5');
   const { id: payoutId } = await reported(merchant, id, { amount: '12.5', transaction_hash: hash });
@@ -127,7 +127,7 @@ async function onboard({ app, merchant }: TestApp, person: Person, id: string): 
   const images = app.get(Images, { strict: false });
   await images.keep(id, { kind: 'selfie', type: 'image/jpeg', bytes: person.face });
   await keepSnapshot(app, id);
-  return done.json<{ user: { issuer_wallet_address: string } }>().user.issuer_wallet_address;
+  return done.json().user.issuer_wallet_address;
 }
 
 /** As after a hundred events. */
@@ -145,7 +145,7 @@ export async function deactivate(app: TestApp, id: string): Promise<void> {
   await asShell(app.config.dataDir, 'users', 'deactivate', id, '--reason', 'moved house');
   await eventually(async () => {
     const got = await app.merchant.get(`${USERS}/${id}`);
-    return got.json<{ user: { account_state: string } }>().user.account_state === 'deactivated';
+    return got.json().user.account_state === 'deactivated';
   });
 }
 

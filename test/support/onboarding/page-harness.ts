@@ -56,7 +56,7 @@ export class OnboardingPages {
     const email = `ada.${phone.slice(1)}@example.com`;
     const response = await this.app.merchant.post('/merchants/v1/users', { phone_number: phone, email });
     equal(response.status, 201);
-    const { id } = response.json<{ user: { id: string } }>().user;
+    const { id } = response.json().user;
     return { ...visitorAt(this.url, this.app.merchant.credentials.apiKey, id, phone), email };
   }
 
@@ -105,7 +105,7 @@ export class OnboardingPages {
 
   async stateOf({ user }: Pick<Visit, 'user'>): Promise<string> {
     const response = await this.app.merchant.get(`/merchants/v1/users/${user.userId}`);
-    return response.json<{ user: { account_state: string } }>().user.account_state;
+    return response.json().user.account_state;
   }
 
   close(): void {

@@ -63,9 +63,7 @@ export class MerchantWebhooks {
     const response = await this.merchant.post('/merchants/v1/webhook_endpoints', {
       webhook_endpoint: { url, event_types },
     });
-    const { id, signing_secret } = response.json<{
-      webhook_endpoint: { id: string; signing_secret: string };
-    }>().webhook_endpoint;
+    const { id, signing_secret } = response.json().webhook_endpoint;
     this.secrets.set(id, signing_secret);
     return id;
   }
@@ -82,7 +80,7 @@ export class MerchantWebhooks {
   /** The id of a test delivery. */
   async test(endpointId: string): Promise<string> {
     const response = await this.merchant.post(`${this.path(endpointId)}/test_delivery`);
-    return response.json<{ webhook_delivery: Delivery }>().webhook_delivery.id;
+    return response.json().webhook_delivery.id;
   }
 
   /** Appends `count` payout.received events of the merchant. */
