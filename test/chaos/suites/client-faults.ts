@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +8,7 @@ import { checkBooks } from '../support/books.js';
 import { FaultyProxy } from '../support/client/faulty-proxy.js';
 import { activePayee, randomHash } from '../support/payouts.js';
 import { Shared } from '../support/shared.js';
-import type { Suite } from '../support/suite.js';
+import { chooseSeed, type Suite } from '../support/suite.js';
 import { Tally } from '../support/verdict.js';
 
 const CALLER = fileURLToPath(new URL('../support/client/caller.py', import.meta.url));
@@ -21,9 +20,9 @@ const ABSENT = '00000000-0000-4000-8000-000000000000';
  * connections cut before or within the response, late responses and duplicated requests. Every call ends with the right
  * result or error, and every payout is reported once.
  */
-export const clientFaults: Suite = async ({ count, verdict, say, sizes = {}, client = 'typescript' }) => {
-  const seed = sizes.seed ?? randomInt(1, 2 ** 31);
-  say(`seed  ${seed}`);
+export const clientFaults: Suite = async (options) => {
+  const { count, verdict, say, client = 'typescript' } = options;
+  const seed = chooseSeed(options);
   const shared = await Shared.start();
   const limits = { RATE_LIMIT_PER_MINUTE: '10000000', RATE_LIMIT_PER_IP_PER_MINUTE: '10000000' };
   const service = await shared.service('service', limits);

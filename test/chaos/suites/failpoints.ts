@@ -35,8 +35,7 @@ const ROUNDS: readonly (readonly Operation[])[] = [
  * models.
  */
 export const failpoints: Suite = async (options) => {
-  const shared = await Shared.start();
-  try {
+  await Shared.run(async (shared) => {
     const other = await shared.service('other');
     const payees = new Map<string, string>();
     for (let round = 0; round < options.count; round += 1) {
@@ -45,8 +44,7 @@ export const failpoints: Suite = async (options) => {
           if (point === 'views.waited' && !operation.waitsForViews) continue;
           const doomed = await shared.service('service', { FAILPOINT: point });
           const { merchant } = doomed;
-          const known = payees.get(merchant.apiKey);
-          const userId = known ?? (await activePayee(other.baseUrl, merchant)).id;
+          const userId = payees.get(merchant.apiKey) ?? (await activePayee(other.baseUrl, merchant)).id;
           payees.set(merchant.apiKey, userId);
           const how =
             round % 2 === 0
@@ -58,9 +56,7 @@ export const failpoints: Suite = async (options) => {
       }
     }
     await checkBooks(shared, options.verdict);
-  } finally {
-    await shared.close();
-  }
+  });
 };
 
 interface Death {
@@ -143,6 +139,5 @@ function checkRetries(
   else verdict.expect(originals <= 1, `${where}: at most one retry is no replay`);
 }
 
-function describe(outcome: Outcome): string {
-  return outcome.kind === 'responded' ? String(outcome.status) : 'cut off';
-}
+const describe = (outcome: Outcome): string =>
+  outcome.kind === 'responded' ? String(outcome.status) : 'cut off';

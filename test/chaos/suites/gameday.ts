@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../../sandbox/processes.js';
-import { budgetFaults } from '../support/gameday/budget-faults.js';
-import { chainFaults } from '../support/gameday/chain-faults.js';
-import { databaseFaults } from '../support/gameday/database-faults.js';
-import { diskFaults } from '../support/gameday/disk-faults.js';
+import {
+  budgetFaults,
+  chainFaults,
+  processFaults,
+  databaseFaults,
+} from '../support/gameday/outage-faults.js';
+import { diskFaults, queueFaults, tamperingFaults } from '../support/gameday/data-faults.js';
 import type { Fault, Faults } from '../support/gameday/fault.js';
-import { processFaults } from '../support/gameday/process-faults.js';
-import { queueFaults } from '../support/gameday/queue-faults.js';
 import type { Stage } from '../support/gameday/stage.js';
-import { tamperingFaults } from '../support/gameday/tampering-faults.js';
 import { seconds, type Suite, type SuiteOptions } from '../support/suite.js';
 
 const GROUPS: readonly (() => Faults)[] = [

@@ -62,11 +62,7 @@ async function play(quorum: boolean, options: SuiteOptions): Promise<void> {
   }
 }
 
-async function playRound(
-  round: number,
-  context: RoundContext,
-  { say, verdict }: SuiteOptions,
-): Promise<void> {
+async function playRound(round: number, context: RoundContext, { say, verdict }: SuiteOptions) {
   const { shared, node, baseUrl, who, payee, treasury, quorum } = context;
   const name = `${quorum ? 'quorum' : 'one node'}, round ${round}`;
   const ghosts = await dropped(context);
@@ -133,11 +129,7 @@ async function nextBlocks(rpcUrl: string, blocks: number): Promise<void> {
   await eventually('the chain continues', async () => (await height()) >= from + blocks);
 }
 
-async function lie(
-  { node, quorum }: RoundContext,
-  ghosts: readonly Receipt[],
-  lies: string[],
-): Promise<void> {
+async function lie({ node, quorum }: RoundContext, ghosts: readonly Receipt[], lies: string[]) {
   const until = performance.now() + LYING_MS;
   const choices = LIES.filter(({ consistent }) => quorum || !consistent);
   while (performance.now() < until) {
@@ -175,6 +167,4 @@ async function minedAt(rpcUrl: string, { blockNumber }: Receipt): Promise<number
   return Number(block.timestamp);
 }
 
-function numbers(count: number): readonly number[] {
-  return Array.from({ length: count }, (_, n) => n);
-}
+const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, n) => n);

@@ -1,4 +1,4 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { rpc } from '../../../sandbox/chain.js';
@@ -11,7 +11,7 @@ import { checkMoney, historiesOf, ordersSettled, SALE } from '../support/orders/
 import type { Order, Sent } from '../support/orders/order-facts.js';
 import { Random } from '../support/random.js';
 import { Shared } from '../support/shared.js';
-import { seconds, type Suite, type SuiteOptions } from '../support/suite.js';
+import { chooseSeed, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
 import type { Treasury } from '../support/treasury.js';
 import { Tally } from '../support/verdict.js';
 
@@ -74,9 +74,8 @@ interface Reply {
  * at two processes. `--seed` determines all of it.
  */
 export const orderRaces: Suite = async (options) => {
-  const { count, verdict, say, sizes = {} } = options;
-  const seed = sizes.seed ?? randomInt(1, 2 ** 31);
-  say(`seed   ${seed}`);
+  const { count, verdict, say } = options;
+  const seed = chooseSeed(options);
   const shared = await Shared.start();
   let mining: NodeJS.Timeout | undefined;
   try {
@@ -234,10 +233,8 @@ function isBehind(later: Reply, earlier: Reply): boolean {
   return rank(later.order) < rank(earlier.order);
 }
 
-function rank({ status }: Order): number {
-  return Math.min(ORDER_STATUSES.indexOf(status), ORDER_STATUSES.indexOf('completed'));
-}
+const rank = ({ status }: Order): number =>
+  Math.min(ORDER_STATUSES.indexOf(status), ORDER_STATUSES.indexOf('completed'));
 
-function orderOf(response: ApiResponse): Order | null {
-  return response.status === 200 ? response.json<{ order: Order }>().order : null;
-}
+const orderOf = (response: ApiResponse): Order | null =>
+  response.status === 200 ? response.json<{ order: Order }>().order : null;

@@ -28,8 +28,7 @@ interface Sent {
  * it gets its whole response, or its connection ends before any byte of a response and the request had no effect.
  */
 export const sigterm: Suite = async (options) => {
-  const shared = await Shared.start();
-  try {
+  await Shared.run(async (shared) => {
     let userId: string | undefined;
     for (let round = 1; round <= options.count; round += 1) {
       const service = await shared.service('service');
@@ -39,9 +38,7 @@ export const sigterm: Suite = async (options) => {
     // A new process brings the read models up to date.
     await shared.service('service');
     options.say(await checkBooks(shared, options.verdict));
-  } finally {
-    await shared.close();
-  }
+  });
 };
 
 async function terminateUnderLoad(
@@ -123,12 +120,7 @@ async function doneOf(sent: readonly Sent[], { pool }: Shared): Promise<string[]
   return found.rows.map(({ reference }) => reference);
 }
 
-async function client(
-  service: ServiceProcess,
-  userId: string,
-  sent: Sent[],
-  verdict: Verdict,
-): Promise<void> {
+async function client(service: ServiceProcess, userId: string, sent: Sent[], verdict: Verdict) {
   const line = new Line(service.port, verdict);
   for (;;) {
     const { reference, request } = report(service, userId);

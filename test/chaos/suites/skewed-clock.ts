@@ -17,8 +17,7 @@ const SKEW = new URL('../support/skew.mjs', import.meta.url).href;
  * chain within the window or never. No payout expires within its window, or although its transfer exists.
  */
 export const skewedClock: Suite = async ({ count, say, verdict }) => {
-  const shared = await Shared.start();
-  try {
+  await Shared.run(async (shared) => {
     const env = {
       PAYOUT_VERIFICATION_WINDOW_SECONDS: String(WINDOW_SECONDS),
       PAYOUT_CHECK_INTERVAL_MS: '100',
@@ -81,7 +80,5 @@ export const skewedClock: Suite = async ({ count, say, verdict }) => {
       say(`round ${round}  ${paid.length} received, ${unpaid.length} expired`);
     }
     say(await checkBooks(shared, verdict));
-  } finally {
-    await shared.close();
-  }
+  });
 };

@@ -31,8 +31,7 @@ const METADATA_BYTES = 16_000;
  * memory is bounded.
  */
 export const slowReaders: Suite = async (options) => {
-  const shared = await Shared.start();
-  try {
+  await Shared.run(async (shared) => {
     const env = { NODE_OPTIONS: `--max-old-space-size=${MEMORY_MIB}` };
     const service = await shared.service('service', env);
     const userId = await createUser(service.baseUrl, service.merchant);
@@ -40,9 +39,7 @@ export const slowReaders: Suite = async (options) => {
     if (attacks.includes('unread-pages')) await fillPage(service, options.sizes?.payouts ?? PAYOUTS);
     for (let round = 1; round <= options.count; round += 1)
       for (const kind of attacks) await endure(service, kind, userId, options);
-  } finally {
-    await shared.close();
-  }
+  });
 };
 
 async function endure(

@@ -1,13 +1,9 @@
-import { randomInt } from 'node:crypto';
 import { Random } from '../support/random.js';
-import { seconds, type Suite } from '../support/suite.js';
-import { deliveries } from '../support/tamperings/delivery-rounds.js';
+import { chooseSeed, seconds, type Suite } from '../support/suite.js';
+import { deliveries, logins, responses } from '../support/tamperings/row-rounds.js';
+import { ledgerTables, tables } from '../support/tamperings/table-rounds.js';
 import { changedEvents, insertedEvents } from '../support/tamperings/event-rounds.js';
-import { logins } from '../support/tamperings/login-rounds.js';
-import { ledgerTables } from '../support/tamperings/ledger-rounds.js';
-import { responses } from '../support/tamperings/response-rounds.js';
 import { TamperingHarness, type Group } from '../support/tamperings/tampering-harness.js';
-import { tables } from '../support/tamperings/table-rounds.js';
 import { wholeLog } from '../support/tamperings/whole-log-rounds.js';
 import { Tally } from '../support/verdict.js';
 
@@ -27,9 +23,9 @@ const REPORTED_EVERY_MS = 30_000;
  * Tampers `--count` times with every right to the database but no master key, while the service runs with its follower,
  * signer and workers. `--seed` determines all of it.
  */
-export const tamperings: Suite = async ({ count, verdict, say, sizes = {} }) => {
-  const seed = sizes.seed ?? randomInt(1, 2 ** 31);
-  say(`seed   ${seed}`);
+export const tamperings: Suite = async (options) => {
+  const { count, verdict, say } = options;
+  const seed = chooseSeed(options);
   const harness = await TamperingHarness.start(verdict);
   const tally = new Tally();
   const spent = new Tally();

@@ -3,8 +3,7 @@ import type { ReportLoad } from '../support/report-load.js';
 import { Shared } from '../support/shared.js';
 import { stormEnv, underLoad } from '../support/storm.js';
 import { percentile, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
-import { Deployment, type Release } from '../support/upgrades/deployment.js';
-import { buildRelease, newestTag } from '../support/upgrades/release.js';
+import { Deployment, type Release, buildRelease, newestTag } from '../support/upgrades/deployment.js';
 
 const CLIENT_PAUSE_MS = 400;
 const STEADY_MS = 30_000;

@@ -3,7 +3,7 @@ import { invoke } from '../../support/programs/cli.js';
 import type { Shared } from './shared.js';
 import type { Verdict } from './verdict.js';
 
-/** A verify without the master key's owner and without a head over the last events ends with this line. */
+/** The gaps of a verify with a database alone: pinned keys, a signed head over the newest events. */
 const UNPROVEN =
   /^UNCHECKED (the keys of the ledger are not pinned|no signed head covers any event|whether each personal key)/;
 

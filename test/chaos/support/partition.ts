@@ -10,9 +10,8 @@ export interface Host {
   readonly host: string;
 }
 
-export function canPartition(): boolean {
-  return process.getuid?.() === 0 && spawnSync('nft', ['list', 'tables']).status === 0;
-}
+export const canPartition = (): boolean =>
+  process.getuid?.() === 0 && spawnSync('nft', ['list', 'tables']).status === 0;
 
 /** Drops packets from and to that port of 127.0.0.1, also in open connections. */
 export function cutOff(port: number): void {

@@ -58,9 +58,8 @@ export function randomPhone(): string {
 }
 
 /** Signs now, under the key: every repeat has a fresh timestamp, as a real client's would. */
-export function keyed(who: Credentials, path: string, body: string, key: string): SignedRequest {
-  return signed(who, 'POST', path, body, { 'idempotency-key': `"${key}"` });
-}
+export const keyed = (who: Credentials, path: string, body: string, key: string): SignedRequest =>
+  signed(who, 'POST', path, body, { 'idempotency-key': `"${key}"` });
 
 /** A user who completed onboarding. */
 export interface Payee {

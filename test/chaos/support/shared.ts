@@ -39,6 +39,12 @@ export class Shared {
     }
   }
 
+  /** Runs `work` on servers of its own, which end with it. */
+  static async run(work: (shared: Shared) => Promise<void>): Promise<void> {
+    const shared = await Shared.start();
+    await work(shared).finally(() => shared.close());
+  }
+
   get database(): string {
     return DATABASE;
   }

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { Attack } from './attacks/attack.js';
 import type { Verdict } from './verdict.js';
 
@@ -51,12 +52,17 @@ export type Size = (typeof SIZES)[number];
 /** Runs one suite, and starts and stops everything it needs. */
 export type Suite = (options: SuiteOptions) => Promise<void>;
 
-export function between(low: number, high: number): number {
-  return low + Math.random() * (high - low);
-}
+export const between = (low: number, high: number): number => low + Math.random() * (high - low);
 
 export function oneOf<T>(choices: readonly T[]): T {
   return choices[Math.floor(Math.random() * choices.length)]!;
+}
+
+/** Chooses the seed of a run, which `--seed` repeats. */
+export function chooseSeed({ sizes = {}, say }: Pick<SuiteOptions, 'sizes' | 'say'>): number {
+  const seed = sizes.seed ?? randomInt(1, 2 ** 31);
+  say(`seed   ${seed}`);
+  return seed;
 }
 
 /** Milliseconds as `1.2 s`. */

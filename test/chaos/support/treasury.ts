@@ -85,10 +85,7 @@ export class Treasury {
 }
 
 /** Call data of `transfer(address,uint256)`. */
-function transferData(to: string, amountMinor: number): string {
-  return `0xa9059cbb${word(to.slice(2))}${word(amountMinor.toString(16))}`;
-}
+const transferData = (to: string, amountMinor: number): string =>
+  `0xa9059cbb${word(to.slice(2))}${word(amountMinor.toString(16))}`;
 
-function word(hex: string): string {
-  return hex.toLowerCase().padStart(64, '0');
-}
+const word = (hex: string): string => hex.toLowerCase().padStart(64, '0');

@@ -28,11 +28,7 @@ interface Parts {
 }
 
 /** Returns whether every person who submitted has completed, no step is due, and the receiver was notified of each. */
-export async function allCompleted(
-  pool: pg.Pool,
-  handedIn: readonly string[],
-  receiver: Receivers,
-): Promise<boolean> {
+export async function allCompleted(pool: pg.Pool, handedIn: readonly string[], receiver: Receivers) {
   const { rows } = await pool.query<{ completed: number; waiting: number }>(
     `select (select count(*)::int from event_store.events where type = 'onboarding.completed.v1') as completed,
        (select count(*)::int from work.items where kind = 'onboarding.step') as waiting`,

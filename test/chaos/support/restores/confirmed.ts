@@ -63,6 +63,4 @@ export async function repeatAll(
   return responses;
 }
 
-function withoutTime(response: string): string {
-  return response.replace(/"created_at":"[^"]*"/, '');
-}
+const withoutTime = (response: string): string => response.replace(/"created_at":"[^"]*"/, '');

@@ -12,10 +12,14 @@ import { between, seconds, type SuiteOptions } from '../suite.js';
 import { FLAKY_DELIVERIES, Receivers } from '../webhooks/receivers.js';
 import { checkArchives, type BackupStore } from './backup-store.js';
 import { confirmedOf, missingFrom, repeatAll, type Confirmed } from './confirmed.js';
-import { checkKeptHeads, checkProven } from './kept-heads.js';
-import { checkOutcomesDelivered, undelivered } from './outcomes.js';
-import { UserLoad } from './user-load.js';
-import { Witnesses } from './witnesses.js';
+import {
+  checkKeptHeads,
+  checkProven,
+  Witnesses,
+  checkOutcomesDelivered,
+  undelivered,
+  UserLoad,
+} from './witnesses.js';
 
 /**
  * What survives the destruction and where the restore ends: nothing, to the end of the archive; `pg_wal`, to its end;

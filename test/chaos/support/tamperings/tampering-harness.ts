@@ -243,11 +243,6 @@ async function report(
   await post(service, who, REPORT.path, body);
 }
 
-async function post(
-  { baseUrl }: ServiceProcess,
-  who: Credentials,
-  path: string,
-  body: object,
-): Promise<unknown> {
+async function post({ baseUrl }: ServiceProcess, who: Credentials, path: string, body: object) {
   return call(baseUrl, who, 'POST', path, 201, body);
 }

@@ -89,14 +89,11 @@ export class Merchants {
   }
 }
 
-function hasFewTypes({ place }: Hook): boolean {
-  return place % ENDPOINTS_PER_MERCHANT === ENDPOINTS_PER_MERCHANT - 1;
-}
+const hasFewTypes = ({ place }: Hook): boolean =>
+  place % ENDPOINTS_PER_MERCHANT === ENDPOINTS_PER_MERCHANT - 1;
 
 /** Event types that an endpoint subscribes to; null for all. */
-export function typesOf(hook: Hook): readonly string[] | null {
-  return hasFewTypes(hook) ? FEW_TYPES : null;
-}
+export const typesOf = (hook: Hook): readonly string[] | null => (hasFewTypes(hook) ? FEW_TYPES : null);
 
 function payout(merchantId: string, failed: boolean): NewEvent[] {
   const at = new Date().toISOString();

@@ -173,7 +173,6 @@ function said({ path, body }: ScopedRequest): string {
   let decoded = path;
   try {
     decoded = decodeURIComponent(path);
-  } catch {
-  }
+  } catch {}
   return `${path} ${decoded} ${body?.toString('utf8') ?? ''}`;
 }
