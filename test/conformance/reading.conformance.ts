@@ -3,7 +3,7 @@ import { isUuid } from '../../src/kernel/ids.js';
 import type { EventStore, RecordedEvent, StreamAppend } from '../../src/platform/event-store/port.js';
 import { append, freshStream, isAscending, someEvent, take, type Subject } from './support.js';
 
-/** The one ordered stream of everything, also under many writers, in one process and in several. */
+/** The ordered stream of all events, also under many writers, in one process and in several. */
 export function describeReading(subject: Subject): void {
   describe('under concurrency', () => {
     it('lets exactly one of 64 writers win each revision', async () => {
@@ -41,8 +41,7 @@ export function describeReading(subject: Subject): void {
     it('shows a subscriber everything that 16 writers of two processes write, once and in order', async () => {
       const perWriter = 60;
       const others = subject.open();
-      const reader = subject.open();
-      const subscription = reader.subscribe(await subject.store.head());
+      const subscription = subject.open().subscribe(await subject.store.head());
       const mine = freshStream();
       const seen: RecordedEvent[] = [];
       const reading = (async () => {
@@ -147,7 +146,6 @@ export function describeReading(subject: Subject): void {
       const [first, second] = await Promise.all([subject.store.identity(), other.identity()]);
       expect(isUuid(first)).toBe(true);
       expect(second).toBe(first);
-      // Nothing that happened: no reader meets it.
       expect(await subject.store.head()).toBe(head);
     });
   });

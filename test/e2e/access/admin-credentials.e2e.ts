@@ -20,8 +20,7 @@ const [admin, approver] = [await app.newAdmin(), await app.newAdmin()];
 
 describe('credentials in the admin API', () => {
   const newMerchantId = async (): Promise<string> =>
-    (await admin.post('/merchants', { name: 'Keys', reason })).json().merchant
-      .id;
+    (await admin.post('/merchants', { name: 'Keys', reason })).json().merchant.id;
   const issue = async (body: object, idempotencyKey = newId()): Promise<ApiResponse> =>
     admin.post('/credentials', { name: 'server', reason, ...body }, { idempotencyKey });
   const issued = async (body: object): Promise<Credential> => {
@@ -37,7 +36,7 @@ describe('credentials in the admin API', () => {
   const statusOf = async (id: string): Promise<string> =>
     (await admin.get(`/credentials/${id}`)).json().credential.status;
 
-  it('a private key of a merchant is issued, rolled and revoked; a third valid one is refused', async () => {
+  it('a private key is issued, rolled and revoked; a third valid key is refused', async () => {
     const merchant_id = await newMerchantId();
     const first = await issued({ kind: 'payouts', merchant_id });
     expect(first).toEqual({
@@ -60,8 +59,7 @@ describe('credentials in the admin API', () => {
       secret: expect.stringMatching(/^dsk_[0-9a-f]{64}$/),
     });
     await signs(merchant_id, first.secret, 404);
-    const read = await admin.get(`/credentials/${first.id}`);
-    expect(read.text).not.toContain(first.secret);
+    expect((await admin.get(`/credentials/${first.id}`)).text).not.toContain(first.secret);
     const rolled = await admin.change(`/credentials/${first.id}`, '/roll', { reason });
     expect(rolled.status).toBe(201);
     const second = rolled.json().credential;
@@ -111,7 +109,7 @@ describe('credentials in the admin API', () => {
     expect(await statusOf(id)).toBe('expired');
     for (const body of [{ kind: 'payouts', merchant_id }, { kind: 'admin' }])
       expect((await issue({ ...body, expires_at })).status).toBe(422);
-    // Nothing is left that a second person could approve.
+    // No operation is left for a second person's approval.
     const { operations } = (await admin.get('/operations?status=pending_approval')).json<{
       operations: readonly { readonly name: string; readonly requested_by: { operator_id: string } }[];
     }>();
@@ -119,7 +117,7 @@ describe('credentials in the admin API', () => {
     expect(own).not.toContainEqual(expect.objectContaining({ name: 'credentials.issue' }));
   });
 
-  it('a key of the exchange pays out to its addresses alone, and ends with its last secret', async () => {
+  it('an exchange key pays out to its addresses alone, and ends with its last secret', async () => {
     const merchant_id = await newMerchantId();
     const address = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
     const key = await issued({
@@ -144,7 +142,7 @@ describe('credentials in the admin API', () => {
     await eventually(async () => (await order(address)) === 401);
   });
 
-  it('an admin key is not valid until another person approves it, and no more than its person may', async () => {
+  it("an admin key is valid once another person approves it, within its owner's rights", async () => {
     const requested = await issue({ kind: 'admin', scopes: ['payouts:read'] });
     expect(requested.status).toBe(202);
     const { credential, operation } = requested.json();
@@ -159,7 +157,7 @@ describe('credentials in the admin API', () => {
     expect((await client.post('/credentials', { kind: 'admin', name: 'x', reason })).status).toBe(403);
   });
 
-  it('an admin key is rolled with no key of its person that is bound to fewer addresses', async () => {
+  it('an admin key is not rolled by a key of its owner with fewer addresses', async () => {
     const other = await app.newAdmin({ operatorId: admin.operatorId, addresses: ['127.0.0.0/8'] });
     const { actor } = (await admin.get('/whoami')).json();
     const refused = await other.change(`/credentials/${actor.credential_id}`, '/roll', { reason });
@@ -169,7 +167,7 @@ describe('credentials in the admin API', () => {
     });
   });
 
-  it('the secret of a request that is repeated after a crash is null after 24 hours', async () => {
+  it('the secret of a request repeated after a crash is null after 24 hours', async () => {
     const merchant_id = await newMerchantId();
     const key = newId();
     const { credential } = (await issue({ kind: 'payouts', merchant_id }, key)).json();
@@ -191,7 +189,7 @@ describe('credentials in the admin API', () => {
     expect(await statusOf(credential.id)).toBe('revoked');
   });
 
-  it('no person gives a scope that they lack, or issues and rolls for another', async () => {
+  it('no person grants a scope that they lack, or issues and rolls for another', async () => {
     const writer = await app.newAdmin({ scopes: ['credentials:read', 'credentials:write', 'payouts:read'] });
     const ask = async (body: object): Promise<ApiResponse> =>
       writer.post('/credentials', { kind: 'admin', name: 'more', reason, ...body });
@@ -211,7 +209,7 @@ describe('credentials in the admin API', () => {
     await eventually(async () => (await writer.get('/whoami')).status === 401);
   });
 
-  it('a secret of any kind that leaked ends its credential', async () => {
+  it('a leaked secret of any kind ends its credential', async () => {
     const merchant_id = await newMerchantId();
     const payouts = await issued({ kind: 'payouts', merchant_id });
     const exchange = await issued({ kind: 'exchange', merchant_id });

@@ -12,7 +12,7 @@ import { ExchangeClient } from '../../support/exchange/exchange-client.js';
 const reason = 'one person alone';
 const TWICE = 'older.event.v1';
 
-/** A writer of the database without the master key, and what each column may become. */
+/** Forged values of each column, by a writer without the master key. */
 const SESSION_COLUMNS = [
   ['session_id', 'gen_random_uuid()'],
   ['operator_id', '$2::uuid'],
@@ -41,8 +41,7 @@ describe('who a login belongs to', () => {
     const { operation } = (await ada.post(path, { reason })).json();
     return `/operations/${operation.id}`;
   };
-  const statusOf = async (path: string): Promise<string> =>
-    (await bob.get(path)).json().operation.status;
+  const statusOf = async (path: string): Promise<string> => (await bob.get(path)).json().operation.status;
 
   it.each(SESSION_COLUMNS)('is refused in a session whose %s became %s', async (column, other) => {
     const { browser, id } = await site.signedIn('administrator');
@@ -89,7 +88,7 @@ describe('who a login belongs to', () => {
     ['merchants', `'{}'`],
     ['addresses', `'{192.0.2.0/24}'`],
     ['kind', `'exchange'`],
-  ] as const)('is what the events of an admin key say, whatever its row has as %s', async (column, other) => {
+  ] as const)('an admin key follows its events with a forged %s in its row', async (column, other) => {
     const second = await site.app.newAdmin({
       operatorId: ada.operatorId,
       addresses: ['127.0.0.0/8', '::1/128'],
@@ -100,7 +99,7 @@ describe('who a login belongs to', () => {
       `update access.credentials c set ${column} = ${other} where operator_id = $1 and name = 'test'`,
       other.includes('$2') ? [ada.operatorId, bob.operatorId] : [ada.operatorId],
     );
-    // Read for the first time, so from no cache.
+    // The first read, so that no cache has it.
     const who = (await key.get('/whoami')).json();
     expect(who).toMatchObject({
       actor: { operator_id: ada.operatorId },
@@ -119,7 +118,7 @@ describe('who a login belongs to', () => {
   it.each([
     ['is_pending', 'false'],
     ['owner_id', '$2::uuid'],
-  ])('lets no key in that waits for its approval, with any value of %s in its row', async (column, other) => {
+  ])('a pending key is refused with a forged %s in its row', async (column, other) => {
     const body = { kind: 'admin', name: 'next', reason };
     const issued = (await bob.post('/credentials', body)).json();
     const { id, secret } = issued.credential;
@@ -134,25 +133,21 @@ describe('who a login belongs to', () => {
     ['role', `'administrator'`],
     ['operator_id', 'gen_random_uuid()'],
     ['status', `'active'`],
-  ])(
-    'has the role and the state of the events, whatever the row of the person has as %s',
-    async (column, other) => {
-      const { browser, id } = await site.signedIn('viewer');
-      const { key } = await site.app.newAdmin({ operatorId: id });
-      await sql(`update access.operators set ${column} = ${other} where operator_id = $1`, [id]);
-      expect((await browser.call('/admin/v1/whoami')).json()).toMatchObject({
-        actor: { operator_id: id },
-        role: 'viewer',
-      });
-      const response = await bob.call({ path: '/whoami', headers: { authorization: `Bearer ${key}` } });
-      expect(response.json()).toMatchObject({ actor: { operator_id: id }, role: 'viewer' });
-    },
-  );
+  ])('has the role and state of the events with a forged %s in its row', async (column, other) => {
+    const { browser, id } = await site.signedIn('viewer');
+    const { key } = await site.app.newAdmin({ operatorId: id });
+    await sql(`update access.operators set ${column} = ${other} where operator_id = $1`, [id]);
+    expect((await browser.call('/admin/v1/whoami')).json()).toMatchObject({
+      actor: { operator_id: id },
+      role: 'viewer',
+    });
+    const response = await bob.call({ path: '/whoami', headers: { authorization: `Bearer ${key}` } });
+    expect(response.json()).toMatchObject({ actor: { operator_id: id }, role: 'viewer' });
+  });
 
-  it("gives no person the secret of another one's key, whatever its row says", async () => {
+  it("no forged row gives a person the secret of another person's key", async () => {
     const victim = await site.app.newAdmin();
-    const { credential_id: id } = (await victim.get('/whoami')).json()
-      .actor;
+    const { credential_id: id } = (await victim.get('/whoami')).json().actor;
     const { browser, id: thief } = await site.signedIn('administrator');
     await sql('update access.credentials set operator_id = $2 where credential_id = $1', [id, thief]);
     const read = await browser.call(`/admin/v1/credentials/${id}`);
@@ -164,7 +159,7 @@ describe('who a login belongs to', () => {
     expect([rolled.status, rolled.text.includes('dsb_')]).toEqual([403, false]);
   });
 
-  it('is what the events of a merchant and its keys say, with any value in their rows', async () => {
+  it('a merchant and its keys follow their events, with any forged rows', async () => {
     const merchant = await site.app.newMerchant();
     const { apiKey } = merchant.credentials;
     await sql(
@@ -190,7 +185,7 @@ describe('who a login belongs to', () => {
     await eventually(async () => (await call()) === 401);
   });
 
-  it('pays out where the events of an exchange key say, whatever its row has', async () => {
+  it('an exchange key pays out by its events, with any forged row', async () => {
     const [allowed, other] = [
       '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T',
       '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin',

@@ -22,7 +22,6 @@ const app = await startTestApp({
 const site = new ConsoleSite(app);
 
 describe('a login at the identity provider', () => {
-  // Its own provider.
   afterAll(async () => {
     await site.app.close();
     await issuer.stop();
@@ -51,7 +50,7 @@ describe('a login at the identity provider', () => {
     expect(browser.cookie('console-oidc')).toBeUndefined();
   });
 
-  it('leads back to the page of the console where the person was', async () => {
+  it('returns to the former page of the console', async () => {
     const { email } = await site.operator();
     issuer.signInAs(claimsOf(email));
     const seen: string[] = [];
@@ -90,7 +89,7 @@ describe('a login at the identity provider', () => {
     ]);
   });
 
-  it('is refused in a browser that did not start it, and at a second use of its address', async () => {
+  it('is refused in another browser, and at a second use of its address', async () => {
     const { email } = await site.operator();
     issuer.signInAs(claimsOf(email));
     const browser = new CookieClient(site.origin);
@@ -101,7 +100,7 @@ describe('a login at the identity provider', () => {
     expect((await browser.call(callback)).status).toBe(401);
   });
 
-  it('is as old as the login at the provider, and another one for who is signed in', async () => {
+  it('has the age of the login at the provider, and replaces a present session', async () => {
     const { email } = await site.operator();
     const at = Math.floor(Date.now() / 1000) - 200;
     issuer.signInAs(claimsOf(email), at);
@@ -110,8 +109,7 @@ describe('a login at the identity provider', () => {
     await browser.follow('/login/oidc', seen);
     expect(new URL(seen[0]!).searchParams.get('max_age')).toBe('300');
     expect(new URL(seen[0]!).searchParams.get('prompt')).toBeNull();
-    const authenticated = async () =>
-      Date.parse((await browser.call('/session')).json().authenticated_at);
+    const authenticated = async () => Date.parse((await browser.call('/session')).json().authenticated_at);
     expect(await authenticated()).toBe(at * 1000);
     issuer.signInAs(claimsOf(email));
     const again: string[] = [];
@@ -120,7 +118,7 @@ describe('a login at the identity provider', () => {
     expect(await authenticated()).toBeGreaterThan(at * 1000 + 150_000);
   });
 
-  it('ends the former session, whose cookie does not come back from the provider', async () => {
+  it('ends the former session', async () => {
     const { email } = await site.operator();
     issuer.signInAs(claimsOf(email));
     const browser = new CookieClient(site.origin);
@@ -135,7 +133,7 @@ describe('a login at the identity provider', () => {
     expect((await former.call('/session')).status).toBe(401);
   });
 
-  it('leaves passkeys to one-time links: a leaver would keep one', async () => {
+  it('enrols no passkey: a former employee would keep it', async () => {
     const { browser, id } = await site.signedIn();
     const enrolment = (body: object) => browser.post('/enrol/options', body);
     expect((await browser.post('/login/passkey/options')).status).toBe(403);

@@ -47,7 +47,7 @@ function routesOf(): readonly Route[] {
 const OPEN = /^\/(\*|health|docs|openapi|icons|onboarding|callbacks|session|login|logout|enrol|pay|widget)/;
 const APIS = ['/merchants/v1/', '/v1/', '/admin/v1/', '/api/v1/'] as const;
 
-/** What bodies of any write need. */
+/** The union of the bodies that writes need. */
 const BODY = {
   webhook_endpoint: { description: 'of a stranger' },
   since: new Date().toISOString(),
@@ -78,7 +78,7 @@ describe('every route', () => {
   const expected = (from: readonly Route[], status: number): readonly string[] =>
     from.map(({ method, url }) => `${method} ${url} ${status}`);
 
-  it('is of an API, or open by intention', () => {
+  it('belongs to an API, or is public on purpose', () => {
     const others = routes.filter((route) => !APIS.some((api) => under(api).includes(route)));
     expect(others.map(({ url }) => url).filter((url) => url !== '/' && !OPEN.test(url))).toEqual([]);
     for (const api of APIS) expect(under(api).length).toBeGreaterThan(5);
@@ -116,26 +116,21 @@ describe('every route', () => {
     }
   };
 
-  it.each(PORTAL_SCOPES)(
-    'of the portal lets in a session with %s where it needs nothing else',
-    async (scope) => {
-      const merchant = await app.newMerchant();
-      const browser = await PortalBrowser.enter(
-        (await createPortalSession(merchant, { scopes: [scope] })).url,
+  it.each(PORTAL_SCOPES)('of the portal admits a session with %s where that is enough', async (scope) => {
+    const merchant = await app.newMerchant();
+    const browser = await PortalBrowser.enter((await createPortalSession(merchant, { scopes: [scope] })).url);
+    for (const { method, url, handler } of under('/api/v1/')) {
+      const needed = Reflect.getMetadata(PORTAL_SCOPES_KEY, handler) as readonly string[];
+      const path = withIds(url);
+      const response =
+        method === 'GET' ? await browser.get(path) : await browser.post(path, undefined, {}, method);
+      expectLetIn(
+        `${method} ${url}`,
+        response,
+        needed.find((each) => each !== scope),
       );
-      for (const { method, url, handler } of under('/api/v1/')) {
-        const needed = Reflect.getMetadata(PORTAL_SCOPES_KEY, handler) as readonly string[];
-        const path = withIds(url);
-        const response =
-          method === 'GET' ? await browser.get(path) : await browser.post(path, undefined, {}, method);
-        expectLetIn(
-          `${method} ${url}`,
-          response,
-          needed.find((each) => each !== scope),
-        );
-      }
-    },
-  );
+    }
+  });
 
   const KEYS = [
     ...ROLES.map((role) => [`the role ${role}`, { role }, ROLE_SCOPES[role]] as const),
@@ -143,23 +138,20 @@ describe('every route', () => {
     ['no scope', { scopes: [] }, []] as const,
   ] as readonly (readonly [string, { role?: string; scopes?: string[] }, readonly string[]])[];
 
-  it.each(KEYS)(
-    'of the admin API lets in a key of %s where it needs nothing else',
-    async (_, key, scopes) => {
-      const admin = await app.newAdmin(key);
-      for (const { method, url, handler } of under('/admin/v1/')) {
-        const needed = Reflect.getMetadata(SCOPES_KEY, handler) as readonly string[];
-        // Without a body: a caller that is let in changes nothing.
-        const headers = { authorization: `Bearer ${admin.key}` };
-        const response = await send(admin.baseUrl + withIds(url), { method, headers });
-        expectLetIn(
-          `${method} ${url}`,
-          response,
-          needed.find((each) => !scopes.includes(each)),
-        );
-      }
-    },
-  );
+  it.each(KEYS)('of the admin API admits a key of %s where that is enough', async (_, key, scopes) => {
+    const admin = await app.newAdmin(key);
+    for (const { method, url, handler } of under('/admin/v1/')) {
+      const needed = Reflect.getMetadata(SCOPES_KEY, handler) as readonly string[];
+      // Without a body an admitted caller changes nothing.
+      const headers = { authorization: `Bearer ${admin.key}` };
+      const response = await send(admin.baseUrl + withIds(url), { method, headers });
+      expectLetIn(
+        `${method} ${url}`,
+        response,
+        needed.find((each) => !scopes.includes(each)),
+      );
+    }
+  });
 
   it('of the admin API and of the merchant API refuses a key from outside its addresses', async () => {
     const [owner, merchant] = [await app.newAdmin(), await app.newMerchant()];
@@ -221,7 +213,7 @@ describe('every route', () => {
     it('is displayed to its own merchant, by signature and by session', async () => {
       const browser = await PortalBrowser.enter((await createPortalSession(app.merchant)).url);
       const reads = single('/api/v1/').filter((route) => !isWrite(route));
-      // 409: the payout has no evidence yet; 503: its events are under no signed head yet.
+      // 409: the payout has no evidence yet; 503: no signed head covers its events yet.
       for (const { url } of reads) expect([200, 409, 503]).toContain((await browser.get(target(url))).status);
     });
   });

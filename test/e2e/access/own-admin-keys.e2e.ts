@@ -36,7 +36,6 @@ describe('admin keys of one person', () => {
     const next = await approved(await issue(person), person);
     expect((await next.get('/whoami')).json()).toMatchObject({ scopes: ROLE_SCOPES[role] });
     expect((await roll(person, next)).status).toBe(201);
-    // It ends now.
     expect((await roll(next, person)).status).toBe(403);
     const unwanted = (await issue(person)).json().operation;
     const withdrawn = await person.post(`/operations/${unwanted.id}/reject`, { reason });
@@ -54,7 +53,7 @@ describe('admin keys of one person', () => {
     expect((await issue(person, { kind: 'payouts', merchant_id: randomUUID() })).status).toBe(403);
   });
 
-  it('are rolled by another own key that has their scopes, and by no other person', async () => {
+  it('are rolled by another key of their owner with their scopes, and by no other person', async () => {
     const full = await app.newAdmin();
     const own = { operatorId: full.operatorId };
     const [reader, audits] = [
@@ -91,7 +90,7 @@ describe('admin keys of one person', () => {
       addresses: { addresses: ['127.0.0.0/7'] },
       expires_at: { expires_at: new Date(Date.now() + 2 * HOUR_MS).toISOString() },
     }[what];
-    // A merchant that it is not confined to is 404, as everywhere.
+    // A merchant outside its reach is 404, as everywhere.
     expect([403, 404]).toContain((await issue(bound, wider)).status);
     const narrower =
       what === 'addresses' ? { addresses: ['127.0.0.1', '::1'] } : { merchants, addresses, expires_at };
@@ -102,7 +101,7 @@ describe('admin keys of one person', () => {
     expect((await roll(free, free)).status).toBe(201);
   });
 
-  it('that are rolled give no other one that outlives them', async () => {
+  it('when rolled, issue no key that outlives them', async () => {
     const old = await app.newAdmin();
     expect((await roll(old, old)).status).toBe(201);
     await eventually(async () => {
@@ -133,7 +132,7 @@ describe('admin keys of one person', () => {
     expect([again.status, again.text.includes('dsb_')]).toEqual([403, false]);
   });
 
-  it('are displayed to an own key of the same merchants alone', async () => {
+  it('are displayed only to a key of their owner with the same merchants', async () => {
     const merchants = [app.merchant.credentials.apiKey];
     const wide = await app.newAdmin();
     const confined = await app.newAdmin({ operatorId: wide.operatorId, merchants });
@@ -144,7 +143,7 @@ describe('admin keys of one person', () => {
     expect(await status(await app.newAdmin(elsewhere))).toBe(404);
   });
 
-  it('are approved by a person with the scope, and requested by their owner alone', async () => {
+  it('are approved by a person with the scope, and requested by their owner', async () => {
     const support = await app.newAdmin({ role: 'support' });
     const { operation } = (await issue(support)).json();
     const another = await app.newAdmin({ role: 'support' });

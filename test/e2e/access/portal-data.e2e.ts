@@ -75,7 +75,7 @@ describe('the data of the portal', () => {
     expect(await list(own, '/lookups', 'lookups')).toEqual([]);
   });
 
-  it('has the endpoints, their test deliveries with attempts, and sends these again', async () => {
+  it('has the endpoints, their test deliveries with attempts, and resends them', async () => {
     expect(await list<Identified>(browser, '/endpoints', 'webhook_endpoints')).toEqual([
       expect.objectContaining({ id: endpointId }),
     ]);
@@ -116,7 +116,7 @@ describe('the data of the portal', () => {
     expect((await browser.post(`${DATA}/endpoints/${endpointId}/recover`, { since })).status).toBe(202);
   });
 
-  it('rotates a secret by an empty body that is called JSON, as the merchant does', async () => {
+  it('rotates a secret by an empty JSON body, as the merchant API does', async () => {
     const json = { 'content-type': 'application/json' };
     const inPortal = await browser.post(`${DATA}/endpoints/${endpointId}/rotate_secret`, undefined, json);
     const path = `/merchants/v1/webhook_endpoints/${endpointId}/rotate_secret`;
@@ -135,9 +135,7 @@ describe('the data of the portal', () => {
     const { webhook_endpoint: created } = first.json();
     expect(created).toHaveProperty('signing_secret');
     const path = `${DATA}/endpoints/${created.id}`;
-    expect(
-      (await browser.get(path)).json().webhook_endpoint,
-    ).not.toHaveProperty('signing_secret');
+    expect((await browser.get(path)).json().webhook_endpoint).not.toHaveProperty('signing_secret');
     const remove = async (by: PortalBrowser): Promise<number> =>
       (await by.post(path, undefined, {}, 'DELETE')).status;
     expect(await remove(stranger)).toBe(404);
@@ -222,11 +220,11 @@ describe('the data of the portal', () => {
     expect(usage.days[0]!.requests).toBeGreaterThan(usage.days[0]!.refused);
   });
 
-  it('counts requests against the limit, not what processes lease of it', async () => {
+  it('counts requests against the limit, without leased points', async () => {
     const merchant = await app.newMerchant();
     for (let n = 0; n < 3; n += 1) await merchant.get('/merchants/v1/payouts');
     const usage = await browserOf(merchant, ['usage:read']);
-    // The request that created the session is one of them.
+    // The request that created the session counts too.
     const used = async () => (await usage.get(`${DATA}/usage`)).json().used;
     await eventually(async () => (await used()) === 4);
   });
@@ -256,7 +254,7 @@ describe('the data of the portal', () => {
       );
   });
 
-  it('is only read once the merchant is suspended', async () => {
+  it('is read-only while the merchant is suspended', async () => {
     const merchant = await app.newMerchant();
     const suspended = await browserOf(merchant);
     await app.app.get(CommandBus).execute(new SuspendMerchant(merchant.credentials.apiKey));

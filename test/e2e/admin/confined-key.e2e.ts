@@ -8,7 +8,7 @@ const PREFIX = '/admin/v1';
 
 interface Route {
   readonly method: 'GET' | 'POST' | 'PATCH';
-  /** After the prefix, as the document has it. */
+  /** The document's path after the prefix. */
   readonly path: string;
 }
 
@@ -27,7 +27,7 @@ async function routesOf(): Promise<readonly Route[]> {
 }
 
 const NAMED = (await routesOf()).map((route) => [`${route.method} ${route.path}`, route] as const);
-/** What writes have in their bodies, of any kind. */
+/** The union of the bodies of writes. */
 const BODY = {
   reason: 'a test of scopes',
   decision: 'approve',
@@ -45,7 +45,7 @@ describe('the admin API by a key that is confined to another merchant', () => {
     /^\/(merchants|credentials|users|orders|payouts|deliveries)\/\{id\}/.test(path),
   );
 
-  it('are routes of each of these resources, those of their parts among them', () => {
+  it('covers each of these resources and their parts', () => {
     const names = single.map(([name]) => name);
     expect(names).toEqual(
       expect.arrayContaining([
@@ -67,7 +67,7 @@ describe('the admin API by a key that is confined to another merchant', () => {
     expect((await confined.call({ method, path: target, ...write })).status).toBe(404);
     const after = await admin.get(read);
     expect(after.headers['etag']).toBe(before.headers['etag']);
-    // A delivery has no revision: its attempts say whether it was sent again.
+    // A delivery has no revision; its attempts show whether it was sent again.
     if (resource === 'deliveries') expect(after.text).toBe(before.text);
   });
 
@@ -77,7 +77,7 @@ describe('the admin API by a key that is confined to another merchant', () => {
       expect((await admin.call({ method, path: path.replace('{id}', id), ...write })).status).toBe(404);
   });
 
-  it('no replay has what another key of the same person wrote', async () => {
+  it('no replay returns the response of another key of the same person', async () => {
     const narrow = await app.newAdmin({
       operatorId: admin.operatorId,
       merchants: [app.secondMerchant.credentials.apiKey],
@@ -97,7 +97,7 @@ describe('the admin API by a key that is confined to another merchant', () => {
   it('the lists show nothing of the merchant', async () => {
     for (const each of ['credentials', 'users', 'payouts', 'orders', 'webhook_endpoints', 'deliveries']) {
       const response = await confined.get(`/${each}?merchant_id=${ids.get('merchants')}`);
-      // Some of them name the merchant as unknown.
+      // Some lists name the merchant as unknown.
       if (response.status !== 404) expect(response.json()).toMatchObject({ [each]: [], next_cursor: null });
     }
   });

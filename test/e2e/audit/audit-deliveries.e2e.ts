@@ -6,6 +6,11 @@ import { eventually } from '../../support/eventually.js';
 import { MerchantWebhooks } from '../../support/webhooks/merchant-webhooks.js';
 import { invoke } from '../../support/programs/cli.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';
+import { AuthenticEventStore } from '../../../src/platform/event-store/authentic-event-store.js';
+import { PostgresEventStore } from '../../../src/platform/event-store/postgres/postgres-event-store.js';
+import { VIEWS } from '../../support/event-store/read-models.js';
+import { ringOf } from '../../support/key-ring.js';
+import { testDatabase } from '../../support/postgres.js';
 
 const TABLE = 'webhooks.deliveries';
 const SNAPSHOTS = 'webhooks.endpoint_snapshots';
@@ -15,7 +20,7 @@ const app = await testApp();
 const receiver = await TestReceiver.start();
 afterAll(() => receiver?.stop());
 
-/** What an audit finds in deliveries; events of payouts that were never reported are in the log too. */
+/** The findings of an audit in deliveries. The log also has events of payouts that were never reported. */
 async function verify(): Promise<{ rows: number; different: number; listed: string[] }> {
   const { databaseUrl, masterKey } = app.config;
   const env = { DATABASE_URL: databaseUrl!, MASTER_KEY: masterKey! };
@@ -68,7 +73,7 @@ const events = await app.database.query<{ id: string }>(
   `select id from event_store.events where type = 'payout.received.v2' order by position desc limit 11`,
 );
 const unasked = deriveId(events[0]!.id, endpoint);
-// Its time is over: that it is gone is no difference.
+// Its retention is over, so that its absence is no difference.
 const aged = events[10]!.id;
 const ids = settled.map(({ id }) => id).filter((id) => id !== deriveId(aged, endpoint));
 const [stranger, unknown, nil] = [newId(), newId(), '00000000-0000-0000-0000-000000000000'];
@@ -121,4 +126,36 @@ describe('npm run audit -- verify, of deliveries that were tampered with, names'
   it.each(TAMPERINGS)('%s', (_what, _sql, difference) => expect(report.listed).toContain(difference));
 
   it('nothing else', () => expect(report.listed).toHaveLength(TAMPERINGS.length));
+});
+
+describe('npm run audit -- verify, of every read model', () => {
+  it('names a deleted row of each table, and leaves nothing in the database', async () => {
+    const db = await testDatabase();
+    const env = { DATABASE_URL: db.url, MASTER_KEY: '11'.repeat(32) };
+    const store = new AuthenticEventStore(
+      new PostgresEventStore(db.pool),
+      await ringOf(db.url, Buffer.from(env.MASTER_KEY, 'hex')),
+    );
+    for (const view of VIEWS) {
+      const events = view.facts().map(([type, data]) => ({ id: newId(), type, data, metadata: {} }));
+      await store.commit({ appends: [{ stream: `thing-${newId()}`, events, expected: 'no_stream' }] });
+    }
+    await store.close();
+    await invoke('rebuild', env);
+    const tables = VIEWS.flatMap((view) => view.tables);
+    const named = async (): Promise<string[][]> => {
+      const { printed } = await invoke('audit', { DATABASE_URL: db.url }, '--json', 'verify');
+      const { differences } = JSON.parse(printed) as { readonly differences: readonly string[] };
+      return tables.map((table) => differences.filter((each) => each.startsWith(`${table} `)));
+    };
+    expect(await named()).toEqual(tables.map(() => []));
+    for (const table of tables)
+      await db.pool.query(`delete from ${table} where ctid = (select min(ctid) from ${table})`);
+    expect(await named()).toEqual(
+      tables.map(() => [expect.stringMatching(/: no row, the events say that there is one$/)]),
+    );
+    const { rows } = await db.pool.query(`select from pg_namespace where nspname like 'checked%'`);
+    expect(rows).toEqual([]);
+    await db.drop();
+  });
 });

@@ -46,13 +46,13 @@ const pending = await Promise.all(
   [1, 2, 3, 4].map(async () => (await reported(merchant, users[3]!, { amount: '7.50' })).id),
 );
 const { completed, openOrder } = await createOrders(app);
-// A read waits until the read models show what was written before it.
+// A read waits until the read models have the earlier writes.
 await getPayout(merchant, pending[3]!);
 
 const KEYS = 'platform.personal_keys';
 const QUIET = `language plpgsql as 'begin return null; end'`;
 
-/** Who has every right to the database does this; and what an audit says of it. */
+/** Tamperings with every right to the database, and their differences in an audit. */
 const TAMPERINGS: readonly (readonly [name: string, sql: string, difference: string])[] = [
   [
     'a status',
@@ -84,11 +84,7 @@ const TAMPERINGS: readonly (readonly [name: string, sql: string, difference: str
     `update payouts.payouts set log_index = 0 where id = '${pending[3]}'`,
     `payouts.payouts ${pending[3]}: log_index is 0, the events say null`,
   ],
-  [
-    'a receipt',
-    `update payouts.receipts set receipt = receipt || ' '`,
-    ': it does not have that SHA-256',
-  ],
+  ['a receipt', `update payouts.receipts set receipt = receipt || ' '`, ': it does not have that SHA-256'],
   [
     'a key that was deleted, which is an erasure in secret',
     `delete from ${KEYS} where subject = '${users[0]}'`,
@@ -180,7 +176,7 @@ describe('npm run audit -- verify', () => {
     expect(behind.not_checked.join()).toContain('the export ends before their checkpoints');
   });
 
-  it('says that the event store is not the one that the read models are of, and nothing of the books', async () => {
+  it('reports an event store that does not belong to the read models, and nothing of the books', async () => {
     const other = await testDatabaseUrl();
     const { printed, exitCode } = await invoke('audit', { ...env(), EVENT_STORE_URL: other }, 'verify');
     expect(printed).toContain('The event store ends before the checkpoint');
@@ -207,7 +203,7 @@ describe('npm run audit -- verify', () => {
       const unexpected = report.differences.filter(
         (each) =>
           !TAMPERINGS.some(([, , difference]) => each.includes(difference)) &&
-          // The row of the balance that is named above.
+          // The balance above also differs in this row.
           !each.startsWith(`payouts.balances ${users[0]}: confirmed is 4000001`),
       );
       expect(unexpected).toEqual([]);
@@ -217,7 +213,7 @@ describe('npm run audit -- verify', () => {
       `update event_store.events set data = replace(data, '"amount":"${from}"', '"amount":"${to}"')
        where stream = '${stream}' and (type = 'order.deposit_received.v1' or revision = 0)`;
 
-    it('names events that do not follow from those before them', async () => {
+    it('names events that the preceding ones do not allow', async () => {
       await app.database.query(
         [change(`payout-${received[1]}`, '2', '2000'), change(`order-${completed}`, '120', '1200')].join(';'),
       );
@@ -232,7 +228,7 @@ describe('npm run audit -- verify', () => {
   });
 });
 
-/** One that is completed, one that is cancelled and has a late deposit, and one that is open. */
+/** A completed order, a cancelled one with a late deposit, and an open one. */
 async function createOrders(app: TestApp): Promise<{ completed: string; openOrder: string }> {
   const loop = app.app.get(CommandLoop, { strict: false });
   const metadata = {};

@@ -3,11 +3,7 @@ import { createPublicKey, randomUUID, verify } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import type {
-  ConsistencyResponse,
-  HeadResponse,
-  ProofResponse,
-} from '../../../src/contexts/audit/http/ledger.controller.js';
+import type { HeadResponse, ProofResponse } from '../../../src/contexts/audit/http/ledger.controller.js';
 import {
   headText,
   keyText,
@@ -18,10 +14,9 @@ import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/
 import { testApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { invoke, type Run } from '../../support/programs/cli.js';
-import { createUser, PAYOUTS, randomHash, reported, receivedPayout } from '../../support/payouts/payout-calls.js';
+import { createUser, PAYOUTS, randomHash, receivedPayout } from '../../support/payouts/payout-calls.js';
 import { runFolder } from '../../support/run-folder.js';
 
-type ConsistencyProof = ConsistencyResponse['consistency'];
 type PayoutProof = ProofResponse['proof'];
 type PublishedHead = HeadResponse['head'];
 
@@ -131,7 +126,7 @@ describe('the ledger', () => {
     expect([forged.printed, forged.exitCode]).toEqual([expect.stringContaining('NOT proven'), 2]);
   });
 
-  it('is in order, with a head that was kept and the key that was published', async () => {
+  it('is in order with a kept head and the published key', async () => {
     const kept = join(runFolder(), `${randomUUID()}.json`);
     const pem = join(runFolder(), `${randomUUID()}.pem`);
     const response = await merchant.get('/merchants/v1/audit/head');
@@ -142,7 +137,7 @@ describe('the ledger', () => {
     expect(exitCode).toBeNull();
   });
 
-  it('continues with another key, which the one before has signed', async () => {
+  it('continues with another key, signed by the one before', async () => {
     const before = (await proofOf(received)).head;
     const { printed } = await audit('--json', 'key', 'rotate');
     const next = JSON.parse(printed) as SigningKey;

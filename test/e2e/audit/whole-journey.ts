@@ -10,7 +10,7 @@ import { createPayee, reported, settledPayout, receivedPayout } from '../../supp
 import { TestReceiver } from '../../support/webhooks/receiver.js';
 import { SignedClient } from '../../support/http/signed-client.js';
 
-/** Of everything that a merchant does here, one: ids of what came of it. */
+/** Ids of one resource of each kind. */
 export interface WholeJourney {
   readonly app: TestApp;
   readonly user: string;
@@ -18,7 +18,7 @@ export interface WholeJourney {
   readonly received: string;
   /** 7 USDC. */
   readonly pending: string;
-  /** 3 USDC, of another user who leaves. */
+  /** 3 USDC, of another, deactivated user. */
   readonly expired: string;
   /** 100 USDC, completed. */
   readonly order: string;
@@ -28,7 +28,7 @@ export interface WholeJourney {
   close(): Promise<void>;
 }
 
-/** Payouts of each outcome, an exchange order, webhooks, and what an operator does, all over HTTP and the programs. */
+/** Payouts of each outcome, an exchange order, webhooks, and operators' work, all over HTTP and the programs. */
 export async function wholeJourney(settings: TestSettings = {}): Promise<WholeJourney> {
   const receiver = await TestReceiver.start();
   const app = await startTestApp({

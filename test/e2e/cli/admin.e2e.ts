@@ -40,8 +40,7 @@ describe('disburse admin', () => {
   });
 
   it('shows a resource, the caller without a verb, and the state of the system', async () => {
-    const shown = await admin(shell, 'merchants', 'show', merchantId);
-    expect(shown.output).toMatch(/name +Test merchant\n/);
+    expect((await admin(shell, 'merchants', 'show', merchantId)).output).toMatch(/name +Test merchant\n/);
     const [whoami] = (await admin(byKey, 'whoami', '--json')).lines();
     expect(whoami).toMatchObject({ actor: { operator_id: ada.operatorId } });
     const [asShell] = (await admin(shell, 'whoami', '--json')).lines();
@@ -63,8 +62,7 @@ describe('disburse admin', () => {
     const first = await admin(shell, ...update, ...origins, '--embedding.display-name', 'My shop');
     expect([first.code, first.errors]).toEqual([0, '']);
     await admin(shell, ...update, '--embedding.display-name=null', '--ip-allow-list', '203.0.113.0/24');
-    const read = async () =>
-      (await ada.get(`/merchants/${merchant.id}`)).json().merchant;
+    const read = async () => (await ada.get(`/merchants/${merchant.id}`)).json().merchant;
     expect(await read()).toMatchObject({
       ip_allow_list: ['203.0.113.0/24'],
       embedding: { origins: ['https://a.example', 'https://b.example'], display_name: null },
@@ -84,7 +82,7 @@ describe('disburse admin', () => {
     expect(invalid.errors).toContain('reason must have 3 to 500 characters');
   });
 
-  it('names the second person who is needed; the shell is none; --wait ends with the decision', async () => {
+  it('names the needed second person, who is never the shell; --wait ends with the decision', async () => {
     const suspended = await admin(byKey, 'merchants', 'suspend', merchantId, ...REASON);
     expect(suspended.output).toMatch(
       /Done\. Operation .* waits until .* for another person, who may confirm it/,
@@ -127,7 +125,7 @@ describe('disburse admin', () => {
     }
   });
 
-  it('revokes a secret that leaked, with --url as the place where it was found', async () => {
+  it('revokes a leaked secret, with --url as its place', async () => {
     const created = await admin(
       shell,
       ...['credentials', 'create', '--kind', 'exchange', '--name', 'leaks', '--merchant-id', merchantId],
@@ -147,7 +145,7 @@ describe('disburse admin', () => {
     expect(help.output.match(/--url .*/g)).toEqual([expect.stringContaining('Where it was found')]);
   });
 
-  it('suggests names that are near, and names what is missing, before anything is sent', async () => {
+  it('suggests similar names, and names missing arguments, before sending', async () => {
     const nowhere = new Disburse({ DATA_DIR: specFolder('nowhere') });
     for (const [args, error] of [
       ['merchant list', 'There is no resource merchant. Did you mean merchants?'],
@@ -186,7 +184,7 @@ describe('disburse admin', () => {
     expect([long.code, long.errors]).toEqual([78, expect.stringContaining('a shorter DATA_DIR')]);
   });
 
-  it('is let in by a key as its scopes allow', async () => {
+  it('is admitted by a key within its scopes', async () => {
     const viewer = await app.newAdmin({ role: 'viewer' });
     const refused = await admin(
       byKey.with({ DISBURSE_ADMIN_KEY: viewer.key }),
@@ -217,7 +215,7 @@ describe('the socket of the shell', () => {
     expect(await statusOf('/login')).toBe(404);
   });
 
-  it('is for no proxy, which would make everybody the shell', async () => {
+  it('is for no proxy, behind which everybody would be the shell', async () => {
     expect(await statusOf('/admin/v1/whoami')).toBe(200);
     for (const name of ['x-forwarded-for', 'x-real-ip', 'forwarded', 'via'])
       expect(await statusOf('/admin/v1/whoami', { [name]: '127.0.0.1' })).toBe(403);
@@ -257,7 +255,7 @@ describe('the socket of the shell', () => {
     expect(readdirSync(dataDir)).toEqual([]);
   });
 
-  it('is left to the process that serves it, with a sentence; a folder that cannot be used is one too', async () => {
+  it('is left to its process with a sentence, as is an unusable folder', async () => {
     const refused = (dataDir: string) => expect(listenOnSocket(createServer(), dataDir)).rejects;
     const before = statSync(path()).ino;
     await refused(app.config.dataDir).toThrow(`another process serves ${path()}`);

@@ -44,7 +44,7 @@ describe('disburse trigger', () => {
     for (const name of named) expect(data).toMatchObject({ [name]: printed![name] });
   });
 
-  it('sets what is given, and repeats for as long as it is to', async () => {
+  it('sets the given fields, and repeats for the given time', async () => {
     const set = ['--set', 'amount=3.25', '--set', 'custom_metadata.invoice=A-7'];
     const run = await disburse.run('trigger', 'payout.failed', ...set, '--for', '1500ms', '--json');
     expect(run).toMatchObject({ code: 0, errors: '' });
@@ -58,7 +58,7 @@ describe('disburse trigger', () => {
     expect(repeated.lines().length).toBeGreaterThan(1);
   });
 
-  it('prints for people what happened, and that no endpoint is subscribed', async () => {
+  it('prints the event for people, and the lack of subscribed endpoints', async () => {
     const people = await disburse.run('trigger', 'webhook_endpoint.test');
     expect(people.output).toMatch(/✓ webhook_endpoint\.test +a test was sent to endpoint/);
     expect(people.output).toContain(`→ ${receiver.url} 204 succeeded, delivery `);
@@ -84,8 +84,7 @@ describe('disburse trigger', () => {
 
   it('expects no delivery of an order at an endpoint that lists no types', async () => {
     const path = '/merchants/v1/webhook_endpoints';
-    const [{ id }] = (await app.merchant.get(path)).json()
-      .webhook_endpoints;
+    const [{ id }] = (await app.merchant.get(path)).json().webhook_endpoints;
     const change = (event_types: readonly string[] | null) =>
       app.merchant.call({
         method: 'PATCH',
@@ -112,7 +111,7 @@ describe('disburse trigger', () => {
     expect([run.code, run.output, run.errors]).toEqual([2, '', expect.stringContaining(sentence)]);
   });
 
-  it('happens in a sandbox alone: elsewhere nothing is sent but the question', async () => {
+  it('runs in a sandbox alone: elsewhere only the check is sent', async () => {
     const production = await TestReceiver.start();
     production.behavior = (response) => response.end('{"paths":{"/merchants/v1/payouts/report":{}}}');
     const { apiKey: DISBURSE_API_KEY, privateKey: DISBURSE_PRIVATE_KEY } = app.merchant.credentials;
@@ -123,7 +122,7 @@ describe('disburse trigger', () => {
     await production.stop();
   });
 
-  it('says which field the service refused, with the request id', async () => {
+  it('names the refused field, with the request id', async () => {
     const run = await disburse.run('trigger', 'payout.failed', '--set', 'amount=0');
     expect(run.code).toBe(1);
     expect(run.errors).toMatch(/refused this \(422\): amount must .* Request id: [0-9a-f-]{36}$/);

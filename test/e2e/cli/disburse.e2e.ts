@@ -23,13 +23,12 @@ for (let count = 0; count < 3; count += 1) payouts.unshift((await reported(app.m
 
 describe('disburse', () => {
   const started: Listener[] = [];
-  /** Without keys and without a sandbox: the session of login is all that it has. */
 
   afterEach(async () => {
     await Promise.all(started.splice(0).map((each) => each.end('SIGINT')));
   });
 
-  it('listen passes deliveries on with their bytes and headers, and prints the status of the response', async () => {
+  it("listen forwards deliveries byte for byte, and prints the response's status", async () => {
     const application = await TestReceiver.start();
     application.respondWith(201);
     const listener = new Listener(dataDir, ['listen', '--forward', `${application.url}/hooks`], [DISBURSE]);
@@ -45,7 +44,7 @@ describe('disburse', () => {
     await application.stop();
   });
 
-  it('payouts list and get print payouts, by the keys and by the session of login alone', async () => {
+  it('payouts list and get work with the keys, and with the login session alone', async () => {
     const listed = await disburse.run('payouts', 'list', '--json', '--limit', '2');
     expect([listed.code, listed.lines<{ id: string }>().map(({ id }) => id)]).toEqual([
       0,
@@ -93,7 +92,7 @@ describe('disburse', () => {
     await receiver.stop();
   });
 
-  it('logs tail prints the former requests, then each one as it comes, and ends its session with it', async () => {
+  it('logs tail prints former requests, then new ones, and ends its session', async () => {
     const former = await disburse.run('logs', 'tail', '--no-follow', '--lines', '1', '--json');
     expect(former.lines()).toMatchObject([{ merchant_id: app.merchant.credentials.apiKey }]);
     const tail = disburse.start('logs', 'tail', '--lines', '0', '--status', '422', '--every', '100ms');
@@ -173,7 +172,7 @@ describe('disburse', () => {
     ]);
   });
 
-  it('explains itself and each command', async () => {
+  it('prints help for itself and each command', async () => {
     const help = await disburse.run('--help');
     expect([help.code, help.errors]).toEqual([0, '']);
     for (const command of ['listen', 'trigger', 'events', 'payouts', 'logs', 'open', 'login', 'logout']) {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { sharedApp } from '../../support/app.js';
+import { createUser, getPayout, PAYOUTS, reported } from '../../support/payouts/payout-calls.js';
 
 const app = await sharedApp();
 const admin = await app.newAdmin();
@@ -31,12 +32,28 @@ describe('a cursor', () => {
   });
 
   it('of the merchant API belongs to its list, too, whatever the size of its pages', async () => {
-    const { next_cursor } = (
-      await app.merchant.get('/merchants/v1/portal_sessions?page_size=1')
-    ).json();
+    const { next_cursor } = (await app.merchant.get('/merchants/v1/portal_sessions?page_size=1')).json();
     const statusOf = async (path: string): Promise<number> =>
       (await app.merchant.get(`/merchants/v1/${path}page_cursor=${next_cursor}`)).status;
     expect(await statusOf('portal_sessions?page_size=2&')).toBe(200);
     expect(await statusOf('payouts?')).toBe(400);
   });
+});
+
+const user = await createUser(app.merchant);
+const ids = await Promise.all(Array.from({ length: 30 }, () => reported(app.merchant, user)));
+await getPayout(app.merchant, ids.at(-1)!.id);
+
+describe('64 lists of one merchant at once', () => {
+  it.each(['', '?page_size=20', '?page_size=1000', '?page_size=7'])(
+    'are all served: payouts%s',
+    async (query) => {
+      for (let round = 0; round < 4; round += 1) {
+        const pages = await Promise.all(
+          Array.from({ length: 64 }, () => app.merchant.get(`${PAYOUTS}${query}`)),
+        );
+        expect(pages.map(({ status }) => status)).toEqual(pages.map(() => 200));
+      }
+    },
+  );
 });

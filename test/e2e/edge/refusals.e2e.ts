@@ -34,7 +34,7 @@ const invalid = (detail: string, errors: Problem['errors'] = {}): Problem => ({
   errors,
 });
 
-/** An integrator reads these sentences before the documentation: each names what is to be changed. */
+/** Integrators read these sentences first: each names the fault and the expected value. */
 describe('a refusal says what is wrong', () => {
   const register = (fields: object): Promise<ApiResponse> =>
     merchant.post(ENDPOINTS, { webhook_endpoint: { ...URL_OF, ...fields } });
@@ -115,7 +115,7 @@ describe('a refusal says what is wrong', () => {
     expect(detail).toBe(`${field} ${errors[field]![0]}`);
   });
 
-  it('names both parts of a report that are missing', async () => {
+  it('names both missing parts of a report', async () => {
     expect(said(await merchant.post(`${V1}/payouts/report`, {}))).toEqual(
       invalid('user_id is required; payout is required', {
         user_id: ['is required'],

@@ -51,7 +51,7 @@ const body = (over: object = {}): object => ({
 const { id: refundable, deposit_address } = await created(app.exchange.open, PERSON);
 await pay(deposit_address, '100');
 await until(refundable, ({ status }) => status === 'completed');
-// It comes late.
+// A late deposit.
 await pay(deposit_address, '33.5');
 await until(refundable, ({ amount_refundable }) => amount_refundable === '33.5');
 const open = (await created(app.exchange.signing, { user_id: 'ann' })).id;
@@ -106,7 +106,7 @@ describe('orders in the admin API', () => {
     expect([response.status, response.text]).toEqual([400, expect.stringContaining(name)]);
   });
 
-  it('hide who they are for without users_personal:read, and are not filtered by it', async () => {
+  it('hide their user without users_personal:read, and are not filtered by it', async () => {
     const viewer = await app.newAdmin({ role: 'viewer' });
     const hidden = { user_id: null, withdraw_address_tag: null, withdraw_address_memo: null };
     expect(await read(refundable, viewer)).toMatchObject(hidden);
@@ -118,15 +118,12 @@ describe('orders in the admin API', () => {
     ]);
   });
 
-  it('a refund is refused for another revision, without one, and for what can never be recorded', async () => {
+  it('a refund is refused for another revision, without one, and with invalid facts', async () => {
     const etag = await etagOf(refundable);
     expect((await refund(refundable, body())).status).toBe(428);
     expect((await refund(refundable, body(), '"0"')).status).toBe(412);
     const more = await refund(refundable, body({ amount: '33.6' }), etag);
-    expect([more.status, more.json().detail]).toEqual([
-      409,
-      'At most 33.5 is refundable',
-    ]);
+    expect([more.status, more.json().detail]).toEqual([409, 'At most 33.5 is refundable']);
     const faults: [object, string][] = [
       [{ amount: '0' }, 'amount'],
       [{ transaction_hash: 'nonsense' }, 'transaction_hash'],
@@ -134,10 +131,7 @@ describe('orders in the admin API', () => {
     ];
     for (const [fault, name] of faults) {
       const response = await refund(refundable, body(fault), etag);
-      expect([response.status, response.json().errors]).toEqual([
-        422,
-        { [name]: expect.anything() },
-      ]);
+      expect([response.status, response.json().errors]).toEqual([422, { [name]: expect.anything() }]);
     }
   });
 

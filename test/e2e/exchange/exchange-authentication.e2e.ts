@@ -14,7 +14,7 @@ const TITLE = 'Invalid API key or signature';
 const LIST = '/v1/merchant/orders';
 const CONFIGURATION = '/v1/merchants/configuration';
 const DATES = { start_date: '2026-01-01', end_date: '2026-01-02' };
-/** What orders and the configuration need, and tokens. */
+/** The union of the parameters of orders, the configuration and tokens. */
 const REQUEST = { pair_id: 'USDCSOL', token: 'sol', to_token: 'sol', withdraw_address: ADDRESS };
 
 const app = await sharedApp();
@@ -30,7 +30,7 @@ describe('the edge of the exchange', () => {
     expect(response.json()).toMatchObject({ type: 'about:blank', title: TITLE, status: 401, errors: {} });
   };
 
-  it('refuses a key that is missing, malformed or unknown in the same words, and does not reveal which paths exist', async () => {
+  it('refuses missing, malformed and unknown keys in the same words, also on unknown paths', async () => {
     const details = new Set<unknown>();
     for (const query of ['', '?api_key=', '?api_key=nobody', `?api_key=${randomUUID()}`, '?API_KEY=x'])
       for (const path of ['/v1/tokens', '/v1/nothing', '/v1', '/v1/merchant/orders/', CONFIGURATION]) {
@@ -40,13 +40,13 @@ describe('the edge of the exchange', () => {
       }
     expect([...details]).toEqual(['A valid API key is required in the query parameter api_key']);
     expectRefused(await ask(`/v1/tokens?api_key=${app.merchant.credentials.apiKey}`));
-    // Of no use in a header, but for the list; and there in the query.
+    // A header works for the list alone, and the query does not work for the list.
     expectRefused(await ask('/v1/tokens', { 'x-api-key': open.credentials.apiKey }));
     const { apiKey, secret } = open.credentials;
     expectRefused(await ask(`${LIST}?api_key=${apiKey}`, { 'x-signature': exchangeSignature(secret, '') }));
   });
 
-  it('names unknown paths and methods only to those who have a key', async () => {
+  it('names unknown paths and methods only to callers with a key', async () => {
     expect((await open.get('/v1/tokens', REQUEST)).status).toBe(200);
     expect((await open.get('/v1/nothing')).status).toBe(404);
     expect((await open.call({ method: 'DELETE', path: '/v1/tokens' })).status).toBe(405);
@@ -67,13 +67,13 @@ describe('the edge of the exchange', () => {
       expectRefused(await call(client, { signature: '' }, null));
       expectRefused(await call(client, { signature: right.toUpperCase() }, null));
     }
-    // Of another key.
+    // A signature of another key.
     expectRefused(await call(open, { signature: right }, null));
-    // Over an address that is not there.
+    // A signature over a missing address.
     expectRefused(await signing.call({ method, path, signs: ADDRESS }));
   });
 
-  it('takes the signature of the configuration in a header as well; where both are given both have to be right', async () => {
+  it("accepts the configuration's signature in a header too; with both, both have to be right", async () => {
     const right = exchangeSignature(signing.credentials.secret, ADDRESS);
     const wrong = exchangeSignature(signing.credentials.secret, OTHER_ADDRESS);
     const configuration = async (query: string | undefined, header: string | undefined) => {
@@ -94,13 +94,13 @@ describe('the edge of the exchange', () => {
       [undefined, `${right}, ${right}`],
     ])
       expect(await configuration(query, header)).toBe(401);
-    // An order takes it in the query alone.
+    // An order takes the signature in the query alone.
     const headers = { 'x-signature': right };
     const order = { method: 'POST', path: '/v1/orders', query: REQUEST, signs: null, headers } as const;
     expectRefused(await signing.call(order));
   });
 
-  it('signs what stands in the query after percent-decoding', async () => {
+  it('verifies the percent-decoded query', async () => {
     const { apiKey, secret } = signing.credentials;
     for (const [encoded, decoded] of [
       ['a%20b', 'a b'],
@@ -110,16 +110,16 @@ describe('the edge of the exchange', () => {
     ] as const) {
       const signature = exchangeSignature(secret, decoded);
       const target = `/v1/orders?api_key=${apiKey}&withdraw_address=${encoded}&signature=${signature}`;
-      // Let in, though it is no address.
+      // 422: authenticated, although it is no address.
       expect((await send(`${app.url}${target}`, { method: 'POST' })).status).toBe(422);
     }
   });
 
-  it('lists to headers that are signed, of every key, over an empty address, regardless of the filters', async () => {
+  it('lists with signed headers of every key, over an empty address, with any filters', async () => {
     for (const client of [signing, open]) {
       expect((await client.list({ ...DATES, withdraw_address: ADDRESS })).status).toBe(200);
       expectRefused(await client.get(LIST, {}, null));
-      // What a link to the address carries.
+      // The signature in a link to the address.
       expectRefused(await client.get(LIST, { withdraw_address: ADDRESS }, ADDRESS));
       expectRefused(await client.get(LIST, { withdraw_address: ADDRESS }, OTHER_ADDRESS));
       expectRefused(await client.get(LIST, {}, ADDRESS));
@@ -130,11 +130,11 @@ describe('the edge of the exchange', () => {
     const unknown = await ask(LIST, { 'x-api-key': randomUUID(), 'x-signature': 'a' });
     expectRefused(unknown);
     expect(unknown.json()['detail']).toBe('A valid API key is required in the header X-Api-Key');
-    // However the path is written.
+    // The spelling of the path does not matter.
     expectRefused(await open.get('/v1/merchant/%6Frders'));
   });
 
-  it('refuses a parameter that is given twice, whichever it is and however it is written', async () => {
+  it('refuses any repeated parameter, in any spelling', async () => {
     const { apiKey } = open.credentials;
     for (const [query, name] of [
       ['withdraw_address=a&withdraw_address=b', 'withdraw_address'],
@@ -147,7 +147,7 @@ describe('the edge of the exchange', () => {
       }
   });
 
-  it('refuses a suspended merchant with 403, and with 401 who has no right signature', async () => {
+  it('refuses a suspended merchant with 403, and a wrong signature with 401', async () => {
     const { apiKey: merchantId } = (await app.newMerchant()).credentials;
     const { apiKey, secret } = (await app.newExchangeKey(true, merchantId)).credentials;
     await app.app.get(CommandBus).execute(new SuspendMerchant(merchantId));
@@ -160,7 +160,7 @@ describe('the edge of the exchange', () => {
     expectRefused(await by('wrong'));
   });
 
-  it('refuses addresses that the key is not bound to, and believes no caller about its address', async () => {
+  it("refuses addresses outside the key's, and ignores the caller's claim of an address", async () => {
     const issue = [app.app.get(CommandBus), app.merchant.credentials.apiKey, false] as const;
     const { keyId: apiKey, secret } = await issueExchangeKey(...issue, { addresses: ['203.0.113.0/24'] });
     const bound = new ExchangeClient(app.url, { apiKey, secret });
@@ -170,7 +170,7 @@ describe('the edge of the exchange', () => {
     expect([refused.status, refused.json()['detail']]).toEqual([403, detail]);
   });
 
-  it('reads no body that is large, and none of who is not let in', async () => {
+  it('reads no large body, and none of a refused caller', async () => {
     const large = (client: ExchangeClient): Promise<ApiResponse> =>
       client.call({ method: 'POST', path: '/v1/orders', body: 'x'.repeat(20_000) });
     expect((await large(open)).status).toBe(413);
@@ -199,26 +199,21 @@ describe('the edge of the exchange', () => {
       signature: exchangeSignature(secret, ADDRESS),
     });
 
-    it.each([CONFIGURATION, '/v1/orders'])(
-      '%s: needed for a memo by keys that were issued so',
-      async (path) => {
-        const done = path === CONFIGURATION ? 200 : 201;
-        const full = await app.newExchangeKey(true, undefined, 'full');
-        const tag = { ...REQUEST, withdraw_address_tag: '7' };
-        for (const query of [MEMO, tag]) {
-          expect(await call(full, path, { ...query, ...ofAddress(full) })).toBe(401);
-          expect(await call(signing, path, { ...query, ...ofAddress(signing) })).toBe(done);
-          expect(await call(full, path, signedQuery(full, path, query))).toBe(done);
-          expect(await call(signing, path, signedQuery(signing, path, query))).toBe(done);
-          expect(await call(full, path, signedQuery(full, path, { ...query, ...ofAddress(full) }))).toBe(
-            done,
-          );
-        }
-        // Without one the contract's form is enough; an empty one is none.
-        const none = { ...REQUEST, withdraw_address_memo: '', ...ofAddress(full) };
-        expect(await call(full, path, none)).toBe(done);
-      },
-    );
+    it.each([CONFIGURATION, '/v1/orders'])('%s: needed for a memo by keys issued with it', async (path) => {
+      const done = path === CONFIGURATION ? 200 : 201;
+      const full = await app.newExchangeKey(true, undefined, 'full');
+      const tag = { ...REQUEST, withdraw_address_tag: '7' };
+      for (const query of [MEMO, tag]) {
+        expect(await call(full, path, { ...query, ...ofAddress(full) })).toBe(401);
+        expect(await call(signing, path, { ...query, ...ofAddress(signing) })).toBe(done);
+        expect(await call(full, path, signedQuery(full, path, query))).toBe(done);
+        expect(await call(signing, path, signedQuery(signing, path, query))).toBe(done);
+        expect(await call(full, path, signedQuery(full, path, { ...query, ...ofAddress(full) }))).toBe(done);
+      }
+      // Without a memo the contract's form is enough; an empty memo is none.
+      const none = { ...REQUEST, withdraw_address_memo: '', ...ofAddress(full) };
+      expect(await call(full, path, none)).toBe(done);
+    });
 
     it.each([CONFIGURATION, '/v1/orders'])(
       '%s: refuses what was added, changed or signed elsewhere',
@@ -233,7 +228,7 @@ describe('the edge of the exchange', () => {
           signedQuery(full, path, MEMO, {
             signature: exchangeSignature(full.credentials.secret, OTHER_ADDRESS),
           }),
-          // Of a link.
+          // A signature of a link.
           signedQuery(full, '/widget', MEMO),
           { ...MEMO, ...ofAddress(full), signature_v2: '' },
           { ...MEMO, signature_v2: querySignature(signing.credentials.secret, path, MEMO) },

@@ -27,7 +27,7 @@ interface Configuration {
   readonly onramps: readonly { readonly id: string; readonly url: string }[];
 }
 
-/** Parameters at fault, alike for all operations whose inputs are in the query. */
+/** Wrong parameters, the same for all operations with inputs in the query. */
 type Fault = [string, Record<string, string | undefined>, string];
 const LONG = 'a'.repeat(10_000);
 const PUBLIC_URL = 'https://api.example/base/';
@@ -38,7 +38,6 @@ const { open, signing } = app.exchange;
 
 const fault = (name: string): object => ({ [name]: [expect.any(String)] });
 
-/** Responses are checked against the OpenAPI document by the client itself. */
 describe('GET /v1/merchants/configuration', () => {
   const configuration = async (query: Record<string, string>, by = signing): Promise<Configuration> => {
     const response = await by.get(CONFIGURATION, query);
@@ -72,11 +71,11 @@ describe('GET /v1/merchants/configuration', () => {
     expect(opened(given, [secret])).toEqual(parameters);
     expect(opened(given, [secret], new Date(expiry - 1))).toEqual(parameters);
     expect(opened(given, [secret], new Date(expiry))).toBeNull();
-    // Neither the signature of the request nor anything else that would open a link to another address.
+    // No signature in the response opens a link to another address.
     expect(given.signed_url).not.toContain(exchangeSignature(secret, ADDRESS));
   });
 
-  it('200: no more than what was requested, and another link each time', async () => {
+  it('200: only the requested parameters, and another link each time', async () => {
     const [one, other] = [await configuration(LEAST, open), await configuration(LEAST, open)];
     const { apiKey, secret } = open.credentials;
     expect(opened(one, [secret])).toEqual({ api_key: apiKey, ...LEAST });
@@ -159,7 +158,7 @@ describe('GET /v1/tokens', () => {
   });
 });
 
-it('the icon of each token is a picture that may be kept and can do nothing; other names are not found', async () => {
+it('the icon of each token is a cacheable, inert picture; other names are not found', async () => {
   for (const { id } of ALL_TOKENS) {
     const url = iconUrl(httpConfig({ PUBLIC_URL }), id);
     const response = await fetch(url.replace('https://api.example/base', app.url));

@@ -22,7 +22,7 @@ const ended = async (person: object): Promise<OrderRecord> => {
 const read = async ({ id }: OrderRecord): Promise<OrderRecord> =>
   orderIn(await app.exchange.open.act(id, 'refresh', ADDRESS));
 
-it('who orders were for is erased once a second person approved it, and the operation does not say who it was', async () => {
+it('the user of orders is erased once a second person approved it, and the operation does not name them', async () => {
   const bob = await app.newAdmin({ role: 'finance' });
   const orders = [await ended(PERSON), await ended(PERSON)];
   const other = await ended({ user_id: 'somebody else' });

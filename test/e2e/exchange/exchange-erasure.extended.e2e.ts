@@ -16,7 +16,7 @@ import { expectAuditPasses } from '../../support/audit-passes.js';
 import { startCollector, type Span } from '../../support/programs/otlp-collector.js';
 import { specFolder } from '../../support/run-folder.js';
 
-/** What an order knows of a person that no other has. */
+/** The personal data of an order. */
 interface Payer {
   readonly user_id: string;
   readonly withdraw_address_tag: string;
@@ -62,7 +62,7 @@ function newPayer(): Payer {
 const create = (payer: Partial<Payer>, key: string = randomUUID(), by = client) =>
   by.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS, ...payer }, key);
 
-/** Made and cancelled, each under a key. */
+/** A created and cancelled order, each under a key. */
 async function ended(payer: Partial<Payer>, key?: string, by = client): Promise<OrderRecord> {
   const { id } = orderIn(await create(payer, key, by), 201);
   const path = `/v1/orders/${id}/cancel`;
@@ -82,7 +82,7 @@ function files(): Haystack[] {
     .map((where) => ({ where, text: readFileSync(where, 'latin1') }));
 }
 
-/** Where anything of the payer is found: in tables, in what any key opens of them, in files. */
+/** The places of the payer's data: tables, contents that any key opens, files. */
 async function found(payer: Payer): Promise<string[]> {
   const dump = await dumpOf(app.database);
   const opened = await openedOf(dump, app.database, app.config.masterKey!);
@@ -91,7 +91,7 @@ async function found(payer: Payer): Promise<string[]> {
 
 const erase = (...args: string[]) => operatorOf(app)('exchange', 'erase', ...args, '--yes');
 
-it('user_id, tag and memo of orders are in no table in clear, and after an erasure no key opens them', async () => {
+it('user_id, tag and memo of orders are sealed, and after an erasure no key opens them', async () => {
   const [gone, stays] = [newPayer(), newPayer()];
   const key = randomUUID();
   const first = await ended(gone, key);
@@ -131,7 +131,7 @@ it('user_id, tag and memo of orders are in no table in clear, and after an erasu
     ...NO_PERSON,
     status: 'cancelled',
   });
-  // The stored response is dropped with the rest: the same request makes no second order and displays nothing.
+  // The stored response is gone too: the same request creates no second order and displays nothing.
   expect((await create(gone, key)).status).toBe(409);
   expect(await found(gone)).toEqual([]);
 
@@ -163,7 +163,7 @@ it('addresses, tags, memos and signatures of the exchange reach neither the log 
     for (const call of calls) statuses.push((await client.call(call)).status);
   // From here on the workers are processes of their own.
   await app.stop();
-  // Each in the way it is meant: created, refused, found nowhere.
+  // Each call has its intended result.
   expect(new Set(statuses)).toEqual(new Set([200, 201, 400, 401, 404, 422]));
   const signatures = [signing, open].flatMap(({ credentials: { secret } }) =>
     [PAID_OUT_TO, 'another address'].map((address) => exchangeSignature(secret, address)),
@@ -178,7 +178,7 @@ it('addresses, tags, memos and signatures of the exchange reach neither the log 
   ];
   const log = readFileSync(join(folder, 'service.log'), 'utf8');
   const traces = JSON.stringify(spans);
-  // What is no URL is refused before it is a request.
+  // A malformed URL is refused before it is a request.
   expect(log.match(/"msg":"request"/g)?.length).toBeGreaterThanOrEqual(2 * (calls.length - 1));
   expect(spans.filter(({ name }) => name.startsWith('POST')).length).toBeGreaterThan(0);
   for (const secret of secrets)

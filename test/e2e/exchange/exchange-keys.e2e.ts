@@ -38,11 +38,9 @@ describe('the keys of the exchange', () => {
   const issue = async (members: object = {}): Promise<Issued> => {
     const { apiKey: merchant_id } = app.merchant.credentials;
     const body = { kind: 'exchange', name: 'Shop', merchant_id, demands_signing: false, reason, ...members };
-    const response = await admin.post('/credentials', body);
-    return response.json().credential;
+    return (await admin.post('/credentials', body)).json().credential;
   };
   const change = (id: string, action: string) => admin.change(`/credentials/${id}`, action, { reason });
-  /** One client for each process. */
   const clients = (apiKey: string, secret: string): ExchangeClient[] =>
     [app.url, second.address!].map((url) => new ExchangeClient(url, { apiKey, secret }));
   const statuses = (callers: readonly ExchangeClient[], path = NOWHERE): Promise<number[]> =>
@@ -123,7 +121,7 @@ describe('the keys of the exchange', () => {
     });
   });
 
-  it('have a pay page with a logo, help and terms; what is left out is cleared, what is wrong changes nothing', async () => {
+  it('have a pay page with a logo, help and terms; omitted members are cleared, wrong ones change nothing', async () => {
     const { id, api_key: key, secret } = await issue();
     const displayed = async (): Promise<unknown> => {
       const { logo, ...links } = (await app.app.get<ExchangeKeyDirectory>(EXCHANGE_KEY_DIRECTORY).find(key))!
@@ -164,7 +162,7 @@ describe('the keys of the exchange', () => {
     await expect(exchange('key', 'page', key, '--help-url', help)).rejects.toThrow('The key is revoked');
   });
 
-  it('are sealed: nothing of their secrets is stored in clear, and what keeps them is counted', async () => {
+  it('are sealed: no secret is stored in clear, and sealed secrets are counted', async () => {
     const count = async (): Promise<number> => {
       const { keys } = JSON.parse(await run('keys', '--json', 'status')) as {
         keys: { exchange_secrets: number; merchant_keys: number }[];

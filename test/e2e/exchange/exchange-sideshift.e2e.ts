@@ -9,7 +9,7 @@ import { specFolder } from '../../support/run-folder.js';
 import { SideShift } from '../../support/exchange/sideshift/sideshift.js';
 
 const REQUEST = { pair_id: 'USDCSOL', withdraw_address: ADDRESS, user_id: 'ann' };
-/** Of a network in Iran. */
+/** An address of a network in Iran. */
 const FROM_THERE = { 'x-forwarded-for': '185.143.234.1' };
 
 const folder = specFolder('sideshift');
@@ -42,7 +42,7 @@ async function newOrder(): Promise<{ order: OrderRecord; shiftId: string }> {
   return { order, shiftId: shift.id };
 }
 
-/** The worker finds out automatically. */
+/** Waits for the worker. */
 const until = (id: string, status: string): Promise<OrderRecord> =>
   eventually(async () => {
     const order = orderIn(await open.act(id, 'refresh', ADDRESS));
@@ -66,7 +66,7 @@ describe('an order at SideShift', () => {
     });
   });
 
-  it('cannot be created while SideShift is unavailable, and the service is ready and says so', async () => {
+  it('cannot be created while SideShift is unavailable, which readiness reports', async () => {
     await sideshift.shutDown();
     const response = await open.order(REQUEST);
     expectProblem(response, 503);
@@ -100,7 +100,7 @@ describe('the notice for the country of the caller', () => {
   });
 });
 
-it('writes neither the secret nor the address that is paid out to into the log', () => {
+it('logs neither the secret nor the payout address', () => {
   const log = readFileSync(logFile, 'utf8');
   expect(log).toContain('exchange provider call failed');
   expect(log).not.toContain(sideshift.account.sideshiftSecret);

@@ -26,8 +26,6 @@ const all = await webhooks.register(`${receiver.url}/all`);
 
 /** Webhooks of orders that are created, paid and refunded as merchants and operators do it (contract.md 13.9). */
 describe('webhooks of orders', () => {
-  /** Endpoints that list all types of orders, one of them, and none. */
-
   afterAll(() => receiver?.stop());
 
   const newOrder = async (): Promise<OrderRecord> =>
@@ -50,7 +48,7 @@ describe('webhooks of orders', () => {
     const chain = { CHAIN_RPC_URL: chainRpcUrl!, USDC_ADDRESS: usdcAddress! };
     return invoke(program, { ...env, ...chain }, ...args);
   };
-  /** What arrived at a path about the order, verified, once there is so much. */
+  /** The verified deliveries at a path about the order, once there are `count`. */
   const sent = (path: string, endpoint: string, { id }: OrderRecord, count: number): Promise<Sent[]> =>
     eventually(() => {
       const own = receiver.received.filter((each) => each.path === path && each.body.includes(id));
@@ -85,7 +83,7 @@ describe('webhooks of orders', () => {
     expect(new Set([...ids, other!.id]).size).toBe(3);
   });
 
-  it('order.refunded says what the provider refunded', async () => {
+  it("order.refunded has the provider's refund", async () => {
     const order = await paidInPart();
     const by = (id: string) => app.merchant.post(`${SANDBOX}/${id}/refund`);
     for (let time = 1; time <= 2; time += 1)
@@ -102,7 +100,7 @@ describe('webhooks of orders', () => {
     expect((await app.secondMerchant.post(`${SANDBOX}/${order.id}/refund`)).status).toBe(404);
   });
 
-  it('are sent to no endpoint that does not list their types, and follow a PATCH', async () => {
+  it('are sent only to endpoints that list their types, and follow a PATCH', async () => {
     expect((await webhooks.list(all)).webhook_deliveries).toEqual([]);
     const failed = async (): Promise<OrderRecord> => {
       const order = await newOrder();

@@ -53,7 +53,7 @@ describe('the page is opened (contract.md 26.1)', () => {
     expect(facts.offers.filter(({ is_open }) => is_open).map(({ pair_id }) => pair_id)).toEqual(['USDCSOL']);
   });
 
-  it('401: not otherwise, and the page does not say why', async () => {
+  it('401: with any other credentials, without a reason on the page', async () => {
     const { api_key, signature = '' } = signedBy(signing);
     const { secret } = signing.credentials;
     const refused: [Record<string, string>, Record<string, string>?][] = [
@@ -89,7 +89,7 @@ describe('the page is opened (contract.md 26.1)', () => {
     expect(await response.json()).toMatchObject({ status: 401, title: 'Invalid link' });
   });
 
-  it('400: a parameter given twice; 422: an address that is none', async () => {
+  it('400: a repeated parameter; 422: an invalid address', async () => {
     for (const query of [signedBy(signing), unsigned()]) {
       const url = `${widgetUrl(app, query)}&withdraw_address=${OTHER_ADDRESS}`;
       expect((await navigate(url)).status).toBe(400);
@@ -99,7 +99,7 @@ describe('the page is opened (contract.md 26.1)', () => {
     expect(await statusOf({ ...unsigned(), user_id: 'a\u0000' })).toBe(422);
   });
 
-  it('a signed_url with another address, or without its signature, is refused, and says when it has expired', async () => {
+  it('a signed_url with another address or without its signature is refused; an expired one says so', async () => {
     const url = signedUrl(app, signing, { user_id: 'u' });
     const ofOpenKey = signedUrl(app, open, { user_id: 'u' });
     expect((await navigate(url.replace(ADDRESS, OTHER_ADDRESS))).status).toBe(401);
@@ -108,7 +108,7 @@ describe('the page is opened (contract.md 26.1)', () => {
     const late = await navigate(signedUrl(app, signing, {}, -1000));
     expect(late.status).toBe(401);
     expect(await late.clone().text()).toContain('This link has expired');
-    // Its session reads orders of the link and starts none.
+    // Its session reads orders of the link and creates none.
     const [former, expired] = [
       await Visitor.at(app, signedUrl(app, signing)),
       new Visitor(app, (await payFactsIn(late)).session),
@@ -122,7 +122,7 @@ describe('the page is opened (contract.md 26.1)', () => {
 });
 
 describe('the page', () => {
-  it('runs and loads its own files alone, is framed by nobody, and is not kept', async () => {
+  it('loads its own files alone, is never framed, and is not cached', async () => {
     const response = await navigate(widgetUrl(app, unsigned()));
     expect(response.headers.get('content-security-policy')).toBe(
       "default-src 'none'; connect-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -143,11 +143,10 @@ describe('the page', () => {
     expect((await fetch(`${payUrl(app)}/widget/assets/licenses.txt`)).status).toBe(200);
   });
 
-  it('holds the parameters of the link as text, also markup', async () => {
+  it('displays the parameters of the link as text, also markup', async () => {
     const memo = '"></main><script>alert(1)</script>';
     const displayed = await navigate(widgetUrl(app, { ...unsigned(), withdraw_address_memo: memo }));
-    const html = await displayed.clone().text();
-    expect(html).not.toContain('<script>');
+    expect(await displayed.clone().text()).not.toContain('<script>');
     expect((await payFactsIn(displayed)).to.memo).toBe(memo);
   });
 
@@ -167,8 +166,7 @@ describe('the page', () => {
 
 describe('nothing is served', () => {
   it('403 while the merchant is suspended, 401 once the key is revoked', async () => {
-    const merchant = await app.newMerchant();
-    const { apiKey } = merchant.credentials;
+    const { apiKey } = (await app.newMerchant()).credentials;
     const key = await app.newExchangeKey(false, apiKey);
     const url = widgetUrl(app, { api_key: key.credentials.apiKey, withdraw_address: ADDRESS });
     const visitor = await Visitor.at(app, url);
@@ -211,7 +209,7 @@ describe('a signature of the whole query (contract.md 26.1)', () => {
     expect((await payFactsIn(await navigate(widgetUrl(app, signedBy(full))))).return_url).toBeNull();
   });
 
-  it('401: with anything in it changed, and for a way back under another signature', async () => {
+  it('401: with any change, and for a return URL under another signature', async () => {
     const { return_url } = MORE;
     for (const key of [signing, open]) {
       const right = signedQuery(key, MORE);
@@ -219,7 +217,7 @@ describe('a signature of the whole query (contract.md 26.1)', () => {
         { ...right, return_url: 'https://evil.example/' },
         { ...right, withdraw_address_memo: '8' },
         { ...right, user_id: 'u' },
-        // Of a call.
+        // A signature of a call.
         signedQuery(key, MORE, '/v1/orders'),
         { ...signedQuery(key, {}), return_url },
         { ...signedBy(key), return_url },
@@ -234,7 +232,7 @@ describe('a signature of the whole query (contract.md 26.1)', () => {
 });
 
 describe('behind a proxy', () => {
-  /** Its own service: its limits, and who may frame its page. */
+  /** Its own service: its limits, and its allowed framers. */
   const crowded = onTestApp({
     TRUST_PROXY: '127.0.0.1',
     PAY_FRAMED_BY: 'https://shop.example',
@@ -242,7 +240,7 @@ describe('behind a proxy', () => {
     RATE_LIMIT_PER_IP_PER_MINUTE: '1000',
   });
 
-  it('429 for an address with too many requests, and not for others; framed by whom the operator names', async () => {
+  it("429 for one address with too many requests; framed by the operator's list", async () => {
     const { apiKey } = crowded.exchange.open.credentials;
     const url = widgetUrl(crowded, { api_key: apiKey, withdraw_address: ADDRESS });
     const from = (last: number) => ({ 'x-forwarded-for': `198.51.100.${last}` });
@@ -267,7 +265,7 @@ describe('behind a proxy', () => {
     expect(reads).toEqual([...Array<number>(50).fill(404), 429]);
   });
 
-  it('an order belongs to the address that the proxy names, of IPv6 to the network of its subscriber', async () => {
+  it("an order belongs to the address that the proxy names; with IPv6 to its subscriber's network", async () => {
     const { open: key } = crowded.exchange;
     const callerOf = async (address: string): Promise<string | null> => {
       const headers = { 'x-forwarded-for': address };

@@ -30,7 +30,7 @@ const unsigned = (address = ADDRESS): Record<string, string> => ({
 const statusOf = async (query: Record<string, string>) => (await navigate(widgetUrl(app, query))).status;
 
 describe('a session (contract.md 26.3)', () => {
-  it('ends once the secret that opened it is revoked; that of the other secret does not', async () => {
+  it('ends once its secret is revoked; a session of the other secret does not', async () => {
     const key = await app.newExchangeKey(true);
     const bus = app.app.get(CommandBus);
     const { apiKey } = key.credentials;
@@ -59,7 +59,7 @@ describe('a session (contract.md 26.3)', () => {
 });
 
 describe('the calls of the page', () => {
-  it('401 without the session of a page, with anything else in its place', async () => {
+  it('401 without the session of a page, also with any other credentials', async () => {
     const { session } = await Visitor.at(app, widgetUrl(app, unsigned()));
     const [encoded = '', ...rest] = session.split('.');
     const other = Buffer.from(encoded, 'base64url').toString().replace(ADDRESS, OTHER_ADDRESS);
@@ -93,7 +93,7 @@ describe('the calls of the page', () => {
     for (const pair of ['', 'BTCSOL']) expect((await visitor.call(`quote?pair_id=${pair}`)).status).toBe(422);
   });
 
-  it('make one order of one request, to the address of the link (contract.md 26.2)', async () => {
+  it('create one order per request, to the address of the link (contract.md 26.2)', async () => {
     const url = signedUrl(app, signing, { user_id: 'u-1', withdraw_address_memo: '77' });
     const request = randomBytes(16).toString('hex');
     const [visitor, reloaded] = [await Visitor.at(app, url), await Visitor.at(app, url)];
@@ -112,13 +112,13 @@ describe('the calls of the page', () => {
       amount_from: '100',
       amount_to: '0.5',
     });
-    // The same word of another payer is another order, and says nothing of this one.
+    // The same nonce of another payer is another order, without a trace of this one.
     const stranger = await Visitor.at(app, signedUrl(app, signing, { user_id: 'u-2' }));
     const theirs = (await (await stranger.create('100', request)).json()) as PayOrder;
     expect(theirs.order.id).not.toBe(orders[0]!.id);
   });
 
-  it('422: an order that cannot be', async () => {
+  it('422: an impossible order', async () => {
     const visitor = await Visitor.at(app, widgetUrl(app, unsigned()));
     const request_id = randomBytes(16).toString('hex');
     const good = { pair_id: 'USDCSOL', amount_from: '100', request_id };
@@ -132,7 +132,7 @@ describe('the calls of the page', () => {
     expect(order).toMatchObject({ withdraw_address: ADDRESS, user_id: null });
   });
 
-  it('404: an order of anybody else, by whichever call', async () => {
+  it("404: another payer's order, for every call", async () => {
     const visitor = await Visitor.at(app, signedUrl(app, signing, { user_id: 'u' }));
     const { order } = await visitor.order();
     const others = await Promise.all(

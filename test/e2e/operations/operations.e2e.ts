@@ -46,7 +46,7 @@ describe('operations of operators', () => {
     return rows.map(({ what, id: row }) => `${what} ${row}`);
   };
 
-  it('that need a second person have no effect until another person approves them', async () => {
+  it('have no effect until another person approves them, where they need one', async () => {
     const type = nextType();
     const operation = await request(type);
     expect(operation).toEqual({
@@ -78,15 +78,9 @@ describe('operations of operators', () => {
 
     const path = `/operations/${operation.id}`;
     const own = await ada.post(`${path}/approve`, because);
-    expect([own.status, own.json().detail]).toEqual([
-      403,
-      'Another person must approve this operation',
-    ]);
+    expect([own.status, own.json().detail]).toEqual([403, 'Another person must approve this operation']);
     const without = await viewer.post(`${path}/approve`, because);
-    expect([without.status, without.json().detail]).toEqual([
-      403,
-      'The scope system:write is missing',
-    ]);
+    expect([without.status, without.json().detail]).toEqual([403, 'The scope system:write is missing']);
     expect((await bob.post(`${path}/approve`, {})).json()).toMatchObject({
       status: 422,
       errors: { reason: [expect.any(String)] },
@@ -116,7 +110,7 @@ describe('operations of operators', () => {
     expect(await listed('status=pending_approval')).toEqual([]);
   });
 
-  it('of a confined key, and decisions through one, concern its merchants alone', async () => {
+  it('of a confined key, and its decisions, concern its merchants alone', async () => {
     const merchantId = app.merchant.credentials.apiKey;
     const confined = await app.newAdmin({ merchants: [merchantId] });
     const { id } = await request(nextType());
@@ -140,7 +134,7 @@ describe('operations of operators', () => {
     expect(next[0]!.id).not.toBe(first.operations[0]!.id);
   });
 
-  it('that a killed process had recorded are executed by a worker', async () => {
+  it('recorded by a killed process are executed by a worker', async () => {
     const id = randomUUID();
     const type = nextType();
     await app.database.query(`insert into event_store.passing_types values ($1, 'spec', now())`, [type]);
@@ -178,7 +172,7 @@ describe('operations of operators', () => {
     expect(await changedBy(id)).toEqual(['read_model operations.views']);
   });
 
-  it('retire a former master key only where a second person agrees', async () => {
+  it('retire a former master key only with a second person', async () => {
     const response = await ada.post('/system/master_key/retire_former', { reason });
     const { operation } = response.json();
     expect([response.status, operation.status]).toEqual([202, 'pending_approval']);
@@ -229,3 +223,47 @@ describe('operations of operators', () => {
 });
 
 describePrograms(app);
+
+const AT_ONCE = 20;
+
+describe('decisions of one person at once', () => {
+  let types = 0;
+
+  const requested = async (): Promise<string> => {
+    const path = `/system/event_types/older.type_${(types += 1)}.v1/let_pass`;
+    return (await ada.post(path, { reason })).json().operation.id;
+  };
+  const suspended = async (): Promise<string> => {
+    const { apiKey } = (await app.newMerchant()).credentials;
+    const done = await ada.change(`/merchants/${apiKey}`, '/suspend', { reason });
+    return done.json().operation_id;
+  };
+
+  it.each([
+    ['approve', 'executed', requested, () => bob],
+    ['reject', 'rejected', requested, () => bob],
+    ['reject', 'withdrawn', requested, () => ada],
+    ['confirm', 'executed', suspended, () => bob],
+  ] as const)('to %s: one is recorded, as %s, the others are 409', async (decision, status, begin, who) => {
+    const path = `/operations/${await begin()}`;
+    const tries = Array.from({ length: AT_ONCE }, (_, n) => {
+      const body = { reason: `${reason}, number ${n}` };
+      const options = { idempotencyKey: randomUUID() };
+      return { body, options, send: () => who().post(`${path}/${decision}`, body, options) };
+    });
+    const responses = await Promise.all(tries.map(({ send }) => send()));
+    const codes = responses.map((response) => response.status).sort();
+    expect(codes).toEqual([200, ...Array.from({ length: AT_ONCE - 1 }, () => 409)]);
+    const first = responses.findIndex((response) => response.status === 200);
+    const { operation } = (await bob.get(path)).json();
+    expect([operation.status, operation.decision_reason]).toEqual([status, tries[first]!.body.reason]);
+    expect((await tries[first]!.send()).text).toBe(responses[first]!.text);
+
+    // The state after a crash between the decision and its response.
+    const key = tries[first]!.options.idempotencyKey;
+    await app.database.query('delete from event_store.responses where key = $1', [key]);
+    const again = await tries[first]!.send();
+    expect([again.status, again.text]).toEqual([200, responses[first]!.text]);
+    expect((await tries[(first + 1) % AT_ONCE]!.send()).status).toBe(409);
+  });
+});

@@ -1,7 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { testApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import { createUser, getPayout, reported, type PayoutBody, receivedPayout } from '../../support/payouts/payout-calls.js';
+import {
+  createUser,
+  getPayout,
+  reported,
+  type PayoutBody,
+  receivedPayout,
+} from '../../support/payouts/payout-calls.js';
 
 interface Check {
   readonly last_at: string | null;
@@ -32,7 +38,7 @@ describe('payouts in the admin API', () => {
     (await list(query, by)).payouts.map(({ id }) => id);
   const statusOf = async (path: string, by = admin): Promise<number> => (await by.get(path)).status;
 
-  it('are listed over all merchants, newest first, as the merchant API returns them, with whose they are', async () => {
+  it('are listed over all merchants, newest first, as in the merchant API, with their merchant', async () => {
     const { payouts, next_cursor } = await list({});
     expect(payouts.map(({ id }) => id)).toEqual([foreign.id, pending.id, received.id]);
     expect(next_cursor).toBeNull();
@@ -49,7 +55,7 @@ describe('payouts in the admin API', () => {
       `update payouts.verifications set expires_at = now() - interval '1 day' where payout_id = $1`,
       [foreign.id],
     );
-    // A user without a wallet: the check is due at the end of the window, which is late in the schedule.
+    // Without a wallet the check is due at the end of the window, which is late in the schedule.
     expect(await ids({ overdue: 'true' })).toEqual([foreign.id]);
     expect(await ids({ overdue: 'true', status: 'received' })).toEqual([]);
   });
@@ -86,7 +92,7 @@ describe('payouts in the admin API', () => {
     });
   });
 
-  it('show what each check found, at which node, without its credentials', async () => {
+  it('display the finding of each check and its node, without credentials', async () => {
     const { checks } = (await admin.get(`/payouts/${received.id}/checks`)).json<{ checks: object[] }>();
     expect(checks[0]).toEqual({
       at: expect.any(String),

@@ -35,7 +35,7 @@ describe('reading payouts', () => {
       detail: expect.stringMatching(detail),
     });
   };
-  /** Lines; the client that checks responses knows JSON alone. */
+  /** The lines of an export; the checking client accepts JSON alone. */
   const exportOf = async (by: SignedClient, accept: string, query: string): Promise<string[]> => {
     const { status, headers, text } = await new SignedClient(app.url, by.credentials).get(
       `${PAYOUTS}${query}`,
@@ -151,10 +151,10 @@ describe('reading payouts', () => {
       expect(ids(await list(query, merchant))).toEqual([]);
     });
 
-    it('200: all of them as lines of JSON or of CSV, with the metadata as it was reported', async () => {
+    it('200: all of them as lines of JSON or CSV, with the reported metadata', async () => {
       const seller = await app.newMerchant();
       const id = await createUser(seller);
-      // Pretty JSON, quotes, a number that no double has.
+      // Formatted JSON, quotes, and a number beyond doubles.
       const text = '{\n "note": "a \\"b\\", c",\n "n": 12345678901234567890 }';
       const payout = `{"amount":"1","transaction_hash":"tx, \\"q\\" ,\\"custom_metadata\\":1","custom_metadata":${text}}`;
       const first = await seller.post(REPORT, `{"user_id":"${id}","payout":${payout}}`);
@@ -189,7 +189,7 @@ describe('reading payouts', () => {
       const head = await plain.call({ method: 'HEAD', path: PAYOUTS, headers: { accept: 'text/csv' } });
       const { 'content-type': type } = head.headers;
       expect([head.status, type, head.text]).toEqual([200, 'text/csv; charset=utf-8', '']);
-      // The next one may begin once it has ended.
+      // One export at a time.
       expect(await exportOf(seller, 'application/x-ndjson', `?user_id=${id}&page_size=1`)).toHaveLength(251);
     });
 
@@ -217,7 +217,7 @@ describe('reading payouts', () => {
     });
     const evidenceOf = (id: string): Promise<ApiResponse> => merchant.get(`${PAYOUTS}/${id}/evidence`);
 
-    it('200: as the chain itself says', async () => {
+    it("200: equal to the chain's data", async () => {
       const { hash, blockNumber, blockHash } = await app.chain.transfer(payee.wallet, '12.5');
       const sent = ` ${hash.toUpperCase().replace('X', 'x')}`;
       const payout = await reported(merchant, payee.id, { amount: '12.50', transaction_hash: sent });

@@ -69,7 +69,7 @@ describe('POST /payouts/report', () => {
       expect([response.status, response.json().payout.amount]).toEqual([201, read]);
     });
 
-    it('is read at once, as one payout and as the newest of the list', async () => {
+    it('is readable at once, alone and as the newest of the list', async () => {
       const response = await report(merchant, userId);
       const { payout } = response.json();
       expect((await merchant.get(`${PAYOUTS}/${payout.id}`)).text).toBe(response.text);
@@ -108,7 +108,7 @@ describe('POST /payouts/report', () => {
       expect((await merchant.get(`${PAYOUTS}?page_size=1`)).text).toContain(text);
     });
 
-    it('again under the same Idempotency-Key, byte for byte, also when the payout has its outcome', async () => {
+    it('again under the same Idempotency-Key, byte for byte, also after the outcome', async () => {
       const payee = await createPayee(merchant);
       const { hash } = await app.chain.transfer(payee.wallet, '1');
       const [key, body] = [
@@ -190,7 +190,7 @@ describe('GET /users/{id}/balance', () => {
     expect((await balance(userId, app.secondMerchant)).status).toBe(404);
   });
 
-  it('200: pending at once, confirmed when received, nothing of what expired', async () => {
+  it('200: pending at once, confirmed when received, without expired payouts', async () => {
     const payee = await createPayee(merchant);
     const { hash } = await app.chain.transfer(payee.wallet, '2.500001');
     const paid = await reported(merchant, payee.id, { amount: '2.500001', transaction_hash: hash });
@@ -207,7 +207,7 @@ describe('GET /users/{id}/balance', () => {
     );
   });
 
-  it('200: every report is in the sum, also of many at the same time', async () => {
+  it('200: the sum of all reports, also of concurrent ones', async () => {
     const userId = await createUser(merchant);
     await Promise.all(Array.from({ length: 40 }, () => reported(merchant, userId, { amount: '10000' })));
     expect((await balance(userId.toUpperCase())).json()).toMatchObject({ balance: { pending: '400000' } });

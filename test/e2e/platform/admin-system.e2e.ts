@@ -27,12 +27,12 @@ interface System {
 }
 
 describe('what operators see of the whole service', () => {
-  // Of its own: heads every second, one process, and an audit of the whole log.
+  // Its own service: heads every second, one process, and an audit of the whole log.
   const app = onTestApp({ AUDIT_HEAD_SECONDS: '1' });
   const system = async (): Promise<System> => (await (await app.newAdmin()).get('/system')).json();
 
-  it('has the processes, their work and what they depend on', async () => {
-    // The last call counts, and another suite of this worker may have let it fail.
+  it('has the processes, their work and their dependencies', async () => {
+    // The last call counts; another suite of this worker may have failed it.
     await measureCall('sms', async () => undefined);
     await eventually(async () => {
       const { processes, nodes, schedules, providers } = await system();
@@ -50,7 +50,7 @@ describe('what operators see of the whole service', () => {
     expect(found.nodes[0]).toMatchObject({ url_host: new URL(app.chain.rpcUrl).host, status: 'ok' });
   });
 
-  it('drops a process that stopped beating a minute ago', async () => {
+  it('drops a process a minute after its last heartbeat', async () => {
     const id = newId();
     const insert = (seconds: number) =>
       app.database.query(

@@ -26,7 +26,7 @@ interface Keys {
   readonly masterKeyFormer: string | null;
 }
 
-// Its database and its chain are for services with other keys.
+// Its own database and chain, for services with other keys.
 const app = await startTestApp({ OPERATIONS_APPROVALS: 'off' });
 await app.stop();
 
@@ -62,7 +62,7 @@ describe('a master key', () => {
   };
   const retireFormer = (service: Service): Promise<object> =>
     asShell(folders.get(service)!, 'system', 'retire-former', '--reason', 'a rotation');
-  /** The use of each key of the ring, as `keys -- status` prints it. */
+  /** The use of each key of the ring, by `keys -- status`. */
   const uses = async (keys: Keys): Promise<readonly string[]> =>
     (await run('keys', keys, 'status')).match(/(?<=^ {2}\w{8} {2})(seals|opens only).*$/gm) ?? [];
   const ready = async ({ address }: Service): Promise<string> => {
@@ -71,7 +71,7 @@ describe('a master key', () => {
     };
     return checks['master_key']!.status;
   };
-  /** The output of the service, in a separate process, before it exits with the code of a wrong setting. */
+  /** The output of the service in a separate process that exits with the code of a wrong setting. */
   const refusal = async ({ masterKey }: Keys): Promise<string> => {
     const env = {
       ...process.env,
@@ -91,7 +91,7 @@ describe('a master key', () => {
       return `${stderr}${code}`;
     }
   };
-  /** As if so much time had passed since a process was seen and a key was added. */
+  /** Ages the processes' last use and the keys. */
   const pass = async (seconds: number): Promise<void> => {
     await app.database.query(
       `update platform.key_ring set seals_from = seals_from - make_interval(secs => $1),
@@ -109,7 +109,7 @@ describe('a master key', () => {
     await expect(run('audit', wrong, 'verify')).rejects.toThrow('MASTER_KEY does not match the key');
   });
 
-  it('is replaced under load, process by process, without one request that fails', async () => {
+  it('is replaced under load, process by process, without a failed request', async () => {
     const present = { masterKey: app.config.masterKey!, masterKeyFormer: null };
     const next = { masterKey: newKey(), masterKeyFormer: present.masterKey };
     first = await start(present);
@@ -156,12 +156,12 @@ describe('a master key', () => {
         master_keys: [{ setting: 'MASTER_KEY_FORMER' }, { setting: 'MASTER_KEY' }],
       });
       expect(await uses(next)).toEqual(['seals']);
-      // It would say every few seconds that it uses the former key.
+      // Otherwise it would log its use of the former key every few seconds.
       await first.app.get(BackgroundModule).beforeApplicationShutdown();
       await pass(121);
       expect(await retireFormer(second)).toMatchObject({ operation: { status: 'executed' } });
       expect(await uses(next)).toEqual(['seals', expect.stringMatching(/^seals from /)]);
-      // Forgotten, still with the former key: it works on, and says that it could not start again.
+      // A process with the former, removed key continues, and logs that it could not start again.
       await first.app.get(KeyRing).refresh();
       expect(await ready(first)).toBe('unavailable');
       expect((await client(first).get(`${USERS}/${users[0]!.id}`)).status).toBe(200);
@@ -185,8 +185,7 @@ describe('a master key', () => {
     expect(await refusal(present)).toMatch(REFUSED);
     const last = client(await start({ ...next, masterKeyFormer: null }));
     for (const { id, phone } of users) {
-      const read = await last.get(`${USERS}/${id}`);
-      expect(read.json().user.phone_number).toBe(phone);
+      expect((await last.get(`${USERS}/${id}`)).json().user.phone_number).toBe(phone);
     }
     expect(await run('audit', { ...next, masterKeyFormer: null }, 'verify')).toContain('\nin order: ');
   });

@@ -31,10 +31,8 @@ const endpoints = await app.database.query<{ stream: string }>(
 );
 await store.commit({ appends: [await stream(`user-${flagged}`), await stream(endpoints[0]!.stream)] });
 
-/** A newer process writes events that this version does not know (docs/upgrading.md). */
+/** Events of a newer process that this version does not know (docs/upgrading.md). */
 describe('events of a newer version', () => {
-  // Of its own: its subscriptions halt.
-
   const program = (which: string, ...args: string[]): Promise<Run> =>
     invoke(which, { DATABASE_URL: app.config.databaseUrl!, MASTER_KEY: app.config.masterKey! }, ...args);
   const ready = async () => {
@@ -42,13 +40,13 @@ describe('events of a newer version', () => {
     return { status: response.status, body: (await response.json()) as { checks: Record<string, object> } };
   };
 
-  it('leave the user and the endpoints to be read', async () => {
+  it('leave the user and the endpoints readable', async () => {
     expect((await app.merchant.get(`${USERS}/${flagged}`)).status).toBe(200);
     expect((await app.merchant.get(ENDPOINTS)).status).toBe(200);
     expect((await app.merchant.get(`${ENDPOINTS}/${endpoint}`)).status).toBe(200);
   });
 
-  it('are not decided on: 503, and the key is free for the version that knows them', async () => {
+  it('refuse decisions with 503, and free the key for the newer version', async () => {
     const refused = await report(app.merchant, flagged);
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, expect.any(String)]);
     const patched = await app.merchant.call({
@@ -60,7 +58,7 @@ describe('events of a newer version', () => {
     expect((await app.database.query('select from event_store.responses where status = 503')).length).toBe(0);
   });
 
-  it('halt the subscriptions, which readiness, metrics, log and audit say, and others still report', async () => {
+  it('halt the subscriptions, which readiness, metrics, log and audit report', async () => {
     const check = await eventually(async () => {
       const { status, body } = await ready();
       const { subscriptions } = body.checks;
@@ -85,7 +83,7 @@ describe('events of a newer version', () => {
     });
   });
 
-  it('pass once an operator says so, on the record', async () => {
+  it('pass once an operator lets them, by an operation', async () => {
     const other = await createUser(app.merchant);
     const payout = await reported(app.merchant, other);
     const letPass = (type: string): Promise<object> =>

@@ -13,14 +13,14 @@ const today = () => {
 };
 const ENDPOINTS = '/merchants/v1/webhook_endpoints';
 
-/** A process that stopped inside a batch holds the row of its checkpoint; here a transaction holds all of them. */
+/** Holds all checkpoints, as a process that stopped within a batch holds its own. */
 async function hold(app: TestApp): Promise<() => Promise<void>> {
   const client = new pg.Client({ connectionString: app.config.databaseUrl! });
   await client.connect();
   await client.query('begin');
   await client.query('select from event_store.checkpoints for update');
   return async () => {
-    // Its transaction ends with it, and a second time does nothing.
+    // The transaction ends with the connection.
     await client.end();
   };
 }
@@ -50,7 +50,7 @@ describe('reads after writes, while no process can move the read models', () => 
     ['orders', () => app.exchange.open.list(today()), orderId],
   ];
 
-  it('show users, endpoints and the evidence of payouts all the same', async () => {
+  it('return users, endpoints and the evidence of payouts', async () => {
     const user = await createUser(app.merchant);
     expect((await app.merchant.get(`${USERS}/${user}`)).status).toBe(200);
     expect((await app.merchant.get(`${ENDPOINTS}/${endpointId}`)).status).toBe(200);
@@ -58,7 +58,7 @@ describe('reads after writes, while no process can move the read models', () => 
     expect((await app.merchant.get(`${PAYOUTS}/${payoutId}/evidence`)).status).toBe(409);
   });
 
-  it('are 503 while the read models are held, and show the writes afterwards', async () => {
+  it('are 503 while the read models are held, and have the writes afterwards', async () => {
     const held = await Promise.all(
       reads().map(async ([what, read]) => {
         const { status, headers } = await read();

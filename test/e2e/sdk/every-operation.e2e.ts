@@ -33,8 +33,7 @@ describe('the TypeScript client', () => {
     await sandbox.completeOnboarding(user.id);
     const payee = (await users.get(user.id)).data.user;
     expect(payee.account_state).toBe('active');
-    const found = await users.findByWallet(payee.issuer_wallet_address!);
-    expect(found.data.user.id).toBe(user.id);
+    expect((await users.findByWallet(payee.issuer_wallet_address!)).data.user.id).toBe(user.id);
 
     const { transaction_hash } = (
       await sandbox.transfer({ to: payee.issuer_wallet_address!, amount: '12.5' })
@@ -141,7 +140,7 @@ describe('the TypeScript client', () => {
     expect((await pages.all()).map(({ transaction_hash }) => transaction_hash)).toEqual(hashes.reverse());
   });
 
-  it('throws what the service refuses, by kind, with the fields, the request id and the byte that differs', async () => {
+  it('throws refusals by kind, with the fields, the request id and the differing byte', async () => {
     const { users, payouts } = clients.merchant;
     await expect(users.get(randomUUID())).rejects.toBeInstanceOf(NotFoundError);
     const wrong = users.create({ phone_number: 'no number' });
@@ -174,7 +173,7 @@ describe('the TypeScript client', () => {
     await expect(payouts.get(randomUUID())).rejects.toThrow('404');
   });
 
-  it('has called every operation that a merchant has in the document', async () => {
+  it('has called every operation of merchants in the document', async () => {
     expect(await uncalled(app.url, clients.sent)).toEqual([]);
     expect(clients.sent.size).toBeGreaterThan(30);
   });

@@ -29,18 +29,16 @@ function blocksOf(guide: string, language: 'ts' | 'text'): string {
   return [...blocks].map(([, block]) => block).join('\n');
 }
 
-/** Without the blank ones, which are between blocks. */
-function linesOf(text: string): string[] {
-  return text.split('\n').filter((line) => line !== '');
-}
+/** Without blank lines between blocks. */
+const linesOf = (text: string): string[] => text.split('\n').filter((line) => line !== '');
 
-/** `…` is for what differs from run to run. */
+/** `…` matches parts that differ from run to run. */
 function fits(line: string, expected: string): boolean {
   const parts = expected.split('…').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${parts.join('.*')}$`).test(line);
 }
 
-// Of its own: links to the pay page contain its port.
+// Its own service: links to the pay page contain its port.
 const payPort = await freePort();
 
 const app = await testApp({ PAY_PORT: String(payPort) });
@@ -52,8 +50,6 @@ writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: C
 for (const guide of GUIDES) writeFileSync(join(folder, `${guide}.ts`), blocksOf(guide, 'ts'));
 
 describe('the guides for merchants', () => {
-  /** As a reader has it: the keys of a running sandbox, the packages of the clone, and the program of each guide. */
-
   it('compile as programs', async () => {
     const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
     const { stdout } = await run(process.execPath, [compiler], { cwd: folder }).catch(

@@ -23,7 +23,7 @@ const STORES: readonly (readonly [string, TestSettings])[] = [
 type Document = Parameters<typeof routeDifferences>[1];
 
 describe.each(STORES)('the whole service with events in %s', (_name, settings) => {
-  // Of its own: its event store may be another, and its node is stopped.
+  // Its own service: its event store may be another, and its node is stopped.
   const test = onTestApp(settings);
   let receiver: TestReceiver;
   beforeAll(async () => {
@@ -66,8 +66,7 @@ describe.each(STORES)('the whole service with events in %s', (_name, settings) =
       merchant_id: merchant.credentials.apiKey,
       data: { payout_id: id, user_id: user.id, currency_code: 'USDC', ...payout },
     });
-    const contract = await ContractChecker.of(test.url);
-    for (const each of receiver.received) contract.expectWebhook(each.body);
+    for (const each of receiver.received) (await ContractChecker.of(test.url)).expectWebhook(each.body);
     expect(new Set(receiver.received.map((each) => each.headers['webhook-id'])).size).toBeGreaterThan(4);
   });
 
@@ -115,7 +114,7 @@ describe.each(STORES)('the whole service with events in %s', (_name, settings) =
   it('real responses match the OpenAPI document, and one that does not is seen', async () => {
     const { merchant } = test;
     const { id } = await createPayee(merchant);
-    // Of each response of this client, it is checked.
+    // The client checks each of its responses.
     const good = await merchant.get(`${USERS}/${id}`);
     await merchant.get(`${USERS}/x`);
     await merchant.get(`${USERS}/${id}`, { 'svc-signature': 'x' });

@@ -24,7 +24,7 @@ const log = { LOG_LEVEL: 'info', LOG_FILE: join(folder, 'service.log') };
 const provider = await TestReceiver.start();
 provider.behavior = () => undefined;
 const analytics = { AMPLITUDE_API_KEY: 'key', AMPLITUDE_URL: provider.url, ANALYTICS_TIMEOUT_MS: '30000' };
-// Its own service: a log file, a database that goes, and a provider that never responds, for which no request waits.
+// Its own service: a log file, a database that fails, and a provider that never responds.
 const app = await startTestApp({ ...log, ...analytics, DATABASE_URL: await proxy.open() });
 
 afterAll(async () => {
@@ -40,7 +40,6 @@ interface Stored {
   readonly item_count: number;
 }
 
-/** The batches of a merchant. */
 function stored(client: SignedClient): Promise<Stored[]> {
   return db.database.query<Stored & Record<string, unknown>>(
     'select body, item_count from tracking.batches where merchant_id = $1 order by received_at',
@@ -63,7 +62,7 @@ function logged(): SentItem[] {
   return lines.map((line) => JSON.parse(line) as SentItem);
 }
 
-/** Batches accepted and malformed, events accepted and refused, by the metrics of the process. */
+/** Accepted and malformed batches, accepted and refused events, by the metrics of the process. */
 async function counts(): Promise<number[]> {
   const text = await freshReport(scrape);
   return [
@@ -81,7 +80,7 @@ async function counts(): Promise<number[]> {
   );
 }
 
-/** The text of a valid batch of that many bytes. */
+/** A valid batch of that many bytes. */
 function batchOfBytes(bytes: number): string {
   const text = batchOf([eventItem({ payload: { filler: '' } })]);
   return text.replace('"filler":""', `"filler":"${'x'.repeat(bytes - Buffer.byteLength(text))}"`);
@@ -117,7 +116,7 @@ describe('202', () => {
     await client.post(PATH, batchOf([eventItem(), eventItem({ event_id: 'x' })]));
     const after = await counts();
     expect(after.map((value, i) => value - before[i]!)).toEqual([1, 1, 3, 2]);
-    // The line is written once the response has left.
+    // The line is written after the response.
     const line = await eventually(
       () => logged().find((each) => each['request_id'] === response.headers['request-id']) ?? null,
     );
@@ -126,7 +125,7 @@ describe('202', () => {
 });
 
 test('a provider that never responds slows no request, and readiness does not depend on it', async () => {
-  // If they waited for the provider, five of them would outlast the time of a test.
+  // Five waits for the provider would outlast a test.
   for (let n = 0; n < 5; n += 1) await app.merchant.post(PATH, batchOf([eventItem()]));
   await eventually(() => provider.received.length > 0);
   expect((await fetch(`${app.url}/health/ready`)).status).toBe(200);

@@ -36,7 +36,6 @@ it('an accepted event reaches the provider once, with its device id, however oft
 
 const merchant = app.merchant;
 
-/** Responses are checked against the OpenAPI document by the client itself. */
 describe('GET /users/{id}/events', () => {
   let phone = 0;
 
@@ -199,6 +198,4 @@ describe('GET /users/{id}/events', () => {
   });
 });
 
-function key(item: SentItem): string {
-  return `${String(item['event_datetime'])} ${String(item['event_id'])}`;
-}
+const key = (item: SentItem): string => `${String(item['event_datetime'])} ${String(item['event_id'])}`;

@@ -41,7 +41,7 @@ describe('users in the admin API', () => {
   const list = async (query: string, by = admin): Promise<readonly string[]> => {
     const response = await by.get(`/users?${query}`);
     expect(response.status).toBe(200);
-    return response.json().users.map(({ id }) => id);
+    return response.json().users.map(({ id }: UserJson) => id);
   };
   const write = (id: string, action: string, body: object = WHY, by = admin): Promise<ApiResponse> =>
     by.change(`/users/${id}`, `/${action}`, body);
@@ -94,7 +94,7 @@ describe('users in the admin API', () => {
     await eventually(async () => (await list(`wallet=${wallet.toLowerCase()}`)).length === 1);
     expect(await list(`merchant_id=${otherId}`)).toEqual([two.id, one.id]);
     const first = (await admin.get(`/users?merchant_id=${otherId}&page_size=1`)).json();
-    expect(first.users.map(({ id }) => id)).toEqual([two.id]);
+    expect(first.users.map(({ id }: UserJson) => id)).toEqual([two.id]);
     expect(await list(`merchant_id=${otherId}&page_cursor=${first.next_cursor}`)).toEqual([one.id]);
     expect(await list(`external_id=${external_id}&state=active`)).toEqual([three.id]);
     expect(await list(`phone_number=${encodeURIComponent(phone)}`)).toEqual([three.id, one.id]);

@@ -20,7 +20,7 @@ afterAll(async () => {
   await app.close();
 });
 
-/** Nothing else is due: the next worker continues where the last one died, whose lease would last a minute. */
+/** Makes these items due alone. The next worker continues at once instead of after the lease of a minute. */
 const onlyDue = (part: string): Promise<unknown> =>
   app.database.query(
     `update work.items set due_at = now() + case when kind like $1 then interval '0' else interval '1 hour' end
@@ -45,7 +45,7 @@ it(
       }
     const last = runBuilt(app, MAIN, {});
     await eventually(async () => {
-      // Also what is retried for as long as others have work of the person.
+      // Also items that are retried while others have work of the person.
       await onlyDue('%');
       const sql = `select (select count(*) from event_store.events where type = 'user.erased.v1')::int as erased,
       (select count(*) from platform.personal_keys where wrapped_key is null)::int as forgotten,

@@ -16,10 +16,9 @@ import { REQUEST } from '../../support/onboarding/onboard.js';
 import { createUser, report, USERS } from '../../support/payouts/payout-calls.js';
 import { expectAuditPasses } from '../../support/audit-passes.js';
 
-/** Of one life. */
 const DELIVERIES = 5;
 
-/** What stays under the user's id. */
+/** The remaining tables with the user's id. */
 const NAME_THE_USER = [
   ...['access.requests', 'event_store.events', 'operations.lookups', 'operations.operations'],
   ...['payouts.balances', 'payouts.payouts', 'platform.personal_keys', 'users.users'],
@@ -98,7 +97,7 @@ describe('an erased user', () => {
     });
     const fresh = await app.merchant.post(USERS, { phone_number: phone, email });
     expect(fresh.status).toBe(201);
-    // The personal data of the new user are the new user's own.
+    // The new user's own data.
     const { id } = fresh.json().user;
     expect((await app.merchant.get(`${USERS}/${id}`)).json()).toMatchObject({
       user: { phone_number: phone },
@@ -150,7 +149,7 @@ describe('an erased user', () => {
       .map((where) => ({ where, text: readFileSync(where, 'latin1') }));
   }
 
-  /** Where anything of the person is found: in tables, in what any key opens of them, in files. */
+  /** The places of the person's data: tables, contents that any key opens, files. */
   async function found({ person }: Life): Promise<string[]> {
     const dump = await dumpOf(app.database);
     const opened = await openedOf(dump, app.database, app.config.masterKey!);
@@ -187,7 +186,7 @@ describe('an erased user', () => {
     const webhooks = new MerchantWebhooks(app, app.merchant);
     const endpoint = await webhooks.register(receiver.url);
     const person = newPerson();
-    // A receiver may say anything.
+    // A receiver may respond with personal data.
     receiver.behavior = (response) => response.writeHead(200).end(`thanks, ${person.email}`);
     const gone = await live(app, person);
     await webhooks.settled(endpoint, DELIVERIES);
@@ -196,7 +195,7 @@ describe('an erased user', () => {
     await webhooks.settled(endpoint, 2 * DELIVERIES);
     await deactivate(app, gone.id);
 
-    // What the search is worth: before the erasure it finds each of them where it is known to be.
+    // Proves the search: before the erasure it finds each value in its known places.
     const before = await found(gone);
     expect(before).toEqual(
       expect.arrayContaining([
@@ -220,13 +219,13 @@ describe('an erased user', () => {
     const deliveries = (await webhooks.list(endpoint)).webhook_deliveries;
     expect(deliveries.filter(({ status }) => status === 'succeeded')).toHaveLength(DELIVERIES);
     expect([...new Set(await naming(gone.id))].sort()).toEqual(NAME_THE_USER);
-    // As docs/data-protection.md has it.
+    // The procedure of docs/data-protection.md.
     await eventually(async () => {
       // A transaction that began before the erasure keeps the row until it ends.
       await app.database.query('vacuum full platform.personal_keys');
       return (await databaseFiles(key)).length === 0;
     });
-    // Somebody else is there as before.
+    // The other person is unchanged.
     expect(await found(stays)).toEqual(others);
     expect(receiver.received.some(({ body }) => body.includes(gone.person.email))).toBe(false);
 

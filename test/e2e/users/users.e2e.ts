@@ -10,9 +10,7 @@ import type { ApiResponse } from '../../support/http/signed-client.js';
 
 const USERS = '/merchants/v1/users';
 
-function randomPhone(): string {
-  return `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`;
-}
+const randomPhone = (): string => `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`;
 
 const app = await sharedApp();
 const { merchant, secondMerchant: other } = app;
@@ -88,8 +86,7 @@ describe('users', () => {
 
     it('422: the other number of a subscriber who has two, and a number of a length that its country does not have', async () => {
       const digits = String(randomInt(100_000_000)).padStart(8, '0');
-      const user = await created({ phone_number: `+52 1 55 ${digits}` });
-      expect(user['phone_number']).toBe(`+5255${digits}`);
+      expect((await created({ phone_number: `+52 1 55 ${digits}` }))['phone_number']).toBe(`+5255${digits}`);
       for (const phone_number of [`+5255${digits}`, `+52155${digits}`, `+52155${digits}1`, '+155500011'])
         expectProblem(await create({ phone_number }), 422, ['phone_number']);
     });

@@ -61,8 +61,7 @@ describe('webhooks in the admin API', () => {
       (await by.get(`/webhook_endpoints?${query}`)).json();
     const found = await endpoints(`merchant_id=${merchantId}`);
     expect(found.webhook_endpoints.map(({ id }) => id)).toEqual([two, one]);
-    const response = await merchant.get(webhooks.path(two));
-    const { webhook_endpoint } = response.json();
+    const { webhook_endpoint } = (await merchant.get(webhooks.path(two))).json();
     expect(found.webhook_endpoints[0]).toEqual({ ...webhook_endpoint, merchant_id: merchantId });
     const disabled = await endpoints(`merchant_id=${merchantId}&status=disabled`);
     expect(disabled.webhook_endpoints.map(({ id }) => id)).toEqual([two]);

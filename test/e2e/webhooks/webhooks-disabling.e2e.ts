@@ -37,8 +37,7 @@ const query = (sql: string, id: string) => app.database.query(sql, [id]);
 /** The endpoint, once it is as expected and the deliveries saga has come as far. */
 function expectEndpoint(id: string, expected: Partial<Endpoint>): Promise<Endpoint> {
   return eventually(async () => {
-    const response = await merchant.get(webhooks.path(id));
-    const found = response.json().webhook_endpoint;
+    const found = (await merchant.get(webhooks.path(id))).json().webhook_endpoint;
     const sql = 'select status from webhooks.endpoint_snapshots where endpoint_id = $1';
     const isSettled = (await query(sql, id))[0]?.['status'] === found.status;
     const names = Object.keys(expected) as (keyof Endpoint)[];

@@ -186,8 +186,7 @@ describe('PATCH webhook_endpoints/{id}', () => {
 describe('DELETE webhook_endpoints/{id}', () => {
   it('204, then 404', async () => {
     const { id } = await registered();
-    const response = await remove(id);
-    expect(response).toMatchObject({ status: 204, text: '' });
+    expect(await remove(id)).toMatchObject({ status: 204, text: '' });
     expect((await remove(id)).status).toBe(404);
     for (const path of [id, `${id}/deliveries`])
       expect((await merchant.get(`${PATH}/${path}`)).status).toBe(404);

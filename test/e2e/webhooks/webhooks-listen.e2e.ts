@@ -36,8 +36,7 @@ describe('npm run webhooks:listen', () => {
   const endpoints = async (client: SignedClient = app.merchant): Promise<Endpoint[]> =>
     (await client.get(PATH)).json<{ webhook_endpoints: Endpoint[] }>().webhook_endpoints;
   const test = async ({ id }: Endpoint): Promise<string> => {
-    const response = await app.merchant.post(`${PATH}/${id}/test_delivery`);
-    return response.json().webhook_delivery.id;
+    return (await app.merchant.post(`${PATH}/${id}/test_delivery`)).json().webhook_delivery.id;
   };
 
   it('registers an endpoint, verifies and prints what comes, and deletes the endpoint when it ends', async () => {

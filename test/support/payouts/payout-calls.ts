@@ -19,12 +19,10 @@ export interface PayoutBody {
   readonly created_at: string;
 }
 
-/** A hash that no transaction has. */
-export function randomHash(): string {
-  return `0x${randomUUID().replaceAll('-', '').repeat(2)}`;
-}
+/** A hash without a transaction. */
+export const randomHash = (): string => `0x${randomUUID().replaceAll('-', '').repeat(2)}`;
 
-/** Id of a new user of the merchant, who is onboarding. */
+/** The id of a new user of the merchant, in onboarding. */
 export async function createUser(merchant: SignedClient): Promise<string> {
   const response = await merchant.post(USERS, {
     phone_number: `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`,
@@ -85,6 +83,5 @@ export async function receivedPayout(
 
 /** Expires a payout by the sandbox's switch. */
 export async function expirePayout(merchant: SignedClient, id: string): Promise<PayoutBody> {
-  return (await merchant.post(`/merchants/v1/sandbox/payouts/${id}/expire`)).json()
-    .payout;
+  return (await merchant.post(`/merchants/v1/sandbox/payouts/${id}/expire`)).json().payout;
 }
