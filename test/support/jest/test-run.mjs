@@ -52,7 +52,9 @@ export function descendantsOf(pids, except = new Set()) {
     try {
       const parent = Number(readFileSync(`/proc/${name}/stat`, 'utf8').split(') ').at(-1).split(' ')[1]);
       children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
-    } catch {}
+    } catch {
+      // The process has ended.
+    }
   }
   for (const pid of found) found.push(...(children.get(pid) ?? []).filter((child) => !except.has(child)));
   return found;
@@ -103,5 +105,7 @@ function isZombie(pid) {
 function kill(pid) {
   try {
     process.kill(pid, 'SIGKILL');
-  } catch {}
+  } catch {
+    // The process has ended.
+  }
 }

@@ -173,6 +173,8 @@ function said({ path, body }: ScopedRequest): string {
   let decoded = path;
   try {
     decoded = decodeURIComponent(path);
-  } catch {}
+  } catch {
+    // The path is not UTF-8.
+  }
   return `${path} ${decoded} ${body?.toString('utf8') ?? ''}`;
 }
