@@ -33,9 +33,8 @@ async function pay(chain: RunningChain): Promise<string> {
   }
 }
 
-function receipt(chain: RunningChain, hash: string): Promise<unknown> {
-  return rpc(chain.rpcUrl, 'eth_getTransactionReceipt', [hash]);
-}
+const receipt = (chain: RunningChain, hash: string): Promise<unknown> =>
+  rpc(chain.rpcUrl, 'eth_getTransactionReceipt', [hash]);
 
 test('the dev chain has the test USDC at the same address every time, and its transactions after a stop and a kill', async () => {
   const dir = specFolder('chain');

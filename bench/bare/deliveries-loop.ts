@@ -1,7 +1,7 @@
 /**
- * The reference of the deliveries row: a bare loop over one table. Claims 500 in one statement while the 500 before are
- * sent; signs and POSTs IN_FLIGHT at a time over kept-alive connections; commits attempts in groups. No lanes, no check
- * of endpoints or addresses, no limits to a response, no log.
+ * The reference of the deliveries row: a bare loop over one table. It claims 500 in one statement while the 500 before
+ * are sent, POSTs IN_FLIGHT signed requests at a time over kept-alive connections, and commits attempts in groups. It
+ * has no lanes, address checks, response limits or log.
  */
 import { createHmac } from 'node:crypto';
 import pg from 'pg';
@@ -18,7 +18,6 @@ interface Delivery {
   readonly body: string;
 }
 
-/** One attempt, as its row. */
 interface Attempt {
   readonly delivery_id: string;
   readonly endpoint_id: string;
@@ -79,7 +78,7 @@ async function drain(): Promise<void> {
   await Promise.all(recorded);
 }
 
-/** What is due, claimed ahead of the senders. */
+/** Claims due deliveries ahead of the senders. */
 async function* claimed(): AsyncGenerator<Delivery, void> {
   let ahead = claim();
   for (let batch = await ahead; batch.length > 0; batch = await ahead) {

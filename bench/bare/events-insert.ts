@@ -1,12 +1,11 @@
 /**
- * The reference of the events-process row: each batch is read, parsed and inserted by one statement with a commit of its
- * own, into a table with the columns and indexes of tracking.events. No months, no marks on the batches, no journal of
- * which items were new.
+ * The reference of the events-process row: one statement per batch reads, parses and inserts it, with its own commit,
+ * into a table with the columns and indexes of tracking.events. It has no months, no marks on the batches, and no
+ * journal of new items.
  */
 import pg from 'pg';
 import { onRun } from './on-run.js';
 
-/** Bodies are read so many at a time. */
 const READ = 8;
 
 interface Item {

@@ -1,6 +1,6 @@
 /**
- * Reference of the events row: the signature is checked, the body parsed, its items checked by hand with the service's
- * own rules, and the raw body stored in one row of one statement. 202 once that is committed.
+ * Reference of the events row: checks the signature, parses the body, checks its items by the service's rules, and
+ * stores the raw body in one row. Responds with 202 after the commit.
  */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';

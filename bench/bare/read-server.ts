@@ -1,6 +1,6 @@
 /**
- * One shell (Fastify, signature check), two routes over the service's own read models: /query runs the service's query,
- * /objects is what it is compared with.
+ * One shell (Fastify, signature check) with two routes over the service's read models: /query runs the service's query,
+ * /objects its reference.
  */
 import type { FastifyRequest } from 'fastify';
 import { Database } from '../../src/platform/postgres/database.js';
@@ -8,7 +8,7 @@ import { PayoutsView, type PayoutFilter } from '../../src/contexts/payouts/views
 import { decodeCursor, encodeCursor, withinList } from '../../src/platform/postgres/page-cursor.js';
 import { bareShell } from './shell.js';
 
-/** The same payouts in a table with a column per field, as one would keep them to map rows to objects. */
+/** The same payouts in a table with a column per field, as for mapping rows to objects. */
 const OBJECTS_TABLE = `
 create schema if not exists bench;
 drop table if exists bench.objects;
@@ -55,9 +55,7 @@ function sameList(
   return withinList(['/merchants/v1/payouts', filters], () => read(merchantOf(request), filterOf(request)));
 }
 
-function merchantOf(request: FastifyRequest): string {
-  return request.headers['svc-api-key'] as string;
-}
+const merchantOf = (request: FastifyRequest): string => request.headers['svc-api-key'] as string;
 
 function filterOf(request: FastifyRequest): PayoutFilter {
   const query = request.query as Record<string, string | undefined>;
@@ -71,7 +69,7 @@ function filterOf(request: FastifyRequest): PayoutFilter {
   };
 }
 
-/** A page the usual way: rows become objects, objects become JSON. Keyset pagination as well; no filters but the place. */
+/** A page by mapping: rows become objects, objects become JSON, with keyset pagination and no filters. */
 async function listObjects(merchantId: string, { page_cursor, page_size }: PayoutFilter): Promise<string> {
   const { rows } = await database.pool.query<Payout>({
     text: `select id, user_id, amount, currency_code, status, transaction_hash, reason, custom_metadata, created_at

@@ -1,7 +1,6 @@
 /**
- * The receiver that all variants of the deliveries row send to, in its own process: returns 204 over kept-alive
- * connections. It reads HTTP by hand, because it shares the machine with what it measures. GET returns what came since
- * the last GET.
+ * The receiver of all variants of the deliveries row, in its own process: returns 204 over kept-alive connections. It
+ * parses HTTP by hand to save CPU time on the shared machine. GET returns the requests since the last GET.
  */
 import { createServer, type Socket } from 'node:net';
 
@@ -10,14 +9,12 @@ interface Sample {
   readonly body: string;
 }
 
-/** What has come. */
 export interface Received {
   readonly requests: number;
-  /** Different `webhook-id`s. */
+  /** The number of different `webhook-id`s. */
   readonly ids: number;
-  /** Different paths: each endpoint has its own. */
+  /** The number of different paths, one per endpoint. */
   readonly paths: number;
-  /** The first request as it came. */
   readonly sample: Sample | null;
 }
 

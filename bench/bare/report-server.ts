@@ -1,8 +1,7 @@
 /**
- * The two references of the report row in one process, each on its own path:
- * /group: signature check and one group-committed insert of the event;
- * /three: signature check, then claim, event and response committed one after the other.
- * The prefix is part of the path that is signed.
+ * The two references of the report row in one process. /group: signature check and one group-committed insert of the
+ * event. /three: signature check, then claim, event and response committed one after the other. The signed path
+ * includes the prefix.
  */
 import { randomUUID } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
@@ -35,7 +34,7 @@ await pool.query(`
   create table if not exists three_responses (merchant_id text, key text, body text, primary key (merchant_id, key));
 `);
 
-/** One insert in flight; what arrives meanwhile goes together in the next one. */
+/** One insert in flight; reports that arrive meanwhile share the next one. */
 const group = new GroupCall<ReturnType<typeof reportOf>['event'], void>(async (events) => {
   await pool.query({
     name: 'group-insert',
@@ -78,7 +77,7 @@ app.post('/three/merchants/v1/payouts/report', async (request, reply) => {
 
 await app.listen({ host: '127.0.0.1', port: Number(process.env['PORT']) });
 
-/** The event and the response of one report, with the same fields as the service's. */
+/** The event and the response of one report, with the fields of the service's. */
 function reportOf(request: FastifyRequest) {
   const { user_id, payout } = JSON.parse(rawBody(request).toString()) as ReportBody;
   const { amount, transaction_hash, custom_metadata = {} } = payout;

@@ -3,15 +3,14 @@ import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 
 const DRIFT_SECONDS = 300;
 
-/** Merchant id to private key. */
+/** Private keys by merchant id. */
 export type Keys = ReadonlyMap<string, string>;
 
-/** Whether the request is signed with one of the keys. */
 type SignatureCheck = (request: FastifyRequest, keys: Keys) => boolean;
 
 /**
- * The least HTTP shell with a signature check, that of the merchant API (contract.md 2.2) unless another is given: Fastify alone, the body kept as
- * raw bytes, the key from a map. What a route adds to it is what a row measures.
+ * The least HTTP shell with a signature check, by default of the merchant API (contract.md 2.2): Fastify, the body as
+ * raw bytes, keys from a map. A row measures what a route adds to it.
  */
 export function bareShell(keys: Keys, isSigned: SignatureCheck = isMerchants): FastifyInstance {
   const app = fastify({ logger: false, keepAliveTimeout: 60_000 });
@@ -27,10 +26,8 @@ export function bareShell(keys: Keys, isSigned: SignatureCheck = isMerchants): F
   return app;
 }
 
-/** The raw body of a request of this shell. */
-export function rawBody(request: FastifyRequest): Buffer {
-  return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-}
+export const rawBody = (request: FastifyRequest): Buffer =>
+  Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
 
 function isMerchants(request: FastifyRequest, keys: Keys): boolean {
   const { 'svc-api-key': apiKey, 'svc-timestamp': timestamp, 'svc-signature': signature } = request.headers;

@@ -1,4 +1,4 @@
-/** The least process that does what a service must before it is ready: connect, query, listen. Reference of the start row. */
+/** Reference of the start row: the least work of a service before it is ready, to connect, query and listen. */
 import fastify from 'fastify';
 import pg from 'pg';
 

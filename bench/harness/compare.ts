@@ -1,13 +1,16 @@
 import type { Sample, Samples } from './measure.js';
 
-/** `atLeast`: speed of the subject over speed of the reference. `atMost`: time of the subject over time of the reference. */
+/**
+ * `atLeast`: speed of the subject over speed of the reference. `atMost`: time of the subject over time of the
+ * reference.
+ */
 export type Goal = { readonly atLeast: number } | { readonly atMost: number };
 
 export interface Comparison {
   readonly label: string;
   readonly subject: string;
   readonly reference: string;
-  /** Absent: the ratio is only printed. */
+  /** Without a goal the ratio is only printed. */
   readonly goal?: Goal;
 }
 
@@ -31,7 +34,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** The comparison of two variants round by round. Throws when a variant has no samples. */
+/** Compares two variants round by round. Throws when a variant has no samples. */
 export function compare(samples: Samples, comparison: Comparison): ComparisonResult {
   const subject = samples.get(comparison.subject) ?? [];
   const reference = samples.get(comparison.reference) ?? [];
@@ -56,6 +59,5 @@ export function compare(samples: Samples, comparison: Comparison): ComparisonRes
   };
 }
 
-function isReached(goal: Goal, ratio: number): boolean {
-  return 'atLeast' in goal ? ratio >= goal.atLeast : ratio <= goal.atMost;
-}
+const isReached = (goal: Goal, ratio: number): boolean =>
+  'atLeast' in goal ? ratio >= goal.atLeast : ratio <= goal.atMost;

@@ -1,4 +1,4 @@
-/** What one variant did in one round: how many units of work, in how many seconds. */
+/** Units of work of one variant in one round, and their duration in seconds. */
 export interface Sample {
   readonly units: number;
   readonly seconds: number;
@@ -15,9 +15,8 @@ export type Samples = ReadonlyMap<string, readonly Sample[]>;
 const WARM_UP = -1;
 
 /**
- * Alternates the variants in an order that changes (A B, B A, ...), so that a machine that slows down for a while slows all of them.
- * Quick variants run several times per round (`slices`); the sum is the round's sample.
- * The warm-up runs each of them once and is not counted.
+ * Alternates the variants in a changing order (A B, B A, ...), so that a temporary slowdown of the machine affects all
+ * of them. Quick variants run several times per round (`slices`); the sum is the sample. The warm-up runs each once.
  */
 export async function alternate(
   variants: readonly Variant[],
@@ -46,14 +45,13 @@ export async function alternate(
   return samples;
 }
 
-/** Another variant is the first each time, and every second order is reversed, so that no variant has a fixed place. */
+/** The first variant changes each time, and every second order is reversed. */
 function orderOf(variants: readonly Variant[], number: number): readonly Variant[] {
   const first = number % variants.length;
   const order = [...variants.slice(first), ...variants.slice(0, first)];
   return variants.length > 2 && number % 2 === 1 ? order.reverse() : order;
 }
 
-/** Seconds that `work` took, by the monotonic clock. */
 export async function timed(work: () => Promise<unknown>): Promise<number> {
   const start = performance.now();
   await work();

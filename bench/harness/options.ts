@@ -1,15 +1,14 @@
 import { parseArgs } from 'node:util';
 
-/** Sizes and counts of a run: the sizes of the goals. */
+/** The sizes of a run with goals. */
 const GOAL_SIZES = {
   rounds: 7,
   /** Connections of the load generator on the report row. */
   connections: 64,
   /** Reports per connection, variant and round. */
   reports: 200,
-  /** Users that reports go to. */
   users: 40,
-  /** Payouts in the list and in the log that is audited. */
+  /** Payouts in the list and in the audited log. */
   payouts: 1_000_000,
   /** Payouts of one user among them. */
   'user-payouts': 100_000,
@@ -17,13 +16,12 @@ const GOAL_SIZES = {
   pages: 64,
   /** Deliveries per variant and round. */
   deliveries: 20_000,
-  /** Endpoints that deliveries are spread over; they also go to one alone. */
+  /** Endpoints of the deliveries, which also go to one endpoint alone. */
   endpoints: 1000,
   /** Event batches of 1000 items per variant and round. */
   batches: 256,
-  /** Events that were there before the batches are processed. */
+  /** Events before the batches are processed. */
   history: 5_000_000,
-  /** How long the soak lasts. */
   minutes: 120,
 };
 
@@ -59,7 +57,7 @@ ${Object.entries(GOAL_SIZES)
   .join('\n')}
 `;
 
-/** Reads the command line. Throws an Error whose message says what is wrong. */
+/** Parses the command line. Throws with the fault. */
 export function readOptions(argv: readonly string[], rows: readonly string[]): Options {
   const sizes = Object.fromEntries(
     Object.keys(GOAL_SIZES).map((name) => [name, { type: 'string' as const }]),

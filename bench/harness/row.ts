@@ -3,10 +3,9 @@ import type { BenchEnvironment } from '../support/environment.js';
 import type { ComparisonResult } from './compare.js';
 import type { Options } from './options.js';
 
-/** The result of a row. */
 export interface RowOutcome {
   readonly comparisons: readonly ComparisonResult[];
-  /** Facts worth a line: what was measured, sizes, memory. */
+  /** Lines to print: subjects, sizes, memory. */
   readonly notes: readonly string[];
 }
 
@@ -22,13 +21,14 @@ export interface Row {
   run(context: RowContext): Promise<RowOutcome>;
 }
 
-/** A count that is off ends the row: a fast variant that loses work is not fast. */
+export const row = (name: string, title: string, run: Row['run']): Row => ({ name, title, run });
+
+/** A wrong count ends the row: a fast variant that loses work is not fast. */
 export function expectEqual(what: string, actual: unknown, expected: unknown): void {
   if (isDeepStrictEqual(actual, expected)) return;
   throw new Error(`${what}: ${shortened(actual)}, expected ${shortened(expected)}`);
 }
 
-/** The beginning and the end. */
 function shortened(value: unknown): string {
   const text = JSON.stringify(value);
   return text.length > 400 ? `${text.slice(0, 200)} ... ${text.slice(-200)}` : text;

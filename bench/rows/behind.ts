@@ -1,6 +1,6 @@
 import { compare } from '../harness/compare.js';
 import { alternate, type Variant } from '../harness/measure.js';
-import { expectEqual, type Row, type RowContext, type RowOutcome } from '../harness/row.js';
+import { row, expectEqual, type RowContext } from '../harness/row.js';
 import { LEDGER, ledger } from '../seed/ledger.js';
 import { load } from '../support/load.js';
 import { createPayees } from '../support/payees.js';
@@ -9,7 +9,6 @@ import { startService, type Service } from '../support/service.js';
 import { signed, type SignedRequest } from '../support/sign.js';
 
 const CONNECTIONS = 16;
-/** Payouts of the user that is requested, in both. */
 const PAYOUTS = 10;
 const EMPTY = 'empty';
 
@@ -20,42 +19,40 @@ interface Side {
   readonly payoutIds: readonly string[];
 }
 
-/** Requests to a service with very many events and payouts behind it, compared with one that has next to none. */
-export const behindRow: Row = {
-  name: 'behind',
-  title: 'requests with a long history behind them, compared with an empty service',
-  run: runBehind,
-};
+/** Requests to a service with a very large log and read model, compared with a nearly empty one. */
+export const behindRow = row(
+  'behind',
+  'requests with a long history behind them, compared with an empty service',
+  async (context) => {
+    const { environment, options } = context;
+    const seeded = await ledger(context);
+    const beginning = await startService(environment, { name: EMPTY });
+    const [user] = await createPayees(beginning, 1);
+    const first = Array.from({ length: PAYOUTS }, () => reportTo(beginning.merchant, user!.id));
+    expectEqual('reports', (await load(beginning.baseUrl, first, 1)).statuses, { 201: PAYOUTS });
+    await beginning.child.stop();
+    const side = async (name: Side['name'], userId: string): Promise<Side> => {
+      // Without a worker the pending payouts of the seed are not verified.
+      const service = await startService(environment, { name, env: { ROLES: 'api' } });
+      const pool = await environment.pool(name);
+      const { rows } = await pool.query<{ id: string }>('select id from payouts.payouts where user_id = $1', [
+        userId,
+      ]);
+      expectEqual(`${name}: payouts of the user`, rows.length, PAYOUTS);
+      return { name, service, userId, payoutIds: rows.map(({ id }) => id) };
+    };
+    const sides = [await side(LEDGER, seeded.poorUser), await side(EMPTY, user!.id)];
+    const comparisons = [];
+    for (const [label, requestOf] of Object.entries(REQUESTS)) {
+      const variants = sides.map((each) => variantOf(context, each, requestOf));
+      const samples = await alternate(variants, options.rounds, context.progress);
+      comparisons.push(compare(samples, { label, subject: LEDGER, reference: EMPTY, goal: { atMost: 1.2 } }));
+    }
+    return { comparisons, notes: [`${seeded.events} events, ${options.payouts} payouts behind`] };
+  },
+);
 
-async function runBehind(context: RowContext): Promise<RowOutcome> {
-  const { environment, options } = context;
-  const seeded = await ledger(context);
-  const beginning = await startService(environment, { name: EMPTY });
-  const [user] = await createPayees(beginning, 1);
-  const first = Array.from({ length: PAYOUTS }, () => reportTo(beginning.merchant, user!.id));
-  expectEqual('reports', (await load(beginning.baseUrl, first, 1)).statuses, { 201: PAYOUTS });
-  await beginning.child.stop();
-  const side = async (name: Side['name'], userId: string): Promise<Side> => {
-    // Without a worker the pending payouts of the seed are not verified meanwhile.
-    const service = await startService(environment, { name, env: { ROLES: 'api' } });
-    const pool = await environment.pool(name);
-    const { rows } = await pool.query<{ id: string }>('select id from payouts.payouts where user_id = $1', [
-      userId,
-    ]);
-    expectEqual(`${name}: payouts of the user`, rows.length, PAYOUTS);
-    return { name, service, userId, payoutIds: rows.map(({ id }) => id) };
-  };
-  const sides = [await side(LEDGER, seeded.poorUser), await side(EMPTY, user!.id)];
-  const comparisons = [];
-  for (const [label, requestOf] of Object.entries(REQUESTS)) {
-    const variants = sides.map((each) => variantOf(context, each, requestOf));
-    const samples = await alternate(variants, options.rounds, context.progress);
-    comparisons.push(compare(samples, { label, subject: LEDGER, reference: EMPTY, goal: { atMost: 1.2 } }));
-  }
-  return { comparisons, notes: [`${seeded.events} events, ${options.payouts} payouts behind`] };
-}
-
-/** Reports come last: a read waits for what the merchant wrote. */
+/** Reports come last: a read waits for the merchant's writes. */
 const REQUESTS: Readonly<Record<string, (side: Side, n: number) => SignedRequest>> = {
   'a payout': ({ service, payoutIds }, n) =>
     signed(service.merchant, 'GET', `/merchants/v1/payouts/${payoutIds[n % PAYOUTS]}`),

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { MIGRATIONS } from '../../src/composition.js';
@@ -8,17 +8,78 @@ import { ringOf } from '../../test/support/key-ring.js';
 import type { Received } from '../bare/receiver.js';
 import { compare } from '../harness/compare.js';
 import { alternate, type Variant } from '../harness/measure.js';
-import { expectEqual, type Row, type RowContext, type RowOutcome } from '../harness/row.js';
-import { deliveriesTo, seedEndpoints, type SeededEndpoint } from '../seed/webhooks.js';
+import { row, expectEqual, type RowContext } from '../harness/row.js';
 import { startBare } from '../support/bare.js';
 import { ready } from '../support/children.js';
 import { spawnService } from '../support/service.js';
 import { eventually } from '../support/wait.js';
+import { envelope } from '../../src/contexts/webhooks/deliveries/published-events.js';
+import { withJsonText } from '../../src/platform/json-text/json-text.js';
+
+const CHUNK = 5000;
+
+interface SeededEndpoint {
+  readonly endpoint_id: string;
+  readonly merchant_id: string;
+  readonly url: string;
+  /** In clear, and as the service stores it. */
+  readonly secret: string;
+  readonly sealed_signing_secret: string;
+}
+
+/** Endpoints, with their signing secrets as `secrets` seals them. */
+function seedEndpoints(
+  count: number,
+  url: (index: number) => string,
+  secrets: SigningSecrets,
+): SeededEndpoint[] {
+  return Array.from({ length: count }, (_, index) => {
+    const place = { endpoint_id: randomUUID(), merchant_id: randomUUID() };
+    const sealed_signing_secret = secrets.create(place);
+    const secret = secrets.open(place, sealed_signing_secret);
+    return { ...place, url: url(index), secret, sealed_signing_secret };
+  });
+}
+
+/** Rows of due deliveries, spread evenly over the endpoints; with `secrets` for the service. */
+function* deliveriesTo(
+  endpoints: readonly SeededEndpoint[],
+  count: number,
+  secrets: SigningSecrets | null,
+): Generator<object[]> {
+  for (let from = 0; from < count; from += CHUNK) {
+    yield Array.from({ length: Math.min(CHUNK, count - from) }, (_, index) => {
+      const row = delivery(endpoints[(from + index) % endpoints.length]!);
+      const due = { ...row, state: 'pending', attempts: 0, due_at: new Date() };
+      if (secrets === null) return { ...due, claimed: false };
+      const mac = secrets.toMac({ ...row, is_test: false });
+      return { ...due, mac, is_test: false, attempts_before: 0, created_at: new Date() };
+    });
+  }
+}
+
+function delivery({ endpoint_id, merchant_id }: SeededEndpoint) {
+  const delivery_id = randomUUID();
+  const fields = {
+    payout_id: randomUUID(),
+    user_id: randomUUID(),
+    amount: '12.5',
+    currency_code: 'USDC',
+    transaction_hash: `0x${randomBytes(32).toString('hex')}`,
+  };
+  const body = envelope(delivery_id, {
+    type: 'payout.received',
+    occurredAt: new Date().toISOString(),
+    merchantId: merchant_id,
+    data: withJsonText(fields, 'custom_metadata', '{}'),
+  });
+  return { delivery_id, endpoint_id, merchant_id, type: 'payout.received' as const, body };
+}
 
 const DATABASE = 'deliveries';
-/** POSTs in flight at a time: the service's cap per endpoint, and that of the reference. */
+/** The cap of POSTs in flight of the service and of the reference. */
 const IN_FLIGHT = 16;
-/** How often the tables are read for their last attempt. */
+/** The interval of reads of the last attempt. */
 const POLL_MS = 100;
 
 interface DeliveryTarget {
@@ -26,59 +87,56 @@ interface DeliveryTarget {
   readonly pool: pg.Pool;
   readonly schema: string;
   readonly endpoints: readonly SeededEndpoint[];
-  /** The service's own columns of a delivery. */
+  /** Seals the secrets of the service's endpoints; null for the reference. */
   readonly secrets: SigningSecrets | null;
-  /** Has what is due sent. */
   start(): Promise<unknown>;
 }
 
-/** Webhook deliveries through the service, compared with the least that could send them. */
-export const deliveriesRow: Row = {
-  name: 'deliveries',
-  title: 'webhook deliveries that are due, sent and recorded',
-  run: runDeliveries,
-};
+/** Webhook deliveries through the service, compared with the least sender. */
+export const deliveriesRow = row(
+  'deliveries',
+  'webhook deliveries that are due, sent and recorded',
+  async (context) => {
+    const { environment, options } = context;
+    context.progress('starting receiver, service and reference');
+    const { baseUrl: receiver } = await startBare(environment, 'receiver', { readyPath: '/' });
+    const masterKey = randomBytes(32);
+    const url = await environment.database(DATABASE);
+    await migrate(url, MIGRATIONS);
+    const secrets = new SigningSecrets(await ringOf(url, masterKey));
+    const endpoints = seedEndpoints(options.endpoints, (index) => `${receiver}/hooks/${index}`, secrets);
+    const service = await serviceTarget(context, masterKey, endpoints, secrets);
+    const targets: DeliveryTarget[] = [
+      { ...service, name: 'one', endpoints: endpoints.slice(0, 1) },
+      service,
+      await bareTarget(context, endpoints.slice(0, 1)),
+    ];
+    const variants = targets.map((target) => variantOf(context, receiver, target));
+    const samples = await alternate(variants, options.rounds, context.progress);
+    return {
+      comparisons: [
+        compare(samples, {
+          label: 'compared with a bare loop: claim 500, POST, group-committed record',
+          subject: 'one',
+          reference: 'loop',
+          goal: { atLeast: 0.6 },
+        }),
+        compare(samples, {
+          label: 'many endpoints compared with one',
+          subject: 'many',
+          reference: 'one',
+          goal: { atLeast: 0.8 },
+        }),
+      ],
+      notes: [
+        `${options.deliveries} deliveries per variant and round, at most ${IN_FLIGHT} in flight; ` +
+          `many endpoints are ${options.endpoints}`,
+      ],
+    };
+  },
+);
 
-async function runDeliveries(context: RowContext): Promise<RowOutcome> {
-  const { environment, options } = context;
-  context.progress('starting receiver, service and reference');
-  const { baseUrl: receiver } = await startBare(environment, 'receiver', { readyPath: '/' });
-  const masterKey = randomBytes(32);
-  const url = await environment.database(DATABASE);
-  await migrate(url, MIGRATIONS);
-  const secrets = new SigningSecrets(await ringOf(url, masterKey));
-  const endpoints = seedEndpoints(options.endpoints, (index) => `${receiver}/hooks/${index}`, secrets);
-  const service = await serviceTarget(context, masterKey, endpoints, secrets);
-  const targets: DeliveryTarget[] = [
-    { ...service, name: 'one', endpoints: endpoints.slice(0, 1) },
-    service,
-    await bareTarget(context, endpoints.slice(0, 1)),
-  ];
-  const variants = targets.map((target) => variantOf(context, receiver, target));
-  const samples = await alternate(variants, options.rounds, context.progress);
-  return {
-    comparisons: [
-      compare(samples, {
-        label: 'compared with a bare loop: claim 500, POST, group-committed record',
-        subject: 'one',
-        reference: 'loop',
-        goal: { atLeast: 0.6 },
-      }),
-      compare(samples, {
-        label: 'many endpoints compared with one',
-        subject: 'many',
-        reference: 'one',
-        goal: { atLeast: 0.8 },
-      }),
-    ],
-    notes: [
-      `${options.deliveries} deliveries per variant and round, at most ${IN_FLIGHT} in flight; ` +
-        `many endpoints are ${options.endpoints}`,
-    ],
-  };
-}
-
-/** The service as a worker (`ROLES=worker`), which sweeps once a second. */
+/** The service as a worker, which sweeps once a second. */
 async function serviceTarget(
   { environment }: RowContext,
   masterKey: Buffer,
@@ -91,7 +149,7 @@ async function serviceTarget(
   });
   await ready(child, readyUrl);
   const pool = await environment.pool(DATABASE);
-  // Its picture of the endpoints, as its saga folds it.
+  // The endpoints as the saga folds them.
   await pool.query(
     `insert into webhooks.endpoint_snapshots (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
      select endpoint_id, merchant_id, url, sealed_signing_secret, 'enabled', '0'
@@ -147,8 +205,8 @@ function variantOf(context: RowContext, receiver: string, target: DeliveryTarget
 }
 
 /**
- * Deliveries that become visible all at once, in tables with nothing else in them. Before that the tables are analyzed
- * and what is dirty is written out.
+ * Fills otherwise empty tables with deliveries that become visible at once. The tables are analyzed and dirty pages are
+ * written out before.
  */
 async function fill({ environment }: RowContext, target: DeliveryTarget, count: number): Promise<void> {
   const { pool, schema, endpoints, secrets } = target;
@@ -177,7 +235,7 @@ async function attempts({ pool, schema }: DeliveryTarget): Promise<number> {
   return rows[0]!.n;
 }
 
-/** Deliveries that succeeded at the first attempt; seconds from the first POST until the last record. */
+/** Deliveries that succeeded at the first attempt, and the seconds from the first POST until the last record. */
 async function recorded({ pool, schema }: DeliveryTarget): Promise<{ succeeded: number; seconds: number }> {
   const { rows } = await pool.query<{ succeeded: number; seconds: number }>(
     `select count(*)::int as succeeded, extract(epoch from max(finished_at) - min(started_at))::float8 as seconds

@@ -1,6 +1,6 @@
 import { compare, type ComparisonResult } from '../harness/compare.js';
 import { alternate, type Variant } from '../harness/measure.js';
-import { expectEqual, type Row, type RowContext, type RowOutcome } from '../harness/row.js';
+import { row, expectEqual, type RowContext } from '../harness/row.js';
 import { eventBatch } from '../seed/tracked-events.js';
 import { startBare } from '../support/bare.js';
 import { load } from '../support/load.js';
@@ -8,13 +8,13 @@ import { startService } from '../support/service.js';
 import { call, signed, type Credentials } from '../support/sign.js';
 
 const PATH = '/merchants/v1/events';
-/** Items of a batch, how many such batches take about as long as one of a thousand, and the goal. */
+/** Items of a batch, the number of such batches that take about as long as one of a thousand, and the goal. */
 const SIZES = [
   { items: 1000, batches: 1, atLeast: 0.6 },
   { items: 100, batches: 4, atLeast: 0.6 },
   { items: 10, batches: 12, atLeast: 0.7 },
 ] as const;
-/** Bodies that differ; each is sent many times, as nothing that is measured here reads what was sent before. */
+/** Distinct bodies. Each is sent many times, because nothing here reads earlier ones. */
 const BODIES = 32;
 
 interface Target {
@@ -30,54 +30,59 @@ interface Sent {
   bytes: number;
 }
 
-/** POST events through the whole service, compared with the least that could do the job. No batch is processed. */
-export const eventsAcceptRow: Row = {
-  name: 'events-accept',
-  title:
-    'POST /merchants/v1/events until the batch is on disk; the process is an API alone, batches wait for a worker',
-  run: runAccept,
-};
-
-async function runAccept(context: RowContext): Promise<RowOutcome> {
-  const { environment, options } = context;
-  context.progress('starting the service');
-  // Merchants become known through a worker; then it goes.
-  const whole = await startService(environment, { name: 'events' });
-  await call(whole.baseUrl, whole.merchant, 'GET', '/merchants/v1/payouts', 200);
-  await whole.child.stop();
-  const service = await startService(environment, { name: 'events', env: { ROLES: 'api' } });
-  const bare = await startBare(environment, 'events-server', { database: 'accepted', who: service.merchant });
-  const targets: Target[] = [
-    { name: 'service', baseUrl: service.baseUrl, database: 'events', table: 'tracking.batches' },
-    { name: 'bare', baseUrl: bare.baseUrl, database: 'accepted', table: 'bare_batches' },
-  ];
-  const totals = new Map(
-    targets.map(({ name }): [string, Sent] => [name, { batches: 0, items: 0, bytes: 0 }]),
-  );
-  const comparisons: ComparisonResult[] = [];
-  const notes: string[] = [];
-  for (const { items, batches, atLeast } of SIZES) {
-    const count = options.batches * batches;
-    const bodies = Array.from({ length: BODIES }, () => eventBatch(items));
-    const variants = targets.map((target) =>
-      variantOf(context, target, service.merchant, { bodies, items, count, total: totals.get(target.name)! }),
+/** POST events through the whole service, compared with the least server. No batch is processed. */
+export const eventsAcceptRow = row(
+  'events-accept',
+  'POST /merchants/v1/events until the batch is on disk; the process is an API alone, batches wait for a worker',
+  async (context) => {
+    const { environment, options } = context;
+    context.progress('starting the service');
+    // A worker registers merchants, then ends.
+    const whole = await startService(environment, { name: 'events' });
+    await call(whole.baseUrl, whole.merchant, 'GET', '/merchants/v1/payouts', 200);
+    await whole.child.stop();
+    const service = await startService(environment, { name: 'events', env: { ROLES: 'api' } });
+    const bare = await startBare(environment, 'events-server', {
+      database: 'accepted',
+      who: service.merchant,
+    });
+    const targets: Target[] = [
+      { name: 'service', baseUrl: service.baseUrl, database: 'events', table: 'tracking.batches' },
+      { name: 'bare', baseUrl: bare.baseUrl, database: 'accepted', table: 'bare_batches' },
+    ];
+    const totals = new Map(
+      targets.map(({ name }): [string, Sent] => [name, { batches: 0, items: 0, bytes: 0 }]),
     );
-    const progress = (text: string): void => context.progress(`${items} items, ${text}`);
-    const samples = await alternate(variants, options.rounds, progress);
-    comparisons.push(
-      compare(samples, {
-        label: `batches of ${items}, compared with bare Fastify: signature, JSON.parse, check by hand, one row`,
-        subject: 'service',
-        reference: 'bare',
-        goal: { atLeast },
-      }),
-    );
-    notes.push(
-      `${items} items: ${Buffer.byteLength(bodies[0]!)} bytes, ${count} batches per variant and round`,
-    );
-  }
-  return { comparisons, notes: [`${options.connections} connections`, ...notes] };
-}
+    const comparisons: ComparisonResult[] = [];
+    const notes: string[] = [];
+    for (const { items, batches, atLeast } of SIZES) {
+      const count = options.batches * batches;
+      const bodies = Array.from({ length: BODIES }, () => eventBatch(items));
+      const variants = targets.map((target) =>
+        variantOf(context, target, service.merchant, {
+          bodies,
+          items,
+          count,
+          total: totals.get(target.name)!,
+        }),
+      );
+      const progress = (text: string): void => context.progress(`${items} items, ${text}`);
+      const samples = await alternate(variants, options.rounds, progress);
+      comparisons.push(
+        compare(samples, {
+          label: `batches of ${items}, compared with bare Fastify: signature, JSON.parse, check by hand, one row`,
+          subject: 'service',
+          reference: 'bare',
+          goal: { atLeast },
+        }),
+      );
+      notes.push(
+        `${items} items: ${Buffer.byteLength(bodies[0]!)} bytes, ${count} batches per variant and round`,
+      );
+    }
+    return { comparisons, notes: [`${options.connections} connections`, ...notes] };
+  },
+);
 
 function variantOf(
   context: RowContext,

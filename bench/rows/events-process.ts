@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { compare, type Comparison } from '../harness/compare.js';
 import { alternate, timed, type Variant } from '../harness/measure.js';
-import { expectEqual, type Row, type RowContext, type RowOutcome } from '../harness/row.js';
+import { row, expectEqual, type RowContext } from '../harness/row.js';
 import { acceptAll, eventBatch, seedEvents } from '../seed/tracked-events.js';
 import { startBare } from '../support/bare.js';
 import { ready } from '../support/children.js';
@@ -19,9 +19,9 @@ interface Target {
   readonly pool: pg.Pool;
   readonly batches: string;
   readonly events: string;
-  /** Back to the events that were there before any batch. */
+  /** Restores the events before any batch. */
   reset(): Promise<void>;
-  /** Resolves when the batches that are in the table are events. */
+  /** Resolves when all batches in the table are processed. */
   work(): Promise<void>;
 }
 
@@ -46,31 +46,29 @@ const COMPARISONS: readonly Comparison[] = [
   },
 ];
 
-/** Accepted batches until they are events that count, compared with the least that could do it. */
-export const eventsProcessRow: Row = {
-  name: 'events-process',
-  title: `event batches of ${ITEMS}, accepted and on disk, until they are processed`,
-  run: runProcess,
-};
-
-async function runProcess(context: RowContext): Promise<RowOutcome> {
-  const { environment, options } = context;
-  const targets = [
-    await serviceTarget(context, 'service', 0),
-    await bareTarget(context, 'bare', 0),
-    await serviceTarget(context, 'service, history', options.history),
-    await bareTarget(context, 'bare, history', options.history),
-  ];
-  const variants = targets.map((target) => variantOf(context, target));
-  const samples = await alternate(variants, options.rounds, context.progress);
-  await environment.children.stopAll();
-  return {
-    comparisons: COMPARISONS.map((comparison) => compare(samples, comparison)),
-    notes: [
-      `${options.batches} batches of one merchant per variant and round, ${options.history} earlier events, forwarding off`,
-    ],
-  };
-}
+/** Processing of accepted batches into counted events, compared with the least program. */
+export const eventsProcessRow = row(
+  'events-process',
+  `event batches of ${ITEMS}, accepted and on disk, until they are processed`,
+  async (context) => {
+    const { environment, options } = context;
+    const targets = [
+      await serviceTarget(context, 'service', 0),
+      await bareTarget(context, 'bare', 0),
+      await serviceTarget(context, 'service, history', options.history),
+      await bareTarget(context, 'bare, history', options.history),
+    ];
+    const variants = targets.map((target) => variantOf(context, target));
+    const samples = await alternate(variants, options.rounds, context.progress);
+    await environment.children.stopAll();
+    return {
+      comparisons: COMPARISONS.map((comparison) => compare(samples, comparison)),
+      notes: [
+        `${options.batches} batches of one merchant per variant and round, ${options.history} earlier events, forwarding off`,
+      ],
+    };
+  },
+);
 
 function variantOf({ environment, options }: RowContext, target: Target): Variant {
   return {
@@ -100,7 +98,7 @@ async function countEvents({ pool, events }: Target): Promise<number> {
   return Number(rows[0]!.count);
 }
 
-/** A worker as it is deployed in production, without a key of the analytics provider. */
+/** A worker as deployed in production, without an analytics provider. */
 async function serviceTarget(context: RowContext, name: string, earlier: number): Promise<Target> {
   const { environment } = context;
   const database = name.replaceAll(/[^a-z]+/g, '_');
@@ -129,7 +127,7 @@ async function serviceTarget(context: RowContext, name: string, earlier: number)
     events,
     reset: async () => {
       await pool.query('truncate tracking.batches');
-      // Deleting 5,000,000 would cost more than what is added to them.
+      // Deleting 5,000,000 would cost more than the added ones.
       if (earlier === 0) await pool.query(`truncate ${events}`);
     },
     work: () =>

@@ -1,30 +1,72 @@
+import { Pool } from 'undici';
 import { compare, type Comparison } from '../harness/compare.js';
 import { alternate, timed, type Variant } from '../harness/measure.js';
-import { expectEqual, type Row, type RowContext, type RowOutcome } from '../harness/row.js';
+import { row, expectEqual, type RowContext } from '../harness/row.js';
 import { LEDGER, ledger, type Ledger } from '../seed/ledger.js';
 import { startBare } from '../support/bare.js';
-import { Fetcher } from '../support/fetcher.js';
 import { startService } from '../support/service.js';
+import { signed, type Credentials } from '../support/sign.js';
+
+/** Signed GETs over a few keep-alive connections, for bodies too large for the load generator. */
+class Fetcher {
+  private readonly pool: Pool;
+
+  constructor(
+    baseUrl: string,
+    private readonly who: Credentials,
+    private readonly connections: number,
+  ) {
+    this.pool = new Pool(baseUrl, { connections, pipelining: 1 });
+  }
+
+  /** Throws on any status but 200. */
+  async get(path: string): Promise<string> {
+    return Buffer.from(await this.bytes(path)).toString();
+  }
+
+  /** Reads all paths, one at a time per connection. Returns the sum of the bodies' bytes. */
+  async getAll(paths: readonly string[]): Promise<number> {
+    let next = 0;
+    const sums = await Promise.all(
+      Array.from({ length: this.connections }, async () => {
+        let sum = 0;
+        while (next < paths.length) {
+          const path = paths[next]!;
+          next += 1;
+          const { byteLength } = await this.bytes(path);
+          sum += byteLength;
+        }
+        return sum;
+      }),
+    );
+    return sums.reduce((a, b) => a + b, 0);
+  }
+
+  close(): Promise<void> {
+    return this.pool.close();
+  }
+
+  private async bytes(path: string): Promise<ArrayBuffer> {
+    const { headers } = signed(this.who, 'GET', path);
+    const response = await this.pool.request({ method: 'GET', path, headers: { ...headers } });
+    if (response.statusCode !== 200)
+      throw new Error(`GET ${path}: ${response.statusCode} ${(await response.body.text()).slice(0, 300)}`);
+    return response.body.arrayBuffer();
+  }
+}
 
 const PAGE = 1000;
-/** Readers at a time: the lists of several merchants, or of several workers of one. */
+/** Concurrent readers. */
 const READERS = 4;
-/** How often a variant runs within a round. */
 const SLICES = 8;
 
-/** Pages of 1000 payouts out of very many: at any place, with any filter. */
-export const listRow: Row = {
-  name: 'list',
-  title: 'GET /merchants/v1/payouts, pages of 1000',
-  run: runList,
-};
-
-async function runList(context: RowContext): Promise<RowOutcome> {
+/** Pages of 1000 payouts of a very long list, at any place, with any filter. */
+export const listRow = row('list', 'GET /merchants/v1/payouts, pages of 1000', async (context) => {
   const { environment, options } = context;
   const seeded = await ledger(context);
   const pool = await environment.pool(LEDGER);
   await pool.query('vacuum analyze payouts.payouts');
-  // Without a worker the pending payouts of the seed are not verified while pages are read.
+  // Without a worker the pending payouts of the seed are not verified.
   const service = await startService(environment, { name: LEDGER, env: { ROLES: 'api' } });
   const bare = await startBare(environment, 'read-server', { database: LEDGER, who: seeded.merchant });
   const viaService = new Fetcher(service.baseUrl, seeded.merchant, READERS);
@@ -63,17 +105,13 @@ async function runList(context: RowContext): Promise<RowOutcome> {
   } finally {
     await Promise.all([viaService.close(), viaShell.close()]);
   }
-}
+});
 
 /**
- * Reads the whole list through the service: no payout is missing or there twice, and the variants agree on the first and
+ * Reads the whole list through the service: no payout is missing or repeated, and the variants agree on the first and
  * the last page. Returns the cursors of the full pages after the first.
  */
-async function walk(
-  { options, progress }: RowContext,
-  viaService: Fetcher,
-  viaShell: Fetcher,
-): Promise<readonly string[]> {
+async function walk({ options, progress }: RowContext, viaService: Fetcher, viaShell: Fetcher) {
   const seen = new Set<string>();
   const cursors: string[] = [];
   for (let cursor: string | null = ''; cursor !== null;) {
@@ -121,7 +159,7 @@ function pageVariants(
   viaService: Fetcher,
   viaShell: Fetcher,
 ): Variant[] {
-  // The same places for all variants, spread over the whole list.
+  // All variants read the same places, spread over the whole list.
   const places = Array.from({ length: pages }, (_, i) => cursors[Math.floor((i * cursors.length) / pages)]!);
   const paths = (base: string): string[] =>
     places.map((cursor) => `${base}?page_size=${PAGE}&page_cursor=${cursor}`);

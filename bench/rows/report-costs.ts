@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { createPayees } from '../support/payees.js';
-import { expectEqual, type Row, type RowContext, type RowOutcome } from '../harness/row.js';
+import { row, expectEqual } from '../harness/row.js';
 import { timeByPart } from '../support/cpu-profile.js';
 import { BenchEnvironment } from '../support/environment.js';
 import { load } from '../support/load.js';
@@ -10,70 +10,71 @@ import { startService } from '../support/service.js';
 import { reportTo } from '../support/reports.js';
 
 const BUNDLE = fileURLToPath(new URL('../../dist/bundle/disburse.cjs', import.meta.url));
-/** A part or a statement with less of the whole than this share is counted with the others. */
+/** Parts and statements below this share are counted as others. */
 const LISTED_SHARE = 0.015;
 /** Read models and the ledger are done by then. */
 const SETTLED_MS = 2000;
 
-/** Where the time of a report goes, in the process and in PostgreSQL. A profile slows the process down: shares, not speeds. */
-export const reportCostsRow: Row = {
-  name: 'report-costs',
-  title: 'where the time of POST /merchants/v1/payouts/report goes, all roles in one process',
-  run: runCosts,
-};
-
-async function runCosts({ options, progress }: RowContext): Promise<RowOutcome> {
-  const environment = await BenchEnvironment.start({
-    shared_preload_libraries: 'pg_stat_statements',
-    'pg_stat_statements.track_planning': 'on',
-  });
-  try {
-    const folder = environment.folder('profile');
-    const service = await startService(environment, {
-      name: 'costs',
-      wrap: ([command, ...args]) => ({
-        command: command!,
-        args: ['--cpu-prof', `--cpu-prof-dir=${folder}`, ...args],
-      }),
+/**
+ * The time of a report by part of the process and by statement of PostgreSQL. A profile slows the process, so that
+ * shares count, not speeds.
+ */
+export const reportCostsRow = row(
+  'report-costs',
+  'where the time of POST /merchants/v1/payouts/report goes, all roles in one process',
+  async ({ options, progress }) => {
+    const environment = await BenchEnvironment.start({
+      shared_preload_libraries: 'pg_stat_statements',
+      'pg_stat_statements.track_planning': 'on',
     });
-    const users = (await createPayees(service, options.users)).map(({ id }) => id);
-    const pool = await environment.pool('costs');
-    await pool.query('create extension pg_stat_statements');
-    const count = options.connections * options.reports;
-    const send = async (): Promise<void> => {
-      const requests = Array.from({ length: count }, (_, i) =>
-        reportTo(service.merchant, users[i % users.length]!),
-      );
-      const { statuses } = await load(service.baseUrl, requests, options.connections);
-      expectEqual('responses', statuses, { 201: count });
-    };
-    progress('warm-up');
-    await send();
-    await sleep(SETTLED_MS);
-    progress(`${count} reports`);
-    await pool.query('select pg_stat_statements_reset()');
-    const from = monotonic();
-    await send();
-    await sleep(SETTLED_MS);
-    const to = monotonic();
-    const statements = await statementsOf(pool);
-    await service.child.stop();
-    const parts = timeByPart(folder, BUNDLE, [from, to]);
-    return {
-      comparisons: [],
-      notes: [
-        ...listed(
-          'the process',
-          [...parts].map(([name, us]) => ({ name, us })),
-          count,
-        ),
-        ...listed('PostgreSQL', statements, count),
-      ],
-    };
-  } finally {
-    await environment.close();
-  }
-}
+    try {
+      const folder = environment.folder('profile');
+      const service = await startService(environment, {
+        name: 'costs',
+        wrap: ([command, ...args]) => ({
+          command: command!,
+          args: ['--cpu-prof', `--cpu-prof-dir=${folder}`, ...args],
+        }),
+      });
+      const users = (await createPayees(service, options.users)).map(({ id }) => id);
+      const pool = await environment.pool('costs');
+      await pool.query('create extension pg_stat_statements');
+      const count = options.connections * options.reports;
+      const send = async (): Promise<void> => {
+        const requests = Array.from({ length: count }, (_, i) =>
+          reportTo(service.merchant, users[i % users.length]!),
+        );
+        const { statuses } = await load(service.baseUrl, requests, options.connections);
+        expectEqual('responses', statuses, { 201: count });
+      };
+      progress('warm-up');
+      await send();
+      await sleep(SETTLED_MS);
+      progress(`${count} reports`);
+      await pool.query('select pg_stat_statements_reset()');
+      const from = monotonic();
+      await send();
+      await sleep(SETTLED_MS);
+      const to = monotonic();
+      const statements = await statementsOf(pool);
+      await service.child.stop();
+      const parts = timeByPart(folder, BUNDLE, [from, to]);
+      return {
+        comparisons: [],
+        notes: [
+          ...listed(
+            'the process',
+            [...parts].map(([name, us]) => ({ name, us })),
+            count,
+          ),
+          ...listed('PostgreSQL', statements, count),
+        ],
+      };
+    } finally {
+      await environment.close();
+    }
+  },
+);
 
 interface Cost {
   readonly name: string;
@@ -81,7 +82,7 @@ interface Cost {
   readonly more?: string;
 }
 
-/** Planning and execution of each statement, its calls and the WAL that it wrote. */
+/** Planning and execution of each statement, its calls and its WAL. */
 async function statementsOf(pool: pg.Pool): Promise<readonly Cost[]> {
   const { rows } = await pool.query<{
     query: string;
@@ -113,6 +114,4 @@ function listed(where: string, costs: readonly Cost[], reports: number): readonl
 }
 
 /** Microseconds, as in a profile. */
-function monotonic(): number {
-  return Number(process.hrtime.bigint() / 1000n);
-}
+const monotonic = (): number => Number(process.hrtime.bigint() / 1000n);

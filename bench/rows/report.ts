@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { compare } from '../harness/compare.js';
 import { alternate, type Samples, type Variant } from '../harness/measure.js';
 import { createPayees } from '../support/payees.js';
-import { expectEqual, type Row, type RowContext, type RowOutcome } from '../harness/row.js';
+import { row, expectEqual, type RowContext } from '../harness/row.js';
 import { startBare } from '../support/bare.js';
 import { load } from '../support/load.js';
 import { ready } from '../support/children.js';
@@ -21,88 +21,85 @@ export interface Target {
   readonly users: readonly string[];
   /** Reports of all rounds. */
   accepted: number;
-  /** Rows and sums that prove that `accepted` reports (of all rounds) are there. Throws when they never come. */
+  /** Proves by rows and sums that `accepted` reports of all rounds are stored. Throws otherwise. */
   settled(accepted: number): Promise<void>;
 }
 
-/** POST payouts/report through the whole service, compared with the least that could do the job and with three commits. */
-export const reportRow: Row = {
-  name: 'report',
-  title: 'POST /merchants/v1/payouts/report through the whole service, read models live',
-  run: runReport,
-};
+/** POST payouts/report through the whole service, compared with the least server and with three commits. */
+export const reportRow = row(
+  'report',
+  'POST /merchants/v1/payouts/report through the whole service, read models live',
+  async (context) => {
+    const { options, environment } = context;
+    context.progress('starting the service');
+    const service = await startService(environment, { name: 'report' });
+    const served = await servedTarget(context, 'service', 'report', service);
+    const who = service.merchant;
+    const bare = await startBare(environment, 'report-server', { who });
+    const stored = await environment.pool('bare');
+    const bareTarget = (name: 'group' | 'three'): Target => ({
+      ...{
+        name,
+        who,
+        users: served.users,
+        baseUrls: [bare.baseUrl],
+        path: `/${name}${REPORT_PATH}`,
+        accepted: 0,
+      },
+      settled: (accepted) => bareSettled(stored, name, accepted),
+    });
+    const samples = await measured(context, [served, bareTarget('group'), bareTarget('three')]);
+    // After the references, which checks of its pending payouts would slow.
+    context.progress('starting two processes of the API and a worker');
+    // A worker registers merchants and users.
+    const env = { MASTER_KEY: randomBytes(32).toString('hex') };
+    const database = 'split';
+    const whole = await startService(environment, { name: 'split', env });
+    const split = await servedTarget(context, 'split', database, whole);
+    await whole.child.stop();
+    const first = await spawnService(environment, { name: 'split', env: { ...env, ROLES: 'api' } });
+    const second = await spawnService(environment, {
+      name: 'split-2',
+      database,
+      env: { ...env, ROLES: 'api' },
+    });
+    const worker = await spawnService(environment, {
+      name: 'split-3',
+      database,
+      env: { ...env, ROLES: 'worker' },
+    });
+    for (const { child, readyUrl } of [first, second, worker]) await ready(child, readyUrl);
+    const apis = { ...split, baseUrls: [first, second].map(({ port }) => `http://127.0.0.1:${port}`) };
+    const together = await measured(context, [served, apis]);
+    return {
+      comparisons: [
+        compare(samples, {
+          label: 'compared with bare Fastify, signature, one group-committed insert',
+          subject: 'service',
+          reference: 'group',
+          goal: { atLeast: 0.2 },
+        }),
+        compare(samples, {
+          label: 'compared with claim, event, response committed one by one',
+          subject: 'service',
+          reference: 'three',
+          goal: { atLeast: 0.8 },
+        }),
+        compare(together, {
+          label: 'two processes of the API and a worker, compared with all roles in one process',
+          subject: 'split',
+          reference: 'service',
+          goal: { atLeast: 0.8 },
+        }),
+      ],
+      notes: [
+        `${options.connections} connections, ${options.connections * options.reports} reports per variant and round, ` +
+          `each with a fresh Idempotency-Key, to ${options.users} active users`,
+      ],
+    };
+  },
+);
 
-async function runReport(context: RowContext): Promise<RowOutcome> {
-  const { options, environment } = context;
-  context.progress('starting the service');
-  const service = await startService(environment, { name: 'report' });
-  const served = await servedTarget(context, 'service', 'report', service);
-  const who = service.merchant;
-  const bare = await startBare(environment, 'report-server', { who });
-  const stored = await environment.pool('bare');
-  const bareTarget = (name: 'group' | 'three'): Target => ({
-    ...{
-      name,
-      who,
-      users: served.users,
-      baseUrls: [bare.baseUrl],
-      path: `/${name}${REPORT_PATH}`,
-      accepted: 0,
-    },
-    settled: (accepted) => bareSettled(stored, name, accepted),
-  });
-  const samples = await measured(context, [served, bareTarget('group'), bareTarget('three')]);
-  // Afterwards: the checks of its pending payouts would slow the references.
-  context.progress('starting two processes of the API and a worker');
-  // Merchants and users become known through a worker.
-  const env = { MASTER_KEY: randomBytes(32).toString('hex') };
-  const database = 'split';
-  const whole = await startService(environment, { name: 'split', env });
-  const split = await servedTarget(context, 'split', database, whole);
-  await whole.child.stop();
-  const first = await spawnService(environment, { name: 'split', env: { ...env, ROLES: 'api' } });
-  const second = await spawnService(environment, {
-    name: 'split-2',
-    database,
-    env: { ...env, ROLES: 'api' },
-  });
-  const worker = await spawnService(environment, {
-    name: 'split-3',
-    database,
-    env: { ...env, ROLES: 'worker' },
-  });
-  for (const { child, readyUrl } of [first, second, worker]) await ready(child, readyUrl);
-  const apis = { ...split, baseUrls: [first, second].map(({ port }) => `http://127.0.0.1:${port}`) };
-  const together = await measured(context, [served, apis]);
-  return {
-    comparisons: [
-      compare(samples, {
-        label: 'compared with bare Fastify, signature, one group-committed insert',
-        subject: 'service',
-        reference: 'group',
-        goal: { atLeast: 0.2 },
-      }),
-      compare(samples, {
-        label: 'compared with claim, event, response committed one by one',
-        subject: 'service',
-        reference: 'three',
-        goal: { atLeast: 0.8 },
-      }),
-      compare(together, {
-        label: 'two processes of the API and a worker, compared with all roles in one process',
-        subject: 'split',
-        reference: 'service',
-        goal: { atLeast: 0.8 },
-      }),
-    ],
-    notes: [
-      `${options.connections} connections, ${options.connections * options.reports} reports per variant and round, ` +
-        `each with a fresh Idempotency-Key, to ${options.users} active users`,
-    ],
-  };
-}
-
-/** Reports to each of the targets, alternating. */
 export function measured(context: RowContext, targets: readonly Target[]): Promise<Samples> {
   return alternate(
     targets.map((target) => variantOf(context, target)),
@@ -154,12 +151,7 @@ function variantOf(context: RowContext, target: Target): Variant {
 }
 
 /** Events, rows of the list, balance sums and stored responses all equal the number of 201s. */
-async function serviceSettled(
-  pool: pg.Pool,
-  merchantId: string,
-  accepted: number,
-  isStoreHere: boolean,
-): Promise<void> {
+async function serviceSettled(pool: pg.Pool, merchantId: string, accepted: number, isStoreHere: boolean) {
   const one = async (sql: string): Promise<Record<string, unknown>> =>
     (await pool.query<Record<string, unknown>>(sql, [merchantId])).rows[0]!;
   const listed = 'select count(*)::int as listed from payouts.payouts where merchant_id = $1';

@@ -4,14 +4,14 @@ import { fileURLToPath } from 'node:url';
 import { freePort } from '../../sandbox/processes.js';
 import { compare } from '../harness/compare.js';
 import { alternate, type Variant } from '../harness/measure.js';
-import { expectEqual, type Row, type RowContext, type RowOutcome } from '../harness/row.js';
+import { row, expectEqual, type RowContext } from '../harness/row.js';
 import { lastWords, type Child } from '../support/children.js';
 import { residentMiB } from '../support/memory.js';
 import { spawnService, startService } from '../support/service.js';
 import { eventually } from '../support/wait.js';
 
 const IDLE_MS = 5000;
-/** How often a starting process is polled; cheap, so that polling does not slow the start. */
+/** The polling interval of a starting process; cheap, so that polling does not slow the start. */
 const EVERY_MS = 4;
 
 interface Starting {
@@ -19,63 +19,61 @@ interface Starting {
   readonly port: number;
 }
 
-/** From the spawn of the process to the first 200 of GET /health/ready, on a database that is up and migrated. */
-export const startRow: Row = {
-  name: 'start',
-  title: 'cold start of node dist/main.js to ready, all roles, on a warm database',
-  run: runStart,
-};
+/** From the spawn of the process to the first 200 of GET /health/ready, on a running, migrated database. */
+export const startRow = row(
+  'start',
+  'cold start of node dist/main.js to ready, all roles, on a warm database',
+  async (context) => {
+    const { environment, options } = context;
+    context.progress('preparing the database');
+    const first = await startService(environment, { name: 'start' });
+    await first.child.stop();
 
-async function runStart(context: RowContext): Promise<RowOutcome> {
-  const { environment, options } = context;
-  context.progress('preparing the database');
-  const first = await startService(environment, { name: 'start' });
-  await first.child.stop();
-
-  const idle = new Map<string, number>();
-  const starters: readonly (readonly [string, () => Promise<Starting>])[] = [
-    ['service', () => spawnService(environment, { name: 'start' })],
-    ['bare', () => spawnBare(context)],
-  ];
-  const variants = starters.map(([name, spawn]): Variant => {
+    const idle = new Map<string, number>();
+    const starters: readonly (readonly [string, () => Promise<Starting>])[] = [
+      ['service', () => spawnService(environment, { name: 'start' })],
+      ['bare', () => spawnBare(context)],
+    ];
+    const variants = starters.map(([name, spawn]): Variant => {
+      return {
+        name,
+        run: async (round) => {
+          const start = performance.now();
+          const { child, port } = await spawn();
+          await eventually('ready', () => isReady(port), 60_000, EVERY_MS).catch((error: Error) => {
+            throw new Error(`${error.message}\n${lastWords(child.log)}`);
+          });
+          const seconds = (performance.now() - start) / 1000;
+          if (round === options.rounds - 1) {
+            await sleep(IDLE_MS);
+            idle.set(name, residentMiB(child.pid));
+          }
+          await child.stop();
+          expectEqual(
+            `${name}: ended on SIGTERM`,
+            /^(exit code 0|exit code 143|signal SIGTERM)$/.test(child.exited() ?? ''),
+            true,
+          );
+          return { units: 1, seconds };
+        },
+      };
+    });
+    const samples = await alternate(variants, options.rounds, context.progress);
     return {
-      name,
-      run: async (round) => {
-        const start = performance.now();
-        const { child, port } = await spawn();
-        await eventually('ready', () => isReady(port), 60_000, EVERY_MS).catch((error: Error) => {
-          throw new Error(`${error.message}\n${lastWords(child.log)}`);
-        });
-        const seconds = (performance.now() - start) / 1000;
-        if (round === options.rounds - 1) {
-          await sleep(IDLE_MS);
-          idle.set(name, residentMiB(child.pid));
-        }
-        await child.stop();
-        expectEqual(
-          `${name}: ended on SIGTERM`,
-          /^(exit code 0|exit code 143|signal SIGTERM)$/.test(child.exited() ?? ''),
-          true,
-        );
-        return { units: 1, seconds };
-      },
+      comparisons: [
+        compare(samples, {
+          label: 'compared with a bare Fastify and pg process',
+          subject: 'service',
+          reference: 'bare',
+          goal: { atMost: 3 },
+        }),
+      ],
+      notes: [
+        `memory after ${IDLE_MS / 1000} s idle: service ${idle.get('service')} MiB, bare ${idle.get('bare')} MiB resident`,
+      ],
     };
-  });
-  const samples = await alternate(variants, options.rounds, context.progress);
-  return {
-    comparisons: [
-      compare(samples, {
-        label: 'compared with a bare Fastify and pg process',
-        subject: 'service',
-        reference: 'bare',
-        goal: { atMost: 3 },
-      }),
-    ],
-    notes: [
-      `memory after ${IDLE_MS / 1000} s idle: service ${idle.get('service')} MiB, bare ${idle.get('bare')} MiB resident`,
-    ],
-  };
-}
+  },
+);
 
 async function spawnBare({ environment }: RowContext): Promise<Starting> {
   const port = await freePort();

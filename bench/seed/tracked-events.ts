@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 
-/** Users that events are spread over. */
 const USERS = 20_000;
 const MONTHS_KEPT = 25;
 const MONTH_MS = 30 * 86_400_000;
 
-/** The body of a batch of new events of many users, as a shop's server would send them: about 340 bytes each. */
+/** The body of a batch of new events of many users, about 340 bytes each. */
 export function eventBatch(items: number): string {
   const from = Date.now() - MONTH_MS;
   const events = Array.from({ length: items }, (_, i) => ({
@@ -27,13 +26,8 @@ export function eventBatch(items: number): string {
   return JSON.stringify({ events });
 }
 
-/** Earlier events of the merchant, like those that batches become, spread evenly over the months that are kept. */
-export async function seedEvents(
-  pool: pg.Pool,
-  table: string,
-  merchantId: string,
-  count: number,
-): Promise<void> {
+/** Earlier events of the merchant, spread evenly over the retained months. */
+export async function seedEvents(pool: pg.Pool, table: string, merchantId: string, count: number) {
   await pool.query(
     `insert into ${table}
        (merchant_id, event_id, received_at, user_external_id, event_name, event_datetime, device_id, payload)
@@ -48,7 +42,7 @@ export async function seedEvents(
   await pool.query('vacuum analyze');
 }
 
-/** Puts bodies where the API puts accepted batches, all in one commit. */
+/** Stores bodies as accepted batches, all in one commit. */
 export async function acceptAll(
   client: pg.ClientBase,
   table: string,

@@ -4,12 +4,12 @@ import { ready } from './children.js';
 import type { BenchEnvironment } from './environment.js';
 import type { Credentials } from './sign.js';
 
-/** Connections of every pool that is compared with the service's: its own default. */
+/** The size of every compared pool, which is the service's default. */
 const POOL_SIZE = 16;
 
 interface BareOptions {
   readonly database?: string;
-  /** Whose requests it accepts. */
+  /** The accepted caller. */
   readonly who?: Credentials;
   readonly env?: Readonly<Record<string, string>>;
   readonly readyPath?: string;

@@ -5,11 +5,10 @@ import { stopProcess, until } from '../../sandbox/processes.js';
 
 interface ChildOptions {
   readonly name: string;
-  /** `node` by default. */
   readonly command?: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Folder of its log, created when missing. */
+  /** The folder of its log, created when missing. */
   readonly dir: string;
 }
 
@@ -65,16 +64,14 @@ export class Children {
   }
 }
 
-/** Waits until the URL returns 200; the child's last words go into the error when it ends or takes too long. */
+/** Waits until the URL returns 200. The error has the child's last output when it ends or takes too long. */
 export async function ready(child: Child, url: string, timeoutMs = 180_000): Promise<void> {
   const came = await until(async () => child.exited() !== null || (await responds(url)), timeoutMs);
   if (came && child.exited() === null) return;
   throw new Error(`${url} did not come up (${child.exited() ?? 'no response'}):\n${lastWords(child.log)}`);
 }
 
-export function lastWords(log: string): string {
-  return readFileSync(log, 'utf8').slice(-3000);
-}
+export const lastWords = (log: string): string => readFileSync(log, 'utf8').slice(-3000);
 
 async function responds(url: string): Promise<boolean> {
   try {

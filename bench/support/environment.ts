@@ -19,8 +19,8 @@ export interface Chain {
 const CHAIN_ID = 31337;
 
 /**
- * What a run needs: its own folder, its own PostgreSQL (durable, as in production) and the processes
- * it started. {@link BenchEnvironment.close} ends them all and removes the folder.
+ * The servers of a run: its own folder, its own PostgreSQL (durable, as in production) and the processes it started.
+ * {@link BenchEnvironment.close} ends them all and removes the folder.
  */
 export class BenchEnvironment {
   readonly children = new Children();
@@ -39,7 +39,7 @@ export class BenchEnvironment {
     settings: Readonly<Record<string, string>> = {},
     start: (options: PostgresOptions) => Promise<RunningPostgres> = startPostgres,
   ): Promise<BenchEnvironment> {
-    // Inside the folder of a test run, whose end kills the processes in there, also after a test that timed out.
+    // Inside the folder of a test run, whose end kills its processes, also after a timeout.
     const dir = mkdtempSync(join(process.env['DISBURSE_TEST_RUN'] ?? tmpdir(), 'disburse-bench-'));
     // PostgreSQL may run as another user, who has to pass through.
     chmodSync(dir, 0o711);
@@ -54,22 +54,20 @@ export class BenchEnvironment {
     return new BenchEnvironment(dir, options, await start(options));
   }
 
-  /** The process of the PostgreSQL server. */
   get postmaster(): number {
     return this.postgres.pid;
   }
 
-  /** Starts the server again that was killed, on its data and its port. */
+  /** Restarts a killed server on its data and its port. */
   async restartPostgres(): Promise<void> {
     const { port } = this.postgres;
     // Backends of the killed server hold its port until they end.
     await until(() => isFree(port), 30_000);
     this.postgres = await startPostgres({ ...this.options, port });
-    // The URLs that processes have are of the former port.
+    // Processes have URLs with the former port.
     if (this.postgres.port !== port) throw new Error(`another program uses port ${port} of PostgreSQL`);
   }
 
-  /** Folder with the data of the PostgreSQL server. */
   get postgresData(): string {
     return join(this.options.dir, 'data');
   }
@@ -89,13 +87,13 @@ export class BenchEnvironment {
     this.postgres = await startPostgres(this.options);
   }
 
-  /** URL of the database of that name, created when missing. */
+  /** Returns the URL of the database, which is created when missing. */
   async database(name: string): Promise<string> {
     await ensureDatabase(this.postgres, name);
     return this.postgres.url(name);
   }
 
-  /** A new database with the contents of another, whose connections are closed: pools open new ones. */
+  /** Creates a database with the contents of another, whose connections are closed; pools reconnect. */
   async copyDatabase(from: string, to: string): Promise<void> {
     await this.maintain(
       `select pg_terminate_backend(pid, 60000) from pg_stat_activity where datname = '${from}'`,
@@ -107,7 +105,7 @@ export class BenchEnvironment {
     await this.maintain(`drop database ${name} with (force)`);
   }
 
-  /** Writes out what is dirty, so that one variant does not pay for the writes of the one before. */
+  /** Writes out dirty pages, so that one variant does not pay for the writes of the one before. */
   async checkpoint(): Promise<void> {
     await this.maintain('checkpoint');
   }
@@ -128,7 +126,7 @@ export class BenchEnvironment {
     return this.deployed;
   }
 
-  /** A folder for one process: its log, its files. */
+  /** The folder of one process for its log and files. */
   folder(name: string): string {
     return join(this.dir, name);
   }

@@ -4,15 +4,15 @@ import type { SignedRequest } from './sign.js';
 interface LoadResult {
   /** From the first request sent to the last response. */
   readonly seconds: number;
-  /** How many responses had each status. */
+  /** The number of responses by status. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** Connections lost, time-outs and requests sent again: 0 or the run says nothing. */
+  /** Lost connections, timeouts and repeated requests: the run is valid with 0 alone. */
   readonly troubles: number;
 }
 
 /**
- * Sends each request once over `connections` keep-alive connections, the next one when the last was done.
- * The requests are turned into bytes before the clock starts. `requests` is a multiple of `connections`.
+ * Sends each request once over `connections` keep-alive connections, one at a time on each. The requests are serialized
+ * before the clock starts. `requests` is a multiple of `connections`.
  */
 export async function load(
   baseUrl: string,

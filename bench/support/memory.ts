@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** Resident memory of a process in MiB. */
 export function residentMiB(pid: number): number {
   try {
     const kib = /^VmRSS:\s+([0-9]+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
@@ -13,7 +12,7 @@ export function residentMiB(pid: number): number {
   }
 }
 
-/** The most resident memory that a process has had so far, in MiB; 0 once it is gone. On Linux alone. */
+/** The peak resident memory of a process in MiB; 0 once it has ended. Linux only. */
 export function peakMiB(pid: number): number {
   try {
     const kib = /^VmHWM:\s+([0-9]+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));

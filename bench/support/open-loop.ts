@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SignedRequest } from './sign.js';
 
-/** One response. Its seconds count from when the request was due, and not from when it could be sent. */
+/** One response. Its seconds count from the due time of the request. */
 export interface Timed {
   readonly status: number;
   readonly seconds: number;
@@ -11,7 +11,7 @@ export interface Timed {
 interface OpenLoop {
   /** Requests per second. */
   readonly rate: number;
-  /** The most connections: what is due while all of them wait for a response is sent later, and its wait counts. */
+  /** The maximum of connections. Due requests beyond it are sent later, and their wait counts. */
   readonly connections: number;
 }
 
@@ -20,8 +20,8 @@ const HEAD_END = '\r\n\r\n';
 const QUANTILES = [0.5, 0.9, 0.99, 0.999] as const;
 
 /**
- * Sends each request when it is due, at a fixed rate, whether the service keeps up or not: latency includes what a closed
- * loop leaves out (coordinated omission). Throws when a connection breaks.
+ * Sends requests at a fixed rate, whether the service keeps up or not: the latency includes coordinated omission.
+ * Throws when a connection breaks.
  */
 export async function openLoop(
   baseUrl: string,
@@ -62,13 +62,13 @@ export async function openLoop(
   }
 }
 
-/** Seconds that this share of the responses took at most. */
+/** The quantile `q` of the responses' seconds. */
 export function quantile(responses: readonly Timed[], q: number): number {
   const sorted = responses.map(({ seconds }) => seconds).sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? 0;
 }
 
-/** How many there are, and what they took. */
+/** The number of responses and their quantiles. */
 export function millis(what: string, responses: readonly Timed[]): string {
   const times = QUANTILES.map((q) => `p${q * 100} ${(quantile(responses, q) * 1000).toFixed(1)}`);
   return `${responses.length} ${what}${responses.length === 0 ? '' : `, ms ${times.join(', ')}`}`;

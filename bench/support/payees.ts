@@ -4,7 +4,7 @@ import type { Service } from './service.js';
 
 type Payee = Awaited<ReturnType<typeof createPayee>>;
 
-/** So many active users of the service's first merchant. */
+/** Creates active users of the service's first merchant. */
 export function createPayees(
   { baseUrl, merchant }: Pick<Service, 'baseUrl' | 'merchant'>,
   count: number,

@@ -6,9 +6,8 @@ import type { BenchEnvironment } from './environment.js';
 import { peakMiB } from './memory.js';
 
 interface Ended {
-  /** The last line that it printed. */
   readonly printed: string;
-  /** The most resident memory it had. */
+  /** The peak of its resident memory. */
   readonly peakMiB: number;
   readonly seconds: number;
 }

@@ -6,7 +6,7 @@ import type { Service } from './service.js';
 import { signed, type Credentials, type SignedRequest } from './sign.js';
 
 export const REPORT_PATH = '/merchants/v1/payouts/report';
-/** The one amount that all reports have, and its minor units. */
+/** The amount of all reports, and its minor units. */
 const AMOUNT = '1.25';
 export const AMOUNT_MINOR = 1_250_000n;
 
@@ -23,7 +23,7 @@ export function reportTo(who: Credentials, userId: string, path = REPORT_PATH): 
   return signed(who, 'POST', path, body, { 'idempotency-key': `"${randomUUID()}"` });
 }
 
-/** Reports of a closed loop, and how long they took. */
+/** Sends reports in a closed loop and returns their rate. */
 export async function capacityOf(
   { options: { connections, reports } }: RowContext,
   { baseUrl, merchant }: Service,

@@ -14,7 +14,7 @@ export interface Service {
   readonly child: Child;
   readonly merchant: Credentials;
   readonly secondMerchant: Credentials;
-  /** Keys of the first merchant for the exchange. */
+  /** Exchange keys of the first merchant. */
   readonly exchange: SandboxFile['exchange'];
 }
 
@@ -29,7 +29,7 @@ export interface ServiceOptions {
   readonly wrap?: (argv: readonly string[]) => { readonly command: string; readonly args: readonly string[] };
 }
 
-/** A service process that was started and may not be ready. */
+/** A started service process, which may not be ready. */
 export interface SpawnedService {
   readonly child: Child;
   readonly dir: string;
@@ -41,7 +41,7 @@ export interface SpawnedService {
   readonly readyUrl: string;
 }
 
-/** The service as it is deployed (`node dist/main.js`, all roles), on a database of the bench's PostgreSQL. */
+/** The service as deployed (`node dist/main.js`, all roles), on a database of the bench's PostgreSQL. */
 export async function startService(host: BenchEnvironment, options: ServiceOptions): Promise<Service> {
   const { child, port, dir, readyUrl } = await spawnService(host, options);
   await ready(child, readyUrl);
@@ -58,7 +58,7 @@ export async function startService(host: BenchEnvironment, options: ServiceOptio
   };
 }
 
-/** What operators' programs need to work on the service of that name, and of that database. */
+/** The environment of operators' programs for the service of that name and database. */
 export async function operatorEnv(
   host: BenchEnvironment,
   name: string,
@@ -68,7 +68,7 @@ export async function operatorEnv(
   return { DATABASE_URL: await host.database(name), MASTER_KEY };
 }
 
-/** Starts the process and does not wait for it. */
+/** Starts the process without waiting for it. */
 export async function spawnService(host: BenchEnvironment, options: ServiceOptions): Promise<SpawnedService> {
   const { name, database = name, env = {}, main = MAIN, wrap } = options;
   if (!existsSync(main)) throw new Error(`${main} is missing: run npm run build`);

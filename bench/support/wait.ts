@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Polls every `everyMs` until it is true. Throws when it takes longer than `timeoutMs`. */
+/** Polls every `everyMs` until it is true. Throws after `timeoutMs`. */
 export async function eventually(
   what: string,
   condition: () => Promise<boolean>,

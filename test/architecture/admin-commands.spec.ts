@@ -10,7 +10,7 @@ import { parse } from '../../packages/cli/src/admin/program.mjs';
 const ROOT = new URL('../../', import.meta.url);
 const FOLDERS = ['docs', 'deploy', 'src', 'sandbox', 'scripts', 'packages', 'widgets'];
 const FILES = /\.(md|ts|mjs|yaml|tpl|txt)$/;
-/** What was built or installed, and the program with its own examples. */
+/** Built and installed files, and the program with its own examples. */
 const NOT_SOURCES = /node_modules|\.vitepress|\/(dist|generated)\/|^packages\/cli\/src\/admin\//;
 
 /** `npm run admin -- ...` and `disburse admin ...` in a text, each up to its end or the comment behind it. */
@@ -20,7 +20,7 @@ function commandsIn(text: string): readonly string[] {
   );
 }
 
-/** The words as a shell splits them. Those without options name a command only: its arguments are left out. */
+/** Splits words as a shell does. A name without options is a command without its arguments. */
 function problemOf(command: string): string | null {
   const words = command.match(/(?:"[^"]*"|\S)+/g) ?? [];
   if (/^<|^\$\{|^\.\.\.|^\S*'|^--help/.test(command)) return null;
@@ -33,7 +33,7 @@ function problemOf(command: string): string | null {
   }
 }
 
-/** `audit -- ...` and the like, with `npm run` or without it, as `[program, words]`; a usage is read without its brackets. */
+/** `audit -- ...` and the like, with `npm run` or without it, as `[program, words]`; a usage loses its brackets. */
 function programCommandsIn(text: string): readonly (readonly [name: string, words: string])[] {
   const command = new RegExp(
     `\\b(${programNames().join('|')}) -- ([^\`'\\n#)|;\\\\]+?)(?= > |[\`'\\n#)|;\\\\]|$)`,
@@ -52,7 +52,7 @@ async function problemOfProgram([name, words]: readonly [string, string]): Promi
   return why === null ? null : `${name} -- ${words}: ${why}`;
 }
 
-/** Arguments behind a name without options are the sentence that the command is in. */
+/** Arguments after a name without options belong to the sentence. */
 function faultOf(command: Command, args: readonly string[], isWhole: boolean): string | null {
   const known = command.exitOverride().configureOutput({ writeErr: () => undefined });
   const { operands, unknown } = known.parseOptions([...args]);

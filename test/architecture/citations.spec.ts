@@ -2,7 +2,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 
-/** Texts by path, from the root of the repository. */
 type Texts = ReadonlyMap<string, string>;
 
 const FOLDERS = ['src', 'sandbox', 'test', 'bench', 'scripts', 'examples', 'docs', 'widgets', 'packages'];
@@ -51,7 +50,7 @@ const holds = (all: Texts, [file, name]: [string, string]): boolean =>
 const citedDecisions = (text: string): number[] =>
   matches(flat(text), /\b(?:ADRs? ?\[?|adr\/)(\d{1,4})\b/g).map(Number);
 
-/** Mentions of documents that are not here, or of their sections. RFCs are everybody's. */
+/** Mentions of missing documents or sections, except RFCs. */
 const strayCitations = (text: string, all: Texts): string[] => [
   ...matches(flat(text), /(\b(?:merchant|exchange)-api\b|§ ?\d|(?<!RFC \d+ )\bsections? \d[\d.]*)/g),
   ...matches(text, /\b([\w-]+\.md)\b(?!\.\w)/g).filter(
@@ -98,9 +97,7 @@ describe('docs/contract.md', () => {
     expect(unknown).toEqual([]);
   });
 
-  it('names the tests of its rules', () => {
-    expect(citedTests(contract).length).toBeGreaterThan(150);
-  });
+  it('names the tests of its rules', () => expect(citedTests(contract).length).toBeGreaterThan(150));
 });
 
 describe('citations', () => {

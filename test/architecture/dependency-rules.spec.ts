@@ -16,7 +16,7 @@ import extractTSConfig from 'dependency-cruiser/config-utl/extract-ts-config';
 
 const root = resolve('.');
 
-/** One planted violation per rule: the smallest tree that breaks it. A rule without one fails the last test. */
+/** The smallest tree that breaks each rule. A rule without one fails the last test. */
 const planted: Record<string, Record<string, string>> = {
   'kernel-imports-nothing': {
     'src/kernel/bad.ts': "import { port } from '../platform/event-store/port.js';\nexport const x = port;",
@@ -107,7 +107,7 @@ const FOLDERS = '.dependency-cruiser.folders.mjs';
 const OF_FOLDERS = ['contexts-meet-one-way'];
 const CONFIGS = ['.dependency-cruiser.mjs', FOLDERS];
 
-/** The names of the rules that the tree in this folder breaks. */
+/** Names of the rules that the tree in this folder breaks. */
 async function brokenRules(folder: string, config: string): Promise<string[]> {
   const before = process.cwd();
   process.chdir(folder);

@@ -41,7 +41,7 @@ const BLOCK = /^`((?:src|test|docs)\/[^`]+)`(, one more (?:line|section))?\n\n``
 const CEILINGS =
   /^`test\/architecture\/ceilings\.json`[^\n]*\n\n```json\n(.*?)```\n\nThe totals rise too: (.*?)\. /ms;
 
-/** What tsc says of these files; of the others it says what it says of the tree that is copied. */
+/** The type errors of these files, beyond those of the copied tree. */
 function typeErrors(folder: string, files: readonly string[]): string[] {
   const { config } = ts.readConfigFile(join(folder, 'tsconfig.build.json'), (name) => ts.sys.readFile(name));
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, folder);
@@ -51,7 +51,7 @@ function typeErrors(folder: string, files: readonly string[]): string[] {
     .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '));
 }
 
-/** docs/extending.md, followed to the letter on a copy of the tree. */
+/** Follows docs/extending.md to the letter on a copy of the tree. */
 describe('docs/extending.md', () => {
   const db = onTestDatabase({ poolSize: 1 });
   let copy = '';
@@ -69,7 +69,7 @@ describe('docs/extending.md', () => {
     copy = specFolder('extending');
     for (const name of COPIED) cpSync(join(ROOT, name), join(copy, name), { recursive: true });
     for (const folder of ['node_modules', 'widgets', 'packages']) mkdirSync(join(copy, folder));
-    // Caches in there are left alone.
+    // Leaves caches in there alone.
     for (const name of readdirSync(join(ROOT, 'node_modules')).filter((each) => !each.startsWith('.')))
       symlinkSync(join(ROOT, 'node_modules', name), join(copy, 'node_modules', name));
     document = readFileSync(join(ROOT, 'docs', 'extending.md'), 'utf8');
@@ -150,7 +150,7 @@ describe('docs/extending.md', () => {
     const code = written.filter((path) => path.endsWith('.ts')).map((path) => join(copy, path));
     expect(typeErrors(copy, code)).toEqual([]);
     const rules = "import base from './.dependency-cruiser.mjs';\n";
-    // Packages are where the copy shows them.
+    // The copy resolves packages by their links.
     const linked = 'export default { ...base, options: { ...base.options, preserveSymlinks: true } };\n';
     writeFileSync(join(copy, 'rules.mjs'), rules + linked);
     tool('dependency-cruiser/bin/dependency-cruise.mjs', 'src/contexts', '--config', 'rules.mjs');
@@ -179,7 +179,7 @@ describe('docs/extending.md', () => {
         DATABASE_URL: db.url,
         MASTER_KEY: randomBytes(32).toString('hex'),
         PUBLIC_URL: baseUrl,
-        // No node is there: payouts would wait.
+        // Without a node payouts would wait.
         CHAIN_RPC_URL: 'http://127.0.0.1:9',
         USDC_ADDRESS: `0x${'1'.repeat(40)}`,
         PORT: String(port),

@@ -12,7 +12,7 @@ const FILES = readdirSync('.', { withFileTypes: true })
       : [entry.name],
   );
 
-/** Whether .dockerignore leaves the file out: the last line that fits it, or a folder above it, decides. */
+/** The last line of .dockerignore that matches the file or a folder above it decides. */
 function isIgnored(file: string, lines: string): boolean {
   const rules = lines.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   const last = rules.findLast((rule) => patternOf(rule.replace(/^!/, '')).test(file));
@@ -28,7 +28,7 @@ function patternOf(glob: string): RegExp {
   return new RegExp(`^${text.join('')}(?:/|$)`);
 }
 
-/** What the Dockerfile copies and the build context does not have. */
+/** Files that the Dockerfile copies and the build context lacks. */
 function missing(dockerfile: string, ignored: string): string[] {
   const context = FILES.filter((file) => !isIgnored(file, ignored));
   const copied = [...dockerfile.matchAll(/^(?:COPY|ADD) (?!--from)(.*)$/gm)].flatMap(([, paths]) =>

@@ -8,7 +8,7 @@ import { OPERATIONS } from '../../src/platform/operations/operation.js';
 import { loadProgram, programNames } from '../../src/cli.js';
 import { isProgram, sources, type Source } from './ratchet/sources.js';
 
-/** Commands of programs that change nothing. Every other one requests operations, with `--reason`. */
+/** Commands of programs without changes. Every other one requests operations, with `--reason`. */
 const READING = [
   'audit balance',
   'audit explain',
@@ -22,7 +22,7 @@ const READING = [
   'events copy',
   'exchange recheck',
   'keys status',
-  // What a boot does too.
+  // A boot does it too.
   'migrate',
   'operator passkeys',
 ];
@@ -94,13 +94,12 @@ it('a role that may decide on an operation which gives scopes has every scope', 
   expect(partial).toEqual([]);
 });
 
-/** What writes directly, in place of requesting an operation. */
+/** Direct writes in place of requested operations. */
 const WRITES =
   /\bCommandBus\b|\bcommandBus\b|\.execute\(|\.commit\(|\b(?:insert into|delete from|update \w+\.\w+ set)\b/;
 
-function isOfOperators({ path, text }: Source): boolean {
-  return /\/cli\/|^src\/platform\/cli\//.test(path) || text.includes('AdminController(');
-}
+const isOfOperators = ({ path, text }: Source): boolean =>
+  /\/cli\/|^src\/platform\/cli\//.test(path) || text.includes('AdminController(');
 
 function writing(files: readonly Source[]): readonly string[] {
   return files
@@ -110,8 +109,7 @@ function writing(files: readonly Source[]): readonly string[] {
 }
 
 it('no program and no controller of the admin API writes outside an operation', () => {
-  const files = sources();
-  expect(writing(files)).toEqual([]);
+  expect(writing(sources())).toEqual([]);
   const planted = [
     { path: 'src/contexts/users/cli/drop.ts', text: 'await bus.execute(new DropUser(id));' },
     {
@@ -120,10 +118,10 @@ it('no program and no controller of the admin API writes outside an operation', 
     },
     { path: 'src/platform/cli/drop.ts', text: "query('delete from users.users')" },
   ];
-  expect(writing([...files, ...planted])).toEqual(planted.map(({ path }) => path));
+  expect(writing([...sources(), ...planted])).toEqual(planted.map(({ path }) => path));
 });
 
-/** Routes of the admin API that write, and whose body has no reason. */
+/** Writing routes of the admin API whose body has no reason. */
 function withoutBody(files: readonly Source[]): readonly string[] {
   const bodies = new Set(['WriteBody', 'DecisionBody']);
   for (let size = 0; size < bodies.size;) {
@@ -149,10 +147,9 @@ function withoutBody(files: readonly Source[]): readonly string[] {
 }
 
 it('every write of the admin API has a reason in its body', () => {
-  const files = sources();
-  expect(withoutBody(files)).toEqual([]);
+  expect(withoutBody(sources())).toEqual([]);
   const text =
     "@AdminController('drop')\nclass A {\n  @Post(':id/drop')\n  drop(@ValidBody() body: Anything) {}\n}";
   const planted = { path: 'src/drop.controller.ts', text };
-  expect(withoutBody([...files, planted])).toEqual(["src/drop.controller.ts @Post(':id/drop')"]);
+  expect(withoutBody([...sources(), planted])).toEqual(["src/drop.controller.ts @Post(':id/drop')"]);
 });

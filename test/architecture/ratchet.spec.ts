@@ -10,7 +10,7 @@ import { programOf, Way } from './ratchet/way.js';
 import { countWords } from './ratchet/words.js';
 
 const CEILINGS = 'test/architecture/ceilings.json';
-/** Quotes what it forbids. */
+/** These files quote banned words. */
 const THIS = /^test\/architecture\/ratchet/;
 
 const MONEY_HANDLERS = ['ReportPayoutHandler', 'CreateOrderHandler'];

@@ -7,9 +7,9 @@ import { SubscriptionRunner } from '../../src/platform/projections/subscription-
 import { endSharedApp, onTestApp } from '../support/app.js';
 import { createUser, report } from '../support/payouts/payout-calls.js';
 
-/** The files of src through which a report runs: 34, and on a busy machine those that write the request log. */
+/** The files of src on the path of one report: 34, and on a busy machine the writers of the request log. */
 const MAX_FILES = 38;
-/** On a busy machine timers of the process fire during one report or another; during each of so many, only its own files run. */
+/** On a busy machine timers fire during some reports, so that one report with its own files alone is enough. */
 const TRIES = 20;
 
 // The background work of this service is stopped, and no other service may run in the process.
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => session.disconnect());
 
-/** Files of src in which a function was called since the last time. */
+/** Files of src with a function that was called since the last call of this. */
 async function calledFiles(): Promise<string[]> {
   const { result } = await session.post('Profiler.takePreciseCoverage');
   return result

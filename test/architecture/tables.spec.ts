@@ -12,7 +12,7 @@ const TABLE = new RegExp(
   'g',
 );
 
-/** The tables of other contexts that the text of a file of `context` names. */
+/** Tables of other contexts in the text of a file of `context`. */
 function strangeTables(context: string, text: string): string[] {
   return [...text.matchAll(TABLE)].flatMap(([, schema, name]) =>
     schema === context ? [] : [`${schema}.${name}`],

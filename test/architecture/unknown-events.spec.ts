@@ -11,7 +11,7 @@ import {
   type WebhookEndpointEvent,
 } from '../../src/contexts/webhooks/domain/webhook-endpoints.js';
 
-/** As a newer version may have stored it: this one knows neither its name nor its data. */
+/** An event of a newer version, whose name and data are unknown. */
 const unknown = { type: 'something.of_a_newer_version.v9', data: { user_id: 'u', endpoint_id: 'e' } };
 
 const registered = {

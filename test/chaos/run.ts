@@ -67,7 +67,7 @@ const SUITES = {
   'slow-readers': { suite: slowReaders, count: 1, of: 'rounds over all attacks' },
 } satisfies Readonly<Record<string, UsualRun>>;
 
-/** What merchants and operators rely on, and each suite holds. */
+/** The promise that each suite verifies. */
 const PROMISES: Readonly<Record<keyof typeof SUITES, string>> = {
   failpoints: 'a request that a crash interrupted is repeated under its key and runs once (contract.md 4.3)',
   'kill-app':
@@ -112,7 +112,7 @@ const PROMISES: Readonly<Record<keyof typeof SUITES, string>> = {
   'slow-readers': 'no client delays others or exhausts the memory of the process (limits.md)',
 };
 
-/** Options of a few suites, each with its values; the first is the default of `--queue`. */
+/** The options of single suites with their values. The first value of `--queue` is its default. */
 const CHOICES = {
   queue: ['postgres', 'redis'],
   kill: EVENT_VICTIMS,
@@ -121,8 +121,8 @@ const CHOICES = {
 } as const;
 
 /**
- * `npm run chaos -- <suite> [--count N]`: 0 when every fact held, 1 when one was broken, 2 for a wrong call. Without
- * arguments each suite with its promise.
+ * `npm run chaos -- <suite> [--count N]`. Exit code 0 when every fact held, 1 when one was broken, 2 for a wrong call.
+ * Without arguments it lists the suites with their promises.
  */
 async function main(): Promise<number> {
   const names = ['count', 'from', ...Object.keys(CHOICES), ...SIZES];
@@ -155,7 +155,6 @@ async function main(): Promise<number> {
   const began = performance.now();
   say(`${name}: ${count} ${of}`);
   try {
-    // The values of the command line are texts.
     await suite({ ...values, count, verdict, say, sizes });
   } catch (error) {
     verdict.expect(false, 'the suite ends', (error as Error).stack ?? String(error));

@@ -4,7 +4,7 @@ import { followLog } from '../../src/platform/event-store/log-pages.js';
 import type { EventStore, RecordedEvent, StreamAppend } from '../../src/platform/event-store/port.js';
 import { append, freshStream, isAscending, someEvent, take, type Subject } from './support.js';
 
-/** The one ordered stream of everything, also under many writers, in one process and in several. */
+/** The ordered stream of all events, also under many writers, in one process and in several. */
 export function describeReading(subject: Subject): void {
   describe('under concurrency', () => {
     it('lets exactly one of 64 writers win each revision', async () => {
@@ -147,7 +147,6 @@ export function describeReading(subject: Subject): void {
       const [first, second] = await Promise.all([subject.store.identity(), other.identity()]);
       expect(isUuid(first)).toBe(true);
       expect(second).toBe(first);
-      // Nothing that happened: no reader meets it.
       expect(await subject.store.head()).toBe(head);
     });
   });

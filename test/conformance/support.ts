@@ -9,9 +9,8 @@ import {
   type StreamAppend,
 } from '../../src/platform/event-store/port.js';
 
-/** The store under test: one instance for most points, more of them as other processes would have them. */
+/** The store under test: one instance for most points, and further ones as other processes. */
 export interface Subject {
-  /** There once the suite has begun. */
   readonly store: EventStore;
   open(): EventStore;
 }
@@ -25,14 +24,12 @@ export async function append(
   return store.commit({ appends: [{ stream, events, expected }] });
 }
 
-export function freshStream(): string {
-  return `conformance-${newId()}`;
-}
+export const freshStream = (): string => `conformance-${newId()}`;
 
 export function someEvent(data: NewEvent['data'] = {}): NewEvent {
   return {
     id: newId(),
-    // One that every version knows: a service that reads the same log does not stop at it.
+    // A type that every version knows, so that a service on the same log does not halt.
     type: 'claim.owner_abandoned.v1',
     data,
     metadata: { request_id: deriveId('request') },
@@ -43,15 +40,13 @@ export function plain({ id, type, data, metadata, stream, revision }: RecordedEv
   return { id, type, data, metadata, stream, revision };
 }
 
-export function positionOf(result: CommitResult): string | null {
-  return result.outcome === 'committed' ? result.position : null;
-}
+export const positionOf = (result: CommitResult): string | null =>
+  result.outcome === 'committed' ? result.position : null;
 
-export function isAscending(positions: readonly string[]): boolean {
-  return positions.every((position, n) => n === 0 || comparePositions(positions[n - 1]!, position) < 0);
-}
+export const isAscending = (positions: readonly string[]): boolean =>
+  positions.every((position, n) => n === 0 || comparePositions(positions[n - 1]!, position) < 0);
 
-/** The first `count` events of a stream that a follower of the log reads. */
+/** The first `count` events of a new subscription to a stream. */
 export async function take(
   store: EventStore,
   after: string | null,

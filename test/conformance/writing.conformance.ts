@@ -9,7 +9,10 @@ import {
 } from '../../src/platform/event-store/port.js';
 import { append, freshStream, plain, positionOf, someEvent, type Subject } from './support.js';
 
-/** What is written is read back, and what is expected is checked; responses of idempotent requests ride with the events. */
+/**
+ * Writes are read back, expected revisions are checked, and responses of idempotent requests are stored with the
+ * events.
+ */
 export function describeWriting(subject: Subject): void {
   describe('appending', () => {
     it('gives events back as they went in, in order', async () => {

@@ -35,7 +35,7 @@ const { publicKey, privateKey } = newKeyPair();
 const pem = toPem({ public_key: publicKey.toString('base64') });
 const other = toPem({ public_key: newKeyPair().publicKey.toString('base64') });
 
-/** A log of payouts that were reported and, after all reports, received; and the proof of each under one head. */
+/** Proofs under one head of payouts that were reported and then received. */
 function proofs(): readonly PayoutProof[] {
   const ids = Array.from({ length: PAYOUTS }, () => randomUUID());
   const leaves = [0, 1].flatMap((revision) =>
@@ -81,7 +81,7 @@ function proofs(): readonly PayoutProof[] {
 
 type Place = readonly (string | number)[];
 
-/** Every value in a document that holds no other. */
+/** The place of every value in a document that holds no other. */
 function placesOf(value: unknown, at: Place = []): readonly Place[] {
   if (typeof value !== 'object' || value === null) return [at];
   return Object.entries(value).flatMap(([name, each]) =>
@@ -89,7 +89,7 @@ function placesOf(value: unknown, at: Place = []): readonly Place[] {
   );
 }
 
-/** A copy in which one value is another one, or gone. Which and how follows from `seed`. */
+/** A copy with one value changed or removed, chosen by `seed`. */
 function broken(proof: PayoutProof, seed: number): PayoutProof {
   const copy = structuredClone(proof) as unknown as Record<string, unknown>;
   const places = placesOf(copy);
@@ -193,7 +193,7 @@ describe('the verifier of proofs', () => {
     const accepted = all.flatMap((proof, seed) => (refuses(broken(proof, seed)) ? [] : [seed]));
     expect(accepted).toEqual([]);
     expect(all.every((proof) => refuses(proof, other))).toBe(true);
-    // Of one payout under the id of another, and under a path of another.
+    // The proof of one payout under the id of another, and under a path of another.
     const [one, two] = all as [PayoutProof, PayoutProof];
     expect(refuses({ ...one, payout_id: two.payout_id })).toBe(true);
     expect(refuses({ ...one, events: two.events })).toBe(true);

@@ -19,7 +19,7 @@ import { validItem } from '../support/tracking/event-batches.js';
 
 const ITEM_MEMBERS = ['event_name', 'payload', 'event_datetime', 'event_id', 'user_external_id', 'device_id'];
 
-/** Values that some rule likes, and that others do not. */
+/** Values that some rules accept and others refuse. */
 const value = fc.oneof(
   fc.constantFrom<unknown>(undefined, null, '', ' ', 'USDC', 'enabled', 'payout.received', '12.50', '10001'),
   fc.constantFrom<unknown>(
@@ -45,7 +45,7 @@ const value = fc.oneof(
   fc.jsonValue(),
 );
 
-/** What parsers of JSON let through, and code that trusts the names of members trips over. */
+/** Values that JSON parsers accept and that break code which trusts names of members. */
 const hostile = fc.oneof(
   fc
     .constantFrom<unknown>('constructor', 'prototype', 'toString', 'then', 'length', '100000000')
@@ -63,7 +63,7 @@ function bodiesOf(dto: Dto): fc.Arbitrary<object> {
   return fc.record({ ...members, unknown: any, constructor: any }, { requiredKeys: [] });
 }
 
-/** Nearly valid batches: each rule is met now and then. */
+/** Nearly valid batches, which meet each rule now and then. */
 const batch = fc.record({
   events: fc.array(
     fc
@@ -84,7 +84,7 @@ const batch = fc.record({
 
 const pipe = new BodyPipe(false);
 
-/** The names of the members that ValidationPipe finds at fault; null for a valid body. */
+/** The names of the members at fault by ValidationPipe; null for a valid body. */
 async function atFault(dto: Dto, body: unknown): Promise<string[] | null> {
   try {
     await pipe.transform(structuredClone(body), { type: 'body', metatype: dto });

@@ -13,7 +13,6 @@ import { DEFAULT_PAGE } from '../../src/contexts/tracking/http/journey.controlle
 import { builtDocument } from '../../src/platform/http/docs.controller.js';
 
 const guide = readFileSync(new URL('../../docs/inbound-events.md', import.meta.url), 'utf8');
-/** Where lines are broken in prose is of no matter. */
 const prose = guide.replaceAll(/\s+/g, ' ');
 const config = readConfig({});
 
@@ -41,7 +40,7 @@ describe('docs/inbound-events.md', () => {
 
   it('has a row for every field of an item and every status of the endpoint', () => {
     for (const field of Object.keys(properties)) expect(guide).toContain(`| \`${field}\` |`);
-    // The others are those of every operation.
+    // All operations share the others.
     const own = Object.entries(post.responses).filter(([, response]) => !('$ref' in response));
     for (const [status] of own) expect(guide).toContain(`| ${status} |`);
   });

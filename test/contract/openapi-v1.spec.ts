@@ -8,7 +8,7 @@ import { builtDocument } from '../../src/platform/http/docs.controller.js';
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 type JsonObject = { readonly [name: string]: Json };
 
-/** The document as it was when v1 was described by hand. */
+/** The document from when v1 was described by hand. */
 const first = JSON.parse(readFileSync(new URL('openapi-v1.json', import.meta.url), 'utf8')) as JsonObject;
 const now = (await builtDocument('sandbox')) as JsonObject;
 const isObject = (value: Json | undefined): value is JsonObject =>
@@ -28,18 +28,18 @@ function resolved(document: JsonObject, part: Json): Json {
   return Object.fromEntries(Object.entries(part).map(([name, each]) => [name, resolved(document, each)]));
 }
 
-/** What the first document says and the second does not. Of lists the first one's elements must be there. */
+/** The parts of the first document that the second lacks. The second must have the first one's elements of lists. */
 function lost(before: Json, after: Json | undefined, path: string): string[] {
   if (isObject(before)) {
     if (!isObject(after)) return [path];
     return Object.entries(before).flatMap(([name, each]) => lost(each, after[name], `${path}/${name}`));
   }
-  // A description may be worded better, and must be there.
+  // A description may change, and must exist.
   if (path.endsWith('/description') && typeof before === 'string')
     return typeof after === 'string' && after !== '' ? [] : [path];
   if (!Array.isArray(before)) return before === after ? [] : [path];
   if (!Array.isArray(after)) return [path];
-  // A field that requests must have all at once would break them.
+  // A newly required field of requests would break them.
   if (/\/requestBody\/.*\/required$/.test(path)) return same(before, after) ? [] : [path];
   const rest = after as readonly Json[];
   return before.flatMap((each: Json, index) =>
@@ -52,11 +52,11 @@ const same = (one: readonly Json[], other: readonly Json[]): boolean =>
 
 /** Removed on purpose (docs/adr/0111). */
 const REMOVED = [
-  // v1 only grows: clients let responses have members that they do not know.
+  // v1 only grows: clients accept responses with unknown members.
   /\/(additional|unevaluated)Properties$/,
   // anyOf an object and null, in place of an object that may be null.
   /\/webhook_endpoint_stats\/properties\/latency_ms\//,
-  // It is at the list.
+  // The list has it.
   /\/properties\/events\/items\/description$/,
 ];
 
@@ -91,7 +91,7 @@ describe('the OpenAPI document', () => {
   it('has what every listener responds, and Retry-After wherever it is sent', () => {
     for (const { operationId, responses } of operationsIn('paths')) {
       expect(Object.keys(responses)).toEqual(expect.arrayContaining(['400', '429', '431', '500']));
-      // Load balancers ask again at their own interval.
+      // Load balancers poll at their own interval.
       const waits =
         operationId === 'ready' ? ['429'] : ['429', '503'].filter((status) => status in responses);
       for (const status of waits)

@@ -86,30 +86,27 @@ async function mismatch(signature: string, body: Buffer, asText: boolean): Promi
   return typeof payload === 'string' ? payload : text(payload);
 }
 
-test.each([2, 16_384, 16_385, 1_048_575])(
-  'a mismatch shows the bytes that were signed, as JSON or as text: %d in the body',
-  async (length) => {
-    const body = Buffer.from(Array.from({ length }, (_, i) => (i * 7) % 256));
-    const signed = [...Buffer.concat([Buffer.from('17\nGET\n/a\n'), body])];
-    const problem = JSON.parse(await mismatch('0', body, false)) as Record<string, unknown>;
-    const { string_to_sign_bytes, ...rest } = problem;
-    expect(JSON.stringify(string_to_sign_bytes)).toBe(JSON.stringify(signed));
-    expect(rest).toEqual({
-      type: 'about:blank',
-      title: 'Invalid request signature',
-      status: 401,
-      detail: 'svc-signature does not match the request',
-      instance: null,
-      errors: {},
-    });
-    const lines = (await mismatch('0', body, true)).split('\n');
-    expect(lines).toEqual([
-      rest['detail'],
-      'StringToSignBytes (hex, space-separated, lower-case):',
-      signed.map((byte) => byte.toString(16).padStart(2, '0')).join(' '),
-    ]);
-  },
-);
+test.each([2, 16_384, 16_385, 1_048_575])('a mismatch shows the signed bytes: body of %d', async (length) => {
+  const body = Buffer.from(Array.from({ length }, (_, i) => (i * 7) % 256));
+  const signed = [...Buffer.concat([Buffer.from('17\nGET\n/a\n'), body])];
+  const problem = JSON.parse(await mismatch('0', body, false)) as Record<string, unknown>;
+  const { string_to_sign_bytes, ...rest } = problem;
+  expect(JSON.stringify(string_to_sign_bytes)).toBe(JSON.stringify(signed));
+  expect(rest).toEqual({
+    type: 'about:blank',
+    title: 'Invalid request signature',
+    status: 401,
+    detail: 'svc-signature does not match the request',
+    instance: null,
+    errors: {},
+  });
+  const lines = (await mismatch('0', body, true)).split('\n');
+  expect(lines).toEqual([
+    rest['detail'],
+    'StringToSignBytes (hex, space-separated, lower-case):',
+    signed.map((byte) => byte.toString(16).padStart(2, '0')).join(' '),
+  ]);
+});
 
 test('a large mismatch is created while it is read', () => {
   const { payload } = signatureMismatch('0', 'prefix', Buffer.alloc(1_048_575), false);

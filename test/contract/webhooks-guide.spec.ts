@@ -24,7 +24,6 @@ const METHODS = ['get', 'post', 'patch', 'delete'];
 const CAUSES: Readonly<Record<DisableCause, true>> = { merchant: true, gone: true, failing: true };
 
 const guide = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'utf8');
-/** Where lines are broken in prose is of no matter. */
 const prose = guide.replaceAll(/\s+/g, ' ');
 /** Each term in code type in the first column of any table. */
 const rows = [...guide.matchAll(/^\| `([^|]+)` \|/gm)].flatMap((match) => match[1]!.split(/`, `/));

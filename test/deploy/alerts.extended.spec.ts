@@ -12,7 +12,7 @@ const FOLDER = 'deploy/prometheus';
 const TESTS = ['rules.test.yaml', 'objectives.test.yaml'];
 const RULES = readFileSync(join(FOLDER, 'rules.yaml'), 'utf8');
 const RUNBOOKS = readFileSync('docs/runbooks.md', 'utf8');
-/** Of Debian's package `prometheus`, which would start a server: .ci/run takes this program out of it. */
+/** Debian's package `prometheus` would start a server: .ci/run extracts this program. */
 const promtool = systemProgram('promtool');
 const run = promisify(execFile);
 
@@ -71,7 +71,6 @@ describe('the runbooks', () => {
   });
 });
 
-/** A command of the admin API, with its arguments. */
 function isCommand(words: readonly string[]): boolean {
   try {
     return parse(words) !== null;
@@ -80,7 +79,7 @@ function isCommand(words: readonly string[]): boolean {
   }
 }
 
-/** Whether the command is one that the project has: a health check, or a command of a program with its arguments. */
+/** Returns whether the project has the command: a health check, or a program's command with its arguments. */
 async function exists(line: string): Promise<boolean> {
   if (/^curl -s http:\/\/PROCESS\/health\/(live|ready)$/.test(line)) return true;
   const [, program = '', rest = ''] = /^npm run (?:-s )?([\w-]+) -- (.*)$/.exec(line) ?? [];
@@ -105,6 +104,5 @@ async function exists(line: string): Promise<boolean> {
   );
 }
 
-function child(command: Command, name: string | undefined): Command | undefined {
-  return command.commands.find((each) => each.name() === name);
-}
+const child = (command: Command, name: string | undefined): Command | undefined =>
+  command.commands.find((each) => each.name() === name);

@@ -26,7 +26,6 @@ it('deploy/grafana has what npm run dashboards writes, and nothing else', () => 
   expect(queries.length).toBeGreaterThan(60);
   const check = (all: readonly string[]): string => {
     const file = join(specFolder('dashboards'), 'rules.yaml');
-    // JSON is YAML.
     const rules = all.map((expr, n) => ({
       record: `query:${n}`,
       expr: expr.replaceAll('$__rate_interval', '5m'),

@@ -1,13 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { render, type Rendering, type Values } from './helm/chart.js';
-import { caseOf, merged } from './helm/sets.js';
+import { caseOf } from './helm/sets.js';
 
 const describeRendered = render === null ? describe.skip : describe;
 
 const one = (values: Values): Rendering => render!([caseOf(values)])[0]!;
 
 const INGRESS = { enabled: true, hosts: { api: 'api.example.com' } };
-const TRUSTED = { settings: { TRUST_PROXY: '10.0.0.0/8' } };
+const TRUSTED = { 'settings.TRUST_PROXY': '10.0.0.0/8' };
+const EXTERNAL = 'secret.external';
+const API_HPA = 'processes.api.autoscaling';
+const WORKER_KEDA = 'processes.worker.keda';
 const STORE = { enabled: true, store: { name: 'vault' }, extract: 'disburse' };
 const KEDA = { serverAddress: 'http://prometheus:9090', minReplicas: 1, maxReplicas: 2 };
 const HPA = { minReplicas: 1, maxReplicas: 2 };
@@ -15,111 +18,78 @@ const HPA = { minReplicas: 1, maxReplicas: 2 };
 describeRendered('values that are refused, by a sentence that names them', () => {
   it.each<[string, Values, RegExp]>([
     ['a misspelt value', { proceses: {} }, /values must NOT have additional properties/],
-    ['a misspelt setting', { settings: { RATE_LIMIT: 3 } }, /values\/settings must NOT have additional/],
+    ['a misspelt setting', { 'settings.RATE_LIMIT': 3 }, /values\/settings must NOT have additional/],
     [
       'a list as a setting',
-      { settings: { TRUST_PROXY: ['10.0.0.0/8'] } },
-      /TRUST_PROXY must be string,integer,boolean/,
+      { 'settings.TRUST_PROXY': ['10.0.0.0/8'] },
+      /TRUST_PROXY must be string,integer,bool/,
     ],
-    [
-      'no token of the chain',
-      { settings: { USDC_ADDRESS: null } },
-      /must have required property 'USDC_ADDRESS'/,
-    ],
-    [
-      'a token that is no address',
-      { settings: { USDC_ADDRESS: '0x3c49' } },
-      /USDC_ADDRESS must match pattern/,
-    ],
-    [
-      'a role that there is not',
-      { processes: { api: { roles: ['apis'] } } },
-      /roles\/0 must be equal to one of the allowed/,
-    ],
-    [
-      'a process without roles',
-      { processes: { more: { replicas: 1 } } },
-      /processes\/more must have required property 'roles'/,
-    ],
-    [
-      'a process with the name of the migration',
-      { processes: { migration: { roles: ['api'] } } },
-      /property name must be valid/,
-    ],
-    [
-      'no worker at all by KEDA',
-      { processes: { worker: { keda: { ...KEDA, minReplicas: 0 } } } },
-      /minReplicas must be >= 1/,
-    ],
-    ['a digest that is none', { image: { digest: 'sha256:abc' } }, /digest must match pattern/],
+    ['no token', { 'settings.USDC_ADDRESS': null }, /must have required property 'USDC_ADDRESS'/],
+    ['a token that is no address', { 'settings.USDC_ADDRESS': '0x3c49' }, /USDC_ADDRESS must match pattern/],
+    ['an unknown role', { 'processes.api.roles': ['apis'] }, /roles\/0 must be equal to one of the allowed/],
+    ['a process without roles', { 'processes.more.replicas': 1 }, /more must have required property 'roles'/],
+    ['a process called migration', { 'processes.migration.roles': ['api'] }, /property name must be valid/],
+    ['no worker at all by KEDA', { [WORKER_KEDA]: { ...KEDA, minReplicas: 0 } }, /minReplicas must be >= 1/],
+    ['a digest that is none', { 'image.digest': 'sha256:abc' }, /digest must match pattern/],
     [
       'a peer that is everybody',
-      { networkPolicy: { monitoring: [{}] } },
+      { 'networkPolicy.monitoring': [{}] },
       /monitoring\/0 must NOT have fewer than 1/,
     ],
-    ['no Secret', { secret: { name: '' } }, /secret\.name must name a Secret with DATABASE_URL/],
+    ['no Secret', { 'secret.name': '' }, /secret\.name must name a Secret with DATABASE_URL/],
     [
       'no public address',
-      { settings: { PUBLIC_URL: null } },
+      { 'settings.PUBLIC_URL': null },
       /settings\.PUBLIC_URL must be set, or ingress\.hosts\.api/,
     ],
     ['an Ingress without trusted proxies', { ingress: INGRESS }, /settings\.TRUST_PROXY must name/],
     [
       'an Ingress of operators without trusted proxies',
-      { adminIngress: { enabled: true, host: 'a' }, networkPolicy: { enabled: false } },
+      { adminIngress: { enabled: true, host: 'a' }, 'networkPolicy.enabled': false },
       /TRUST_PROXY must name/,
     ],
     [
       'an Ingress that no policy lets in',
-      merged(TRUSTED, { ingress: INGRESS, networkPolicy: { ingressController: [] } }),
+      { ...TRUSTED, ingress: INGRESS, 'networkPolicy.ingressController': [] },
       /networkPolicy\.ingressController must name who serves/,
     ],
     [
       'an Ingress of operators that no policy lets in',
-      merged(TRUSTED, { adminIngress: { enabled: true, host: 'admin.example.com' } }),
+      { ...TRUSTED, adminIngress: { enabled: true, host: 'admin.example.com' } },
       /networkPolicy\.operators must name who serves/,
     ],
     [
       'an Ingress of operators without a host',
-      merged(TRUSTED, { networkPolicy: { enabled: false }, adminIngress: { enabled: true } }),
+      { ...TRUSTED, 'networkPolicy.enabled': false, 'adminIngress.enabled': true },
       /adminIngress\.host must be set/,
     ],
     [
       'a host of a role that no process has',
-      merged(TRUSTED, {
-        ingress: { enabled: true, hosts: { portal: 'p.example.com' } },
-        processes: { portal: null },
-      }),
-      /no process has the role portal, to which the host p\.example\.com leads/,
+      { ...TRUSTED, ingress: { enabled: true, hosts: { portal: 'p.example' } }, 'processes.portal': null },
+      /no process has the role portal, to which the host p\.example leads/,
     ],
     [
       'two autoscalers',
-      { processes: { api: { autoscaling: HPA, keda: KEDA } } },
+      { [API_HPA]: HPA, 'processes.api.keda': KEDA },
       /processes\.api has autoscaling and keda/,
     ],
     [
       'an autoscaler of CPU without a request of it',
-      { processes: { api: { autoscaling: HPA, resources: null } } },
+      { [API_HPA]: HPA, 'processes.api.resources': null },
       /processes\.api\.resources\.requests\.cpu must be set/,
     ],
+    ['a store without a name', { [EXTERNAL]: { ...STORE, store: {} } }, /external\.store\.name must be set/],
     [
-      'an external secret without its store',
-      { secret: { external: { ...STORE, store: {} } } },
-      /external\.store\.name must be set/,
-    ],
-    [
-      'an external secret of nothing',
-      { secret: { external: { ...STORE, extract: '' } } },
+      'a secret of nothing',
+      { [EXTERNAL]: { ...STORE, extract: '' } },
       /needs extract or variables, one of both/,
     ],
     [
-      'an external secret of two places',
-      { secret: { external: { ...STORE, variables: { MASTER_KEY: { key: 'k' } } } } },
+      'a secret of two places',
+      { [EXTERNAL]: { ...STORE, variables: { MASTER_KEY: { key: 'k' } } } },
       /needs extract or variables, one of both/,
     ],
-  ])('%s', (_, values, sentence) => {
-    expect(one(values).refusal).toMatch(sentence);
-  });
+  ])('%s', (_, values, sentence) => expect(one(values).refusal).toMatch(sentence));
 
   it('and nothing is refused without them', () => expect(one({}).refusal).toBeNull());
 });

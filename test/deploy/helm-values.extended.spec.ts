@@ -98,7 +98,7 @@ describeRendered('settings', () => {
     );
     expect(decided.size).toBe(9);
     const open = all.filter(({ name, secret }) => !secret && !decided.has(name));
-    // Of Node.js.
+    // Variables of Node.js.
     const known = [...open.map(({ name }) => name), 'NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS'];
     expect(Object.keys(properties).sort()).toEqual(known.sort());
   });

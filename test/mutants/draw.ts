@@ -63,9 +63,8 @@ export function draw(mutants: readonly Mutant[], count: number, seed: number): r
 }
 
 /** Text with a space in it is for people. */
-function isProse({ original, replacement }: Mutant): boolean {
-  return /^(["'`]).*\s.*\1$/s.test(original) && /^(""|``|"Stryker was here!")$/.test(replacement);
-}
+const isProse = ({ original, replacement }: Mutant): boolean =>
+  /^(["'`]).*\s.*\1$/s.test(original) && /^(""|``|"Stryker was here!")$/.test(replacement);
 
 function offsetIn(
   text: string,

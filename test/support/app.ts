@@ -33,19 +33,19 @@ export interface TestApp {
   readonly database: Database;
   readonly merchant: SignedClient;
   readonly secondMerchant: SignedClient;
-  /** Keys of `merchant` for the exchange; the first demands signatures. */
+  /** Exchange keys of `merchant`; the first demands signatures. */
   readonly exchange: { readonly signing: ExchangeClient; readonly open: ExchangeClient };
-  /** A client of one more merchant; like the others it checks every response against the OpenAPI document. */
+  /** A client of one more merchant, which checks every response against the OpenAPI document. */
   newMerchant(): Promise<SignedClient>;
-  /** A client of one more key of the exchange, of `merchant` unless another is given. */
+  /** A client of one more key of the exchange, of `merchant` by default. */
   newExchangeKey(
     demandsSignature: boolean,
     merchantId?: string,
     memoSigning?: 'contract' | 'full',
   ): Promise<ExchangeClient>;
-  /** A client of one more person with a key of the admin API, an administrator with all scopes unless something else is given. */
+  /** A client of one more person with a key of the admin API, by default an administrator with all scopes. */
   newAdmin(person?: Partial<NewAdmin>): Promise<AdminClient>;
-  /** Stops the service alone, as SIGTERM does; {@link close} still has to be called. */
+  /** Stops the service as SIGTERM does; {@link close} still has to be called. */
   stop(): Promise<void>;
   close(): Promise<void>;
 }
@@ -65,7 +65,7 @@ export type TestSettings = Readonly<Record<string, string>>;
 
 const SETTINGS: TestSettings = {
   ...FREE_PORTS,
-  // Of production: specs connect without TLS.
+  // Suites connect without TLS.
   REQUIRE_HTTPS: 'false',
   LOG_LEVEL: 'silent',
   RATE_LIMIT_PER_MINUTE: '1000000',
@@ -74,15 +74,15 @@ const SETTINGS: TestSettings = {
   EXCHANGE_CHECK_INTERVAL_MS: '100',
   EXCHANGE_SCAN_INTERVAL_MS: '100',
   EXCHANGE_SETTLE_MS: '50',
-  // A busy machine must not cause 503 on reads.
+  // Long enough that a busy machine causes no 503 on reads.
   READ_YOUR_WRITES_MS: '15000',
   WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,0.05,0.1',
 };
 
-/** Rows while a subscription is not as far as this position. None where the log is empty: its end is null. */
+/** Rows of subscriptions behind this position. The end of an empty log is null. */
 const BEHIND = `select from event_store.checkpoints where coalesce(position::numeric, 0) < $1::numeric`;
 
-/** Throws when a response is not what the service's own OpenAPI document promises. */
+/** Throws when a response contradicts the service's OpenAPI document. */
 class CheckedClient extends SignedClient {
   constructor(
     private readonly contract: ContractChecker,
@@ -101,27 +101,22 @@ class CheckedClient extends SignedClient {
 function expectPromised(contract: ContractChecker, call: SignedCall, response: ApiResponse): void {
   const { method = 'GET', path } = call;
   equal(response.headers['cache-control'], 'no-store');
-  // A path that does not exist has no place in the document, nor has a method that a path does not know.
+  // Unknown paths and methods have no place in the document.
   const unknown = response.status === 405 || (response.status === 404 && !contract.describes(path));
   if (!unknown && method !== 'HEAD') contract.expect(method, path, response);
 }
 
-/** A service for the tests of a file or a `describe`. It has its members once the first `beforeAll` has run. */
+/** A service of the suite that awaits it, closed at the suite's end. */
+export async function testApp(settings: TestSettings = {}): Promise<TestApp> {
+  let app: TestApp | undefined;
+  afterAll(() => app?.close());
+  return (app = await startTestApp(settings));
+}
+
+/** A service for the tests of a `describe`. It has its members once the first `beforeAll` has run. */
 export function onTestApp(settings: TestSettings = {}): TestApp {
-  return onStarted(() => startTestApp(settings));
-}
-
-/**
- * The service that suites of one worker share, with merchants and keys of the suite's own. Other suites write to it before
- * and meanwhile. A suite with other settings, a tampered database, a verified log or first operators uses {@link onTestApp}.
- */
-export function onSharedApp(): TestApp {
-  return onStarted(joinSharedApp);
-}
-
-function onStarted(start: () => Promise<TestApp>): TestApp {
   const app = {} as TestApp;
-  beforeAll(async () => void Object.assign(app, await start()));
+  beforeAll(async () => void Object.assign(app, await startTestApp(settings)));
   // Absent where the start has failed, which is then the error that counts.
   afterAll(() => app.close?.());
   return app;
@@ -129,11 +124,15 @@ function onStarted(start: () => Promise<TestApp>): TestApp {
 
 let shared: Promise<RunningApp> | undefined;
 
-/** The merchants of one suite at the shared service of the worker, which the end of the run kills. */
-async function joinSharedApp(): Promise<TestApp> {
+/**
+ * The service that suites of one worker share, with merchants and keys of the suite's own; the end of the run kills it.
+ * Other suites write to it before and meanwhile. A suite with other settings, a tampered database, a verified log or
+ * first operators uses {@link testApp}.
+ */
+export async function sharedApp(): Promise<TestApp> {
   shared ??= startRunningApp({}, { folder: sharedFolder });
   const running = await shared;
-  const refuse = (): Promise<never> => Promise.reject(new Error('the service is shared: use startTestApp'));
+  const refuse = (): Promise<never> => Promise.reject(new Error('the service is shared: use testApp'));
   return { ...(await withMerchants(running)), stop: refuse, close: async () => undefined };
 }
 
@@ -144,7 +143,7 @@ export async function endSharedApp(): Promise<void> {
   await (await ending)?.close();
 }
 
-/** A service that is the suite's own. `nodeOf` returns the URL of a node in front of the chain. */
+/** Starts a service that the caller closes. `nodeOf` returns the URL of a node in front of the chain. */
 export async function startTestApp(
   settings: TestSettings = {},
   nodeOf?: (chainUrl: string) => Promise<string>,
@@ -154,14 +153,13 @@ export async function startTestApp(
     ...(await withMerchants(running)),
     close: async () => {
       await running.close();
-      // Modules of suites stay in their worker, with what their variables hold.
+      // Modules of suites remain in their worker with their variables.
       for (const part of Object.keys(parts)) Reflect.deleteProperty(parts, part);
     },
   };
   return parts;
 }
 
-/** A service without the merchants of a suite. */
 type RunningApp = Omit<TestApp, 'merchant' | 'secondMerchant' | 'exchange' | 'newExchangeKey'> & {
   newExchangeKey(
     merchantId: string,
@@ -183,7 +181,7 @@ async function withMerchants(running: RunningApp): Promise<TestApp> {
 
 interface RunningAppOptions {
   readonly nodeOf?: ((chainUrl: string) => Promise<string>) | undefined;
-  /** The folder of the chain; that of the suite without it. */
+  /** The folder of the chain; by default of the suite. */
   readonly folder?: (name: string) => string;
 }
 
@@ -237,7 +235,7 @@ async function startRunningApp(
       expectPromised(contract, { ...call, path: `/admin/v1${call.path}` }, response);
     });
   };
-  // An event server may have a history, and reads are late until the subscriptions have followed it.
+  // An event server may have a history, which the subscriptions have to follow first.
   if (config.eventStoreUrl !== null) {
     const end = await service.app.get<EventStore>(EVENT_STORE, { strict: false }).head();
     await eventually(async () => (await db.database.query(BEHIND, [end])).length === 0);

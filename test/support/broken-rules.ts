@@ -1,7 +1,7 @@
 import type { DomainEvent } from '../../src/kernel/aggregate.js';
 import type { HistoryRules } from '../../src/kernel/history-rules.js';
 
-/** Of each event of a history, the rule that it breaks, or null. */
+/** The rule that each event of a history breaks, or null. */
 export function brokenRules(
   rules: HistoryRules,
   id: string,

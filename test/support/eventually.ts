@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * How long a test waits for what must come. A test that passes never waits so long: the time is for a machine that has
- * other work on all of its cores. Less than Jest's own timeout, so that the failure names the line that waited.
+ * The bound of every wait, generous for a busy machine. It is less than Jest's own timeout, so that a failure names the
+ * waiting line.
  */
 export const WAIT_MS = 180_000;
 
-/** Pauses between two checks. They grow: each check takes processor time from what the test waits for. */
+/** Pauses between two polls. They grow, because each poll costs processor time. */
 const [FIRST_MS, LAST_MS, GROWTH] = [10, 50, 1.2];
 
 type Nothing = null | undefined | false;
 
-/** What `poll` finds once it finds something: anything but null, undefined and false. */
+/** Polls until the result is neither null, undefined nor false, and returns it. */
 export async function eventually<T>(
   poll: () => Promise<T | Nothing> | T | Nothing,
   timeoutMs = WAIT_MS,

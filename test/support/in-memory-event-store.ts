@@ -12,7 +12,7 @@ import type {
 import { ChangeNotifier } from '../../src/platform/jobs/group-call.js';
 import { StoredEvent } from '../../src/platform/event-store/postgres/postgres-event-store.js';
 
-/** What survives a restart: hand it to a second store to rehearse one. */
+/** The durable part: a second store with it is a restart. */
 export interface Memory {
   readonly events: RecordedEvent[];
   readonly responses: Map<string, StoredResponse>;
@@ -20,8 +20,8 @@ export interface Memory {
 }
 
 /**
- * The event store of unit specs, and the model that PostgreSQL is compared with. With `atomic: false` it behaves
- * like EventStoreDB: appends in order, each alone, and no responses.
+ * The event store of unit specs, and the model that PostgreSQL is compared with. With `atomic: false` it behaves like
+ * EventStoreDB: it appends in order, each alone, without responses.
  */
 export class InMemoryEventStore implements EventStore {
   readonly carriesResponses: boolean;
@@ -87,7 +87,7 @@ export class InMemoryEventStore implements EventStore {
     }
     const last: (RecordedEvent | null)[] = [];
     for (const [n, append] of appends.entries()) {
-      // Where the store is not atomic, those before it stay.
+      // Where the store is not atomic, earlier appends remain.
       if (!repeats[n] && !(this.atomic && isRepeat) && !this.holds(append))
         return this.conflict(append.stream);
       last.push(repeats[n] ?? this.write(append));
@@ -147,13 +147,11 @@ export class InMemoryEventStore implements EventStore {
   }
 }
 
-function isAt(expected: ExpectedRevision, head: number): boolean {
-  return head === (expected === 'no_stream' ? -1 : expected);
-}
+const isAt = (expected: ExpectedRevision, head: number): boolean =>
+  head === (expected === 'no_stream' ? -1 : expected);
 
-function sameResponse(a: StoredResponse, b: StoredResponse): boolean {
-  return a.fingerprint === b.fingerprint && a.status === b.status && a.body === b.body;
-}
+const sameResponse = (a: StoredResponse, b: StoredResponse): boolean =>
+  a.fingerprint === b.fingerprint && a.status === b.status && a.body === b.body;
 
 /** The latest position; a repeat among new events lies before them. */
 function committed(last: readonly (RecordedEvent | null)[], revisions: readonly number[]): CommitResult {

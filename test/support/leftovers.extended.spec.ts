@@ -31,7 +31,7 @@ it(
     let said = '';
     for (const stream of [run.stdout, run.stderr])
       stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
-    // Not only its own end: no process holds its streams any more.
+    // No process holds its streams any more.
     const [code] = (await once(run, 'close')) as [number];
     const alive = pidsIn(folder).filter(([, pids]) => pids.some(isAlive));
     expect({ said, code, alive: alive.map(([kind]) => kind) }).toEqual({

@@ -39,7 +39,7 @@ export async function testDatabase({ poolSize = 8 } = {}): Promise<TestDatabase>
   };
 }
 
-/** As {@link testDatabase}, for all tests of a suite: there before them, dropped after them. */
+/** {@link testDatabase} for all tests of a suite, dropped after them. */
 export function onTestDatabase(options: { poolSize?: number } = {}): TestDatabase {
   const db = {} as TestDatabase;
   beforeAll(async () => void Object.assign(db, await testDatabase(options)));
@@ -47,12 +47,14 @@ export function onTestDatabase(options: { poolSize?: number } = {}): TestDatabas
   return db;
 }
 
-/** Where the responses of keyed requests are, in this database. */
+/** The stored responses of keyed requests in this database. */
 export function responsesIn(pool: pg.Pool): Pick<OpenEventStore, 'responses'> {
   return { responses: new PostgresEventStore(pool) };
 }
 
-/** The URL alone, for services that open their own connections. Dropped with the run, or by {@link dropTestDatabase}. */
+/**
+ * The URL alone, for services that open their own connections. Dropped with the run, or by {@link dropTestDatabase}.
+ */
 export async function testDatabaseUrl(): Promise<string> {
   const server = await oncePerRun('postgres', startTemplate);
   const name = `test_${randomBytes(6).toString('hex')}`;
@@ -89,6 +91,5 @@ async function maintain(url: string, statement: string): Promise<void> {
   }
 }
 
-function databaseUrl(url: string, name: string): string {
-  return Object.assign(new URL(url), { pathname: `/${name}` }).toString();
-}
+const databaseUrl = (url: string, name: string): string =>
+  Object.assign(new URL(url), { pathname: `/${name}` }).toString();

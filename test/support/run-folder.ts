@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { until } from '../../sandbox/processes.js';
 import { WAIT_MS } from './eventually.js';
 
-/** The folder of this Jest run; its processes are killed and it is deleted when the run ends. */
+/** The folder of this Jest run. At the end of the run its processes are killed and it is deleted. */
 export function runFolder(): string {
   const folder = process.env['DISBURSE_TEST_RUN'];
   if (folder === undefined)
@@ -12,17 +12,14 @@ export function runFolder(): string {
 }
 
 /**
- * A fresh folder of the suite, which is deleted with it; what works in there is killed. Other users may pass through it,
- * because PostgreSQL may run as another user.
+ * A fresh folder of the suite, deleted with it; processes in it are killed. Other users may pass through it, because
+ * PostgreSQL may run as another user.
  */
-export function specFolder(name: string): string {
-  return newFolder(process.env['DISBURSE_TEST_SUITE'] ?? runFolder(), name);
-}
+export const specFolder = (name: string): string =>
+  newFolder(process.env['DISBURSE_TEST_SUITE'] ?? runFolder(), name);
 
-/** A fresh folder of the run, for what the suites of a worker share. */
-export function sharedFolder(name: string): string {
-  return newFolder(runFolder(), name);
-}
+/** A fresh folder of the run, for resources that the suites of a worker share. */
+export const sharedFolder = (name: string): string => newFolder(runFolder(), name);
 
 function newFolder(parent: string, name: string): string {
   const folder = mkdtempSync(join(parent, `${name}-`));
@@ -30,7 +27,7 @@ function newFolder(parent: string, name: string): string {
   return folder;
 }
 
-/** Runs `make` once per Jest run, whichever worker comes first; the others wait and read what it returned. */
+/** Runs `make` once per Jest run, in the first worker; the others wait and read its result. */
 export async function oncePerRun<T>(name: string, make: () => Promise<T>): Promise<T> {
   const done = join(runFolder(), `${name}.json`);
   const failed = join(runFolder(), `${name}.failed`);

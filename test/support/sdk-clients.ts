@@ -1,7 +1,7 @@
 import { Disburse, DisburseExchange } from '../../packages/sdk/src/index.js';
 import type { TestApp } from './app.js';
 
-/** The clients of packages/sdk for a service in this process, and `<METHOD> <path>` of every call that they sent. */
+/** The clients of packages/sdk for a service in this process, and `<METHOD> <path>` of every call. */
 export function sdkClients(app: TestApp): {
   readonly merchant: Disburse;
   readonly exchange: DisburseExchange;

@@ -12,9 +12,7 @@ describe('texts of strangers', () => {
     expect(visible('José 東京 👍\nnext')).toBe('José 東京 👍\nnext');
   });
 
-  it('reads codes as words', () => {
-    expect(capital(spoken('pending_approval'))).toBe('Pending approval');
-  });
+  it('reads codes as words', () => expect(capital(spoken('pending_approval'))).toBe('Pending approval'));
 
   it('shortens ids that have no room, and nothing else', () => {
     expect(shortened('0f8fad5b-d9cb-469f-a165-70867728950e')).toBe('0f8fad5b…950e');

@@ -7,7 +7,7 @@ import { hmacHex, idempotencyKeyOf, signAddress, signQuery, stringToSign } from 
 import { waitOf } from '../src/transport.js';
 import { at, bytesOf, clientOf, errorOf, waiting, type Recorded, type Step } from './recorded.js';
 
-/** What every client must do: packages/python runs the same cases. */
+/** The cases of every client, which packages/python runs too. */
 const CASES = JSON.parse(
   readFileSync(new URL('../../cases/cases.json', import.meta.url), 'utf8'),
 ) as Recorded;

@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { Disburse, DisburseExchange, type ApiError, type ExpectedPayout } from '../src/index.js';
 import type { reconcile } from '../src/reconcile.js';
 
-/** A response, or a connection that is cut. */
+/** A response, or a cut connection. */
 export interface Step {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -82,7 +82,7 @@ export interface Recorded {
 export const bytesOf = (base64: string): Uint8Array<ArrayBuffer> =>
   new Uint8Array(Buffer.from(base64, 'base64'));
 
-/** Runs something at a time, with what chance gives. */
+/** Runs at a fixed time with fixed random numbers. */
 export function at<Value>(nowMs: number, random: number, run: () => Value): Value {
   const spies = [
     jest.spyOn(Date, 'now').mockReturnValue(nowMs),
@@ -95,7 +95,7 @@ export function at<Value>(nowMs: number, random: number, run: () => Value): Valu
   }
 }
 
-/** Runs something whose waits end at once, and says how long they would be, in milliseconds. */
+/** Runs with waits that end at once, and records their lengths in milliseconds. */
 export async function waiting<Value>(run: () => Promise<Value>): Promise<{ value: Value; waited: number[] }> {
   const waited: number[] = [];
   const original = globalThis.setTimeout;
@@ -104,7 +104,7 @@ export async function waiting<Value>(run: () => Promise<Value>): Promise<{ value
     ms: number,
     ...given: []
   ) => {
-    // Suites share one realm: timers that an earlier one left are not the client's.
+    // Suites share one realm: timers of an earlier suite are not the client's.
     if (!/[\\/]transport\.[jt]s/.test(new Error().stack ?? '')) return original(done, ms, ...given);
     waited.push(ms);
     setImmediate(done);
@@ -116,7 +116,6 @@ export async function waiting<Value>(run: () => Promise<Value>): Promise<{ value
   }
 }
 
-/** Casts the rejection of a call. */
 export const errorOf = (error: unknown): ApiError => error as ApiError;
 
 /** Both clients for a service that responds with these steps, and what they send. */

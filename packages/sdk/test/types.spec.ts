@@ -3,7 +3,7 @@ import { expect, it } from '@jest/globals';
 import { isOfMerchants, operationsOf, readDocument } from '../../../test/support/docs/reference.js';
 import type { BodyOf, Disburse, Payout, PortalSession, WebhookEvent } from '../src/index.js';
 
-/** Never called: the compiler checks it (`npm run typecheck`). An expected error that is none does not compile. */
+/** Never called: the compiler checks it (`npm run typecheck`). A missing error does not compile. */
 export async function doesNotCompile(client: Disburse, event: WebhookEvent): Promise<void> {
   // @ts-expect-error a misspelt field
   await client.users.create({ phone: '+15551230001' });
@@ -42,11 +42,9 @@ export async function doesNotCompile(client: Disburse, event: WebhookEvent): Pro
   void sessions[0]?.secret;
 }
 
-it('has types that the compiler checks', () => {
-  expect(doesNotCompile).toBeInstanceOf(Function);
-});
+it('has types that the compiler checks', () => expect(doesNotCompile).toBeInstanceOf(Function));
 
-/** Names of the schemas that are members of a response, or items of one. */
+/** Names of the schemas that are members or items of a response. */
 function resources(): string[] {
   const document = readDocument();
   const schemaNamed = (ref: string) =>

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** Counts by a name that says what is counted; in `ceilings.json` the highest that each may be. */
+/** Counts by name; in `ceilings.json` their maxima. */
 export type Figures = Readonly<Record<string, number>>;
 
 /** One sentence for each figure above its ceiling, or without one. */
@@ -12,7 +12,7 @@ export function violations(measured: Figures, ceilings: Figures): string[] {
   });
 }
 
-/** The ceilings lowered to what was measured, without those of figures that are no longer counted. Never higher. */
+/** The ceilings lowered to the measured figures, without uncounted ones. Never higher. */
 export function lowered(measured: Figures, ceilings: Figures): Figures {
   const counted = Object.entries(ceilings).filter(([figure]) => (measured[figure] ?? 0) > 0);
   return Object.fromEntries(
@@ -20,9 +20,7 @@ export function lowered(measured: Figures, ceilings: Figures): Figures {
   );
 }
 
-export function readCeilings(file: string): Figures {
-  return JSON.parse(readFileSync(file, 'utf8')) as Figures;
-}
+export const readCeilings = (file: string): Figures => JSON.parse(readFileSync(file, 'utf8')) as Figures;
 
 /** Writes the ceilings only where one has fallen. */
 export function writeCeilings(file: string, ceilings: Figures): void {

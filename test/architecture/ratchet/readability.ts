@@ -38,6 +38,5 @@ export function readability(files: readonly Source[]): Record<string, number> {
   };
 }
 
-function count(files: readonly Source[], pattern: RegExp): number {
-  return files.reduce((sum, { text }) => sum + (text.match(pattern)?.length ?? 0), 0);
-}
+const count = (files: readonly Source[], pattern: RegExp): number =>
+  files.reduce((sum, { text }) => sum + (text.match(pattern)?.length ?? 0), 0);

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A text file of the repository: its path from the root, and its text. */
+/** A text file of the repository, with its path from the root. */
 export interface Source {
   readonly path: string;
   readonly text: string;
@@ -9,7 +9,7 @@ export interface Source {
 
 const GENERATED = /(^|\/)(package-lock\.json|.*\.snap)$|^test\/contract\//;
 const WRITTEN = /\.(tsx?|mjs|md)$/;
-/** Every file that people write: code, tests, documents. New files count before they are committed. */
+/** Every written file: code, tests, documents, also uncommitted ones. */
 export function sources(leftOut: RegExp | null = GENERATED): Source[] {
   return repositoryFiles()
     .filter((path) => WRITTEN.test(path) && leftOut?.test(path) !== true)

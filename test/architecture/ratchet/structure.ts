@@ -29,7 +29,7 @@ export function sizes(files: readonly Source[]): Record<string, number> {
   return figures;
 }
 
-/** Mechanisms of which the program should have one owner, each by how a text shows that it contains one. */
+/** Mechanisms with one owner, each by a predicate of its text. */
 const OWNED: Readonly<Record<string, (text: string) => boolean>> = {
   'files that claim work with "skip locked"': (text) => /skip locked/i.test(text),
   'files that race with a timer': (text) => /Promise\.race\([^;]*(?:late|timer|setTimeout)/i.test(text),
@@ -46,7 +46,7 @@ export function ownership(files: readonly Source[]): Record<string, number> {
   );
 }
 
-/** Whether a loop calls `readAll` of an event store for more than one event. That of EventStoreDB's client is another. */
+/** Returns whether a loop calls `readAll` of an event store for more than one event, except EventStoreDB's client. */
 function pagesThroughLog(text: string): boolean {
   const visit = (node: ts.Node, inLoop: boolean): boolean => {
     if (ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression)) {
@@ -102,7 +102,7 @@ export function privateExports(files: readonly Source[]): string[] {
   });
 }
 
-/** What a file imports of others, `path name`; `path *` where a namespace or a dynamic import may use every name. */
+/** Imported names as `path name`; `path *` where a namespace or a dynamic import may use every name. */
 function importedNames(path: string, text: string): string[] {
   const names: string[] = [];
   const visit = (node: ts.Node): void => {
@@ -136,7 +136,7 @@ function importedNames(path: string, text: string): string[] {
   return names;
 }
 
-/** The source file that an import means; programs outside of the build import from dist. */
+/** The source file of an import; programs outside of the build import from dist. */
 const fileOf = (path: string, specifier: string): string =>
   posix
     .join(posix.dirname(path), specifier)

@@ -4,15 +4,15 @@ import ts from 'typescript';
 type Body = ts.FunctionLikeDeclaration;
 
 /**
- * The way of a handler's command through the files of src, in the order of the code: every call that passes the command
- * or a value derived from it leads into the file of the function that is called, once for each function. A method of an
- * interface leads into its class where src has exactly one.
+ * The path of a handler's command through the files of src, in the order of the code. Every call that passes the
+ * command or a derived value leads into the file of the called function, once per function. A method of an interface
+ * leads into its class where src has exactly one.
  */
 export class Way {
   private readonly checker: ts.TypeChecker;
   private readonly implementers = new Map<ts.Symbol, ts.ClassDeclaration[]>();
   private readonly entered = new Set<ts.Node>();
-  /** Files in the order in which they are entered; never the same twice in a row. */
+  /** Files in the order in which they are entered, without immediate repeats. */
   readonly stays: string[] = [];
 
   constructor(
@@ -27,7 +27,7 @@ export class Way {
     }
   }
 
-  /** The files that are entered again after they were left. */
+  /** Counts the files that are entered again. */
   static returns(stays: readonly string[]): number {
     return stays.length - new Set(stays).size;
   }
@@ -81,7 +81,7 @@ export class Way {
     this.visit(body.body, mine);
   }
 
-  /** In source order: what a call passes first, then the function that is called. */
+  /** In source order: the arguments of a call first, then the called function. */
   private visit(node: ts.Node, mine: Set<ts.Symbol>): void {
     ts.forEachChild(node, (child) => {
       this.visit(child, mine);
@@ -130,7 +130,7 @@ export class Way {
   }
 }
 
-/** The program of the repository, as tsc sees it, without the packages: their code leads nowhere in src. */
+/** The program of the repository as tsc compiles it, without packages. */
 export function programOf(root: string, files?: readonly string[]): ts.Program {
   const { config } = ts.readConfigFile(`${root}/tsconfig.json`, (path) => ts.sys.readFile(path)) as {
     config: unknown;

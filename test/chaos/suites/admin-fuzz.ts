@@ -1,36 +1,85 @@
-import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
 import { ContractChecker } from '../../support/http/openapi.js';
 import { checkBooks, headOf } from '../support/books.js';
-import { checkRefusals } from '../support/fuzz/admin/facts.js';
 import { Oracle } from '../support/fuzz/admin/oracle.js';
-import { fill } from '../support/fuzz/admin/merchants.js';
+import { fill, REASON } from '../support/fuzz/admin/merchants.js';
 import { harmlessRequests, scopedRequests, type ScopedRequest } from '../support/fuzz/admin/requests.js';
 import { addUnderReview, addVictims } from '../support/fuzz/admin/subjects.js';
 import { createAdminWorld, keep, type AdminWorld } from '../support/fuzz/admin/world.js';
 import { Fuzzer } from '../support/fuzz/fuzzer.js';
 import { runFuzzer } from '../support/fuzz/run-fuzzer.js';
 import { Shared } from '../support/shared.js';
-import type { Suite } from '../support/suite.js';
+import { chooseSeed, type Suite } from '../support/suite.js';
+import type { Verdict } from '../support/verdict.js';
 
-/** People with keys: each credential has 600 requests a minute, and a long run needs many. */
+/** The events of an operation whose request was refused. */
+const OF_REFUSAL = ['operation.requested.v1', 'operation.failed.v1', 'operation.lapsed.v1'];
+const DECISIONS = ['operation.rejected.v1', 'operation.withdrawn.v1', 'operation.confirmed.v1'];
+
+/**
+ * No refused request changed anything: every operation, decision and change from the portal that had an effect was
+ * acknowledged. `unknown` requests had no response.
+ */
+async function checkRefusals(
+  pool: pg.Pool,
+  since: string,
+  oracle: Oracle,
+  verdict: Verdict,
+  unknown: number,
+): Promise<{ readonly operations: number; readonly executed: number }> {
+  const { rows } = await pool.query<{ id: string; types: string[] }>(
+    `select substr(stream, 11) as id, array_agg(type order by revision) as types from event_store.events
+     where stream like 'operation-%' and position > $1
+     group by 1 having not bool_or(type = 'operation.requested.v1' and data::json->>'reason' = $2)`,
+    [since, REASON],
+  );
+  const all = rows.filter(({ types }) => types[0] === 'operation.requested.v1');
+  const changed = all.filter(
+    ({ types }) => types.some((type) => !OF_REFUSAL.includes(type)) || types.length === 1,
+  );
+  const unannounced = changed.filter(({ id }) => !oracle.acknowledged.has(id));
+  verdict.expect(
+    unannounced.length <= unknown,
+    'no refused request leaves an operation',
+    unannounced.slice(0, 3),
+  );
+  const decided = all.filter(
+    ({ types }) =>
+      types.some((type) => DECISIONS.includes(type)) ||
+      (types.includes('operation.approved.v1') && types.includes('operation.executed.v1')),
+  );
+  const undecided = decided.filter(({ id }) => !oracle.decided.has(id));
+  verdict.expect(undecided.length <= unknown, 'no refused request decides', undecided.slice(0, 3));
+  const { rows: portal } = await pool.query<{ request: string; type: string }>(
+    `select metadata::json->>'request_id' as request, type from event_store.events
+     where position > $1 and metadata::json->>'portal_session_id' is not null`,
+    [since],
+  );
+  const refused = portal.filter(({ request }) => !oracle.written.has(request));
+  verdict.expect(refused.length <= unknown, 'no refused request of the portal writes', refused.slice(0, 3));
+  return {
+    operations: all.length,
+    executed: all.filter(({ types }) => types.includes('operation.executed.v1')).length,
+  };
+}
+
+/** The number of operators. Each credential has 600 requests a minute, and a long run needs many. */
 const PEOPLE = 4;
 const LONG_RUN = 20_000;
 const KEEP_MS = 3000;
-/** A busy machine must not cause 503 on reads. */
+/** Long enough that a busy machine causes no 503 on reads. */
 const READS_WAIT_MS = '30000';
 
 /**
- * `--count` fuzzed requests to every operation of the admin API in the service's own document and to every route of the
- * portal, by callers with each role, with one scope, confined to either of two merchants, and by strangers; some as broken
- * HTTP. All but what responses gave lately follows from `--seed`.
+ * Sends `--count` fuzzed requests to every operation of the admin API and every route of the portal. The callers have
+ * each role, a single scope, one of two merchants, or no credentials; some requests are broken HTTP. `--seed`
+ * determines everything except values from recent responses.
  */
 export const adminFuzz: Suite = async (options) => {
-  const { count, verdict, say, sizes = {} } = options;
-  const seed = sizes.seed ?? randomInt(1, 2 ** 31);
-  say(`seed  ${seed}`);
-  const shared = await Shared.start();
-  try {
+  const { count, verdict, say } = options;
+  const seed = chooseSeed(options);
+  await Shared.run(async (shared) => {
     const service = await shared.service('service', { READ_YOUR_WRITES_MS: READS_WAIT_MS });
     const isLong = count >= LONG_RUN;
     const world = await createAdminWorld(service, await shared.treasury(), isLong ? PEOPLE : 2);
@@ -64,15 +113,10 @@ export const adminFuzz: Suite = async (options) => {
     verdict.expect(!isLong || unserved.length < world.endpoints.length / 10, 'most routes succeed', unserved);
     say(`audit ${await checkBooks(shared, verdict)}`);
     verdict.equal(await service.stop(), 'exit code 0', 'SIGTERM ends it');
-  } finally {
-    await shared.close();
-  }
+  });
 };
 
-/**
- * Gives each merchant new subjects and makes good what the fuzzer did to it, until it is enough. How often it could and
- * could not.
- */
+/** Gives each merchant new subjects and reverts changes of the fuzzer. Returns how often this succeeded and failed. */
 async function keepUp(
   { keepers, merchants }: AdminWorld,
   widgetUrl: string,
@@ -90,7 +134,7 @@ async function keepUp(
         await addVictims(keepers.first, merchant);
         done += 1;
       } catch {
-        // The fuzzer suspended the merchant again, or changed it at the same time.
+        // The fuzzer changed the merchant at the same time.
         failed += 1;
       }
       oracle.know(merchant);

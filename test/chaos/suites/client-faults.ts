@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +8,7 @@ import { checkBooks } from '../support/books.js';
 import { FaultyProxy } from '../support/client/faulty-proxy.js';
 import { activePayee, randomHash } from '../support/payouts.js';
 import { Shared } from '../support/shared.js';
-import type { Suite } from '../support/suite.js';
+import { chooseSeed, type Suite } from '../support/suite.js';
 import { Tally } from '../support/verdict.js';
 
 const CALLER = fileURLToPath(new URL('../support/client/caller.py', import.meta.url));
@@ -17,13 +16,13 @@ const AT_ONCE = 64;
 const ABSENT = '00000000-0000-4000-8000-000000000000';
 
 /**
- * `--count` faults between a client (`--client typescript|python`) and the service: 429, 503 and 500 in place of a response, connections cut
- * before and within it, responses that come late, requests that arrive twice. Every call ends with the right result or the right
- * error, and every payout is reported once.
+ * Injects `--count` faults between a client (`--client typescript|python`) and the service: 429, 503 and 500,
+ * connections cut before or within the response, late responses and duplicated requests. Every call ends with the right
+ * result or error, and every payout is reported once.
  */
-export const clientFaults: Suite = async ({ count, verdict, say, sizes = {}, client = 'typescript' }) => {
-  const seed = sizes.seed ?? randomInt(1, 2 ** 31);
-  say(`seed  ${seed}`);
+export const clientFaults: Suite = async (options) => {
+  const { count, verdict, say, client = 'typescript' } = options;
+  const seed = chooseSeed(options);
   const shared = await Shared.start();
   const limits = { RATE_LIMIT_PER_MINUTE: '10000000', RATE_LIMIT_PER_IP_PER_MINUTE: '10000000' };
   const service = await shared.service('service', limits);
@@ -61,7 +60,6 @@ interface Caller {
   readonly userId: string;
 }
 
-/** A call that ended, in one of the two ways. */
 interface Ended {
   readonly outcome?: string;
   readonly error?: string;
@@ -85,7 +83,7 @@ const callInTypeScript: Calls = async ({ userId, ...credentials }, ended, isOver
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
 };
 
-/** caller.py calls until its input ends. */
+/** Starts caller.py, which calls until its input ends. */
 const callInPython: Calls = async (caller, ended, isOver) => {
   const { path, env } = requiredPython();
   const child = spawn(path, [CALLER], { env, stdio: ['pipe', 'pipe', 'inherit'] });
@@ -99,7 +97,7 @@ const callInPython: Calls = async (caller, ended, isOver) => {
   if (code !== 0) throw new Error(`the caller ended with ${code}`);
 };
 
-/** One call, and whether its outcome is that of a service without faults. Rejects when it is not. */
+/** Makes one call and compares its outcome with a service without faults. Rejects when they differ. */
 async function callOnce(client: Disburse, userId: string, n: number): Promise<string> {
   const transaction_hash = randomHash();
   switch (n % 4) {

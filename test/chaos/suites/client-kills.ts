@@ -12,7 +12,6 @@ import { Shared } from '../support/shared.js';
 import { requiredPython } from '../../support/programs/python.js';
 import { between, type Client, type Suite } from '../support/suite.js';
 
-/** The program of each client. */
 function backendOf(client: Client): { readonly command: readonly string[]; readonly env: NodeJS.ProcessEnv } {
   const program = (name: string): string =>
     fileURLToPath(new URL(`../support/client/${name}`, import.meta.url));
@@ -22,14 +21,14 @@ function backendOf(client: Client): { readonly command: readonly string[]; reado
   return { command: [path, program('backend.py')], env };
 }
 
-/** A kill that comes late may hit an order that follows, most often at load: there are more orders than kills. */
+/** The number of orders beyond the kills: a late kill may hit the next order. */
 const SPARE = 2;
-/** A response comes after some milliseconds: kills hit before, during and after it. */
+/** The upper bound of the delay before a kill, so that kills hit before, during and after the response. */
 const KILL_WITHIN_MS = 25;
 
 /**
- * A merchant's backend that uses the client (`--client typescript|python`) is killed `--count` times shortly after it sent a
- * report and before it has noted the response; it starts again with the same list. Every order is paid once.
+ * Kills a merchant's backend that uses the client (`--client typescript|python`) `--count` times, after it sent a
+ * report and before it recorded the response. The backend starts again with the same list. Every order is paid once.
  */
 export const clientKills: Suite = async ({ count, verdict, say, client = 'typescript' }) => {
   const backend = backendOf(client);
@@ -75,8 +74,8 @@ export const clientKills: Suite = async ({ count, verdict, say, client = 'typesc
 };
 
 /**
- * True when the backend has paid all its orders. It is killed shortly after it has sent an order that is not among the
- * `killed` ones.
+ * Kills the backend after it has sent an order that is not among the `killed` ones. Returns true once all orders are
+ * paid.
  */
 async function runBackend(
   { command: [program, ...args], env }: ReturnType<typeof backendOf>,

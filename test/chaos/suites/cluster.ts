@@ -27,20 +27,20 @@ const RECOVERY_MS = 60_000;
 const STANDSTILL_MS = 15_000;
 const LEADER_WITHIN_MS = 120_000;
 const LOAD_EVERY_MS = 60_000;
-/** Longer than any fault. Payouts without a transfer expire after it, so that they do not pile up. */
+/** Longer than any fault. Payouts without a transfer expire after it, so that few are pending. */
 const WINDOW_SECONDS = 90;
-/** A process that kept something of each report or each fault would not live with it. */
+/** Small enough that a leak per report or per fault ends the process. */
 const HEAP_MIB = 256;
 const MAX_RESIDENT_MIB = 512;
 
 interface Fault {
   readonly name: string;
-  /** Until a report that was begun after it is acknowledged. */
+  /** The bound until a report begun after the fault is acknowledged. */
   readonly withinMs: number;
   strike(leader: SupervisedNode, cluster: SecureCluster): Promise<void>;
   /** False where the same node may be elected again. */
   readonly deposes?: false;
-  /** For a fault that lasts. */
+  /** Ends a fault that lasts. */
   end?(): void;
 }
 
@@ -73,9 +73,9 @@ const FAULTS: readonly Fault[] = [
 ];
 
 /**
- * Three nodes of EventStoreDB with TLS; the service has the addresses of all. Their leader is killed, stopped, resigns and is
- * cut off under a load of reports, until there are `--payouts`. Writes are accepted again in time, what was acknowledged is
- * in the log once, with an audit in order, and a small heap is enough.
+ * Three nodes of EventStoreDB with TLS. Their leader is killed, stopped, resigns or is cut off under a load of reports,
+ * until there are `--payouts`. Writes continue within the bound, every acknowledged report is in the log once, and the
+ * service runs in a small heap.
  */
 export const cluster: Suite = async (options) => {
   const { verdict, say } = options;
@@ -176,7 +176,7 @@ async function faultsUnderLoad(
   );
 }
 
-/** After how long, which the service does not decide; empty where the fault deposes none, null for never. */
+/** Returns the time until another leader is elected: empty where the fault deposes none, null for never. */
 async function anotherLeads(
   { deposes }: Fault,
   former: Node,
@@ -189,13 +189,13 @@ async function anotherLeads(
   return (await until(led, LEADER_WITHIN_MS)) ? seconds(performance.now() - began) : null;
 }
 
-/** A node that was killed or cut off has all events again: the next one that fails is then not the last that has them. */
+/** Returns whether every node has all events, so that the next failure cannot remove the last copy. */
 function isWhole({ nodes }: SecureCluster): Promise<boolean> {
   const states = async (): Promise<string> => (await Promise.all(nodes.map(stateOf))).sort().join();
   return until(async () => (await states()) === 'follower,follower,leader', LEADER_WITHIN_MS);
 }
 
-/** Waits for that many acknowledged reports, as long as there are new ones. */
+/** Waits for that many acknowledged reports while new ones arrive. */
 async function reach(load: ReportLoad, payouts: number): Promise<void> {
   for (let last = -1; load.acknowledged.length < payouts && load.acknowledged.length > last;) {
     last = load.acknowledged.length;
@@ -203,7 +203,6 @@ async function reach(load: ReportLoad, payouts: number): Promise<void> {
   }
 }
 
-/** Each acknowledged report is in the log once, and the audit of log and read models is in order. */
 async function checkLog(
   { databaseUrl, pool, masterKey }: Shared,
   url: string,

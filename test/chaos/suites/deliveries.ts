@@ -12,19 +12,21 @@ import { expectedDeliveries } from '../support/webhooks/expected.js';
 import { FLAKY_DELIVERIES, type Behavior } from '../support/webhooks/receivers.js';
 import { DeliveryHarness } from '../support/webhooks/delivery-harness.js';
 
-/** A kill comes this long after the one before; a start takes about a second, so that some kills hit it. */
+/** The range of pauses between kills. A start takes about a second, so that some kills hit it. */
 const BETWEEN_KILLS_MS = [100, 6000] as const;
-/** Of the endpoints of a merchant, how each responds. */
+/** The behaviour of each endpoint of a merchant. */
 const BEHAVIORS: readonly Behavior[] = ['prompt', 'flaky', 'slow', 'prompt', 'flaky'];
-/** What a dead sender held is free after 10 s; the longest retries of the run then follow. */
+/** Covers the lease of a dead sender (10 s) and the longest retries of the run. */
 const SETTLE_MS = 120_000;
-/** Deliveries to one endpoint at once, from one process; a killed worker's requests may be open when its successor begins. */
+/**
+ * The cap per endpoint and process, times the workers: requests of a killed worker may be open when its successor
+ * starts.
+ */
 const MAX_OPEN = 4 * 16;
 
 /**
- * Deliveries to many endpoints while workers are killed with `kill -9` at random times and started again, one alone in
- * the first half and two in the second. Events are appended all the while. In the end everything that was emitted has
- * come, unchanged and to the right endpoint, and nothing is stuck.
+ * Kills delivery workers with `kill -9` at random times, one worker in the first half and two in the second, while
+ * events are appended. In the end every delivery has arrived, unchanged and at the right endpoint, and none is stuck.
  */
 export const deliveries: Suite = async (options) => {
   const { say, verdict, sizes = {}, queue = 'postgres' } = options;
@@ -54,7 +56,7 @@ export const deliveries: Suite = async (options) => {
     const { attempts, requests, unrecorded } = await checkTable(harness.pool, receivers, expected, verdict);
     say(`${expected.size} deliveries emitted, ${receivers.arrived.size} came in ${requests} requests`);
     say(`${attempts} attempts recorded; ${unrecorded} requests of killed workers are not`);
-    // Sent more often than recorded: its sender died between sending and recording.
+    // Its sender died between sending and recording.
     verdict.expect(
       unrecorded <= kills.held,
       'requests beyond the recorded attempts are at most what killed workers held',
@@ -68,7 +70,7 @@ export const deliveries: Suite = async (options) => {
 };
 
 interface Kills {
-  /** Deliveries that a sender held at a kill; one that two senders held counts twice. */
+  /** The number of deliveries that a sender held at a kill. One that two senders held counts twice. */
   readonly held: number;
   readonly workers: readonly ServiceProcess[];
 }
@@ -106,7 +108,6 @@ async function killWhile(
   return { held: held.size, workers };
 }
 
-/** Appends events evenly over the time that the kills take on average. */
 function publish(
   harness: DeliveryHarness,
   total: number,
@@ -127,7 +128,7 @@ function publish(
   return { done: () => work };
 }
 
-/** What senders hold, the dead one's and a living one's alike, as pairs of delivery and sender; and how far all is. */
+/** Returns pairs of delivery and sender for everything that senders hold, and the progress of the run. */
 async function leftBehind(
   harness: DeliveryHarness,
 ): Promise<{ held: readonly string[]; done: number; pending: number }> {
@@ -140,7 +141,7 @@ async function leftBehind(
   return { held: held ?? [], done, pending };
 }
 
-/** The queue forgets everything after a third of the kills, and is unavailable for two seconds after two thirds. */
+/** Empties the queue after a third of the kills, and stops it for two seconds after two thirds. */
 async function strikeQueue(
   redis: NonNullable<DeliveryHarness['redis']>,
   workers: readonly ServiceProcess[],
@@ -152,7 +153,7 @@ async function strikeQueue(
     say('     Redis flushed');
   }
   if (kill === Math.ceil((2 * count) / 3)) {
-    // A process that starts while its queue is unavailable ends at once, for its supervisor to start it again.
+    // A process that starts during the outage ends at once, and its supervisor starts it again.
     await Promise.all(workers.map((each) => each.ready()));
     await redis.replace(2000);
     say('     Redis killed and replaced by an empty one after 2 s');

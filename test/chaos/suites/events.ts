@@ -1,25 +1,134 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BatchLoad } from '../support/events/batch-load.js';
-import { EventBooks } from '../support/events/event-books.js';
-import { checkEvents, settled, waiting } from '../support/events/event-facts.js';
+import { randomUUID } from 'node:crypto';
+import { EventBooks, checkEvents, settled, waiting, type SentBatch } from '../support/events/event-books.js';
 import { EventsHarness } from '../support/events/events-harness.js';
-import { between, oneOf, percentile, seconds } from '../support/suite.js';
-import type { EventVictim, Suite, SuiteOptions } from '../support/suite.js';
+import {
+  between,
+  oneOf,
+  percentile,
+  seconds,
+  type EventVictim,
+  type Suite,
+  type SuiteOptions,
+} from '../support/suite.js';
+import { signed } from '../../../bench/support/sign.js';
+import { keyed } from '../support/payouts.js';
+import { Line, type Responded } from '../support/line.js';
+import { Senders } from '../support/senders.js';
+import type { ServiceProcess } from '../support/service-process.js';
+import type { Verdict } from '../support/verdict.js';
+
+const PATH = '/merchants/v1/events';
+const PAUSE_MS = 150;
+const GIVE_UP_MS = 120_000;
+/** The batches of a merchant that clients may repeat in part. */
+const REMEMBERED = 200;
+const MALFORMED = 0.04;
+const REPEATED = 0.15;
+const OVERLAPPING = 0.2;
+const KEYED = 0.6;
+/** The share of clients that send once and ignore the response. */
+const CARELESS = 0.1;
+/** The share of batches of the largest size. */
+const FULL = 0.02;
+
+/**
+ * Merchants' clients that send batches: fresh ones, parts of earlier ones with other contents, whole repeats, ids in
+ * other letter case, duplicates within a batch, and malformed ones; until they get a response, or only once.
+ */
+class BatchLoad extends Senders {
+  responded = 0;
+  private readonly ids = new Map<string, string[]>();
+  private readonly last = new Map<number, SentBatch>();
+  private readonly lines = new Map<number, Line>();
+  private readonly listeners = new Set<() => void>();
+
+  constructor(
+    private readonly service: ServiceProcess,
+    private readonly books: EventBooks,
+    verdict: Verdict,
+  ) {
+    super(verdict, PAUSE_MS, GIVE_UP_MS);
+  }
+
+  /** Calls `act` as soon as the next 202 arrives. Returns false when none does in time. */
+  atNext202(act: () => void, withinMs: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        this.listeners.delete(arrived);
+        resolve(false);
+      }, withinMs);
+      const arrived = (): void => {
+        clearTimeout(timer);
+        this.listeners.delete(arrived);
+        act();
+        resolve(true);
+      };
+      this.listeners.add(arrived);
+    });
+  }
+
+  override async stop(): Promise<void> {
+    await super.stop();
+    for (const line of this.lines.values()) line.close();
+  }
+
+  protected override async round(client: number): Promise<void> {
+    const { merchant, secondMerchant, port } = this.service;
+    const who = client % 2 === 0 ? merchant : secondMerchant;
+    const line = this.lines.get(client) ?? new Line(port, this.verdict);
+    this.lines.set(client, line);
+    const last = Math.random() < REPEATED ? this.last.get(client) : undefined;
+    const batch = last ?? this.draft(who.apiKey);
+    const key = Math.random() < KEYED ? randomUUID() : null;
+    const send = (): Promise<Responded> =>
+      line.send(key === null ? signed(who, 'POST', PATH, batch.body) : keyed(who, PATH, batch.body, key));
+    const response =
+      Math.random() < CARELESS
+        ? await this.attempt('batch', send)
+        : await this.untilFinal('batch', [batch.malformed ? 400 : 202], send);
+    if (response?.status === 202) this.accepted(batch);
+    if (!batch.malformed) this.last.set(client, batch);
+  }
+
+  private draft(merchantId: string): SentBatch {
+    const size = Math.random() < FULL ? 1000 : Math.ceil(between(0, 30));
+    const ids = Array.from({ length: size }, () => randomUUID() as string);
+    const known = this.ids.get(merchantId) ?? [];
+    if (Math.random() < OVERLAPPING && known.length > 0) {
+      for (let place = 0; place < size; place += 2) ids[place] = oneOf(known).toUpperCase();
+      ids[size - 1] = ids[0]!.toLowerCase();
+    }
+    if (Math.random() < MALFORMED) {
+      const spoil = (items: object[]): unknown =>
+        items.with(-1, { ...items.at(-1), event_datetime: '2026-02-30' });
+      return this.books.batch(merchantId, ids, spoil);
+    }
+    this.ids.set(merchantId, [...known, ...ids.slice(0, 4)].slice(-REMEMBERED));
+    return this.books.batch(merchantId, ids);
+  }
+
+  private accepted(batch: SentBatch): void {
+    batch.respondedAt ??= performance.now();
+    this.responded += 1;
+    for (const notify of this.listeners) notify();
+  }
+}
 
 const CLIENTS = 12;
 const BETWEEN_KILLS_MS = [50, 800] as const;
-/** One kill in so many hits a service that is still starting. */
+/** The share of kills that hit a starting service. */
 const DURING_START = 0.1;
 const RESPONSES_WITHIN_MS = 60_000;
-/** A forwarder that was killed is replaced after 16 s; its backlog and the provider's pauses are added to that. */
+/** A killed forwarder is replaced after 16 s; its backlog and the provider's pauses add to that. */
 const SETTLE_MS = 180_000;
-/** A run ends after so many kills for each that counts. */
+/** The maximum of kills per kill that counts. */
 const MAX_KILLS_PER_COUNT = 3;
 
 /**
- * `kill -9` as soon as a batch got its 202, under the load of two merchants. A kill counts when it found batches
- * that had a response and were not processed. In the end every accepted event is stored once, and nothing else is; each
- * was forwarded with its id; no batch is stuck.
+ * `kill -9` as soon as a batch got its 202, under the load of two merchants. A kill counts when it found accepted
+ * batches that were not processed. In the end each accepted event is stored once and forwarded with its id, and no
+ * batch is stuck.
  */
 export const events: Suite = async (options) => {
   const { count, verdict, say, kill } = options;
@@ -55,7 +164,7 @@ export const events: Suite = async (options) => {
   }
 };
 
-/** Waits for a 202 and kills at once; counts what is left; starts what was killed. */
+/** Kills at the next 202, counts the batches that are left, and restarts the process. */
 async function strike(
   { shared, service, worker }: EventsHarness,
   load: BatchLoad,

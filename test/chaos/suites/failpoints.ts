@@ -19,10 +19,10 @@ import { Tally, type Verdict } from '../support/verdict.js';
 
 type Failpoint = (typeof REQUEST_FAILPOINTS)[number];
 
-/** From this point on the events are committed: the retry must be a replay. Before `commit.sent` there is nothing yet. */
+/** The failpoints after the commit: a retry there must be a replay. Before `commit.sent` nothing is written. */
 const COMMITTED: readonly Failpoint[] = ['commit.done', 'views.waited', 'response.ready', 'response.sent'];
 const RETRIES = 20;
-/** What each round kills; a merchant has no more than ten endpoints, enough for one round. */
+/** The operations of each round. A round needs at most the ten endpoints of a merchant. */
 const ROUNDS: readonly (readonly Operation[])[] = [
   [REPORT],
   [REPORT, CREATE_USER, REGISTER_ENDPOINT],
@@ -30,13 +30,12 @@ const ROUNDS: readonly (readonly Operation[])[] = [
 ];
 
 /**
- * A process dies at each named point of a keyed request, as with `kill -9`, and the request is sent again under its key:
- * in even rounds once, to another process; in odd rounds many times at once, to the process started in its place.
- * One event, 201, and read models that agree.
+ * Kills a process at each failpoint of a keyed request, and repeats the request under its key: in even rounds once at
+ * another process, in odd rounds concurrently at its replacement. The result is one event, 201, and consistent read
+ * models.
  */
 export const failpoints: Suite = async (options) => {
-  const shared = await Shared.start();
-  try {
+  await Shared.run(async (shared) => {
     const other = await shared.service('other');
     const payees = new Map<string, string>();
     for (let round = 0; round < options.count; round += 1) {
@@ -45,8 +44,7 @@ export const failpoints: Suite = async (options) => {
           if (point === 'views.waited' && !operation.waitsForViews) continue;
           const doomed = await shared.service('service', { FAILPOINT: point });
           const { merchant } = doomed;
-          const known = payees.get(merchant.apiKey);
-          const userId = known ?? (await activePayee(other.baseUrl, merchant)).id;
+          const userId = payees.get(merchant.apiKey) ?? (await activePayee(other.baseUrl, merchant)).id;
           payees.set(merchant.apiKey, userId);
           const how =
             round % 2 === 0
@@ -58,9 +56,7 @@ export const failpoints: Suite = async (options) => {
       }
     }
     await checkBooks(shared, options.verdict);
-  } finally {
-    await shared.close();
-  }
+  });
 };
 
 interface Death {
@@ -68,9 +64,8 @@ interface Death {
   readonly operation: Operation;
   readonly userId: string;
   readonly doomed: ServiceProcess;
-  /** Starts the process that continues. */
   readonly replace: () => Promise<ServiceProcess>;
-  /** How many retries go to it at the same time. */
+  /** The number of concurrent retries. */
   readonly atOnce: number;
 }
 
@@ -104,7 +99,7 @@ async function dieAndRetry(
   return service;
 }
 
-/** So many at the same time, then one more. */
+/** Sends that many concurrent retries, then one more. */
 async function retry(
   service: ServiceProcess,
   atOnce: number,
@@ -144,6 +139,5 @@ function checkRetries(
   else verdict.expect(originals <= 1, `${where}: at most one retry is no replay`);
 }
 
-function describe(outcome: Outcome): string {
-  return outcome.kind === 'responded' ? String(outcome.status) : 'cut off';
-}
+const describe = (outcome: Outcome): string =>
+  outcome.kind === 'responded' ? String(outcome.status) : 'cut off';

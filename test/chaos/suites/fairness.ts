@@ -4,17 +4,16 @@ import { expectedDeliveries, type Expected } from '../support/webhooks/expected.
 import type { Behavior, Receivers } from '../support/webhooks/receivers.js';
 import { DeliveryHarness } from '../support/webhooks/delivery-harness.js';
 
-/** One endpoint in ten is slow: it never responds, or never ends its response. */
+/** One endpoint in ten hangs: it sends no response, or an endless one. */
 const SLOW_OF = 10;
-/** Deliveries to one endpoint at once, from one process. */
 const CAP = 16;
 const P99_MS = 100;
-/** After the load: what goes to prompt endpoints arrives within this time. */
+/** The bound after the load in which deliveries to prompt endpoints arrive. */
 const REST_MS = 10_000;
 
 /**
- * A steady load on many endpoints of which one in ten hangs for the whole timeout. All others get all of their
- * deliveries, 99 % of them within {@link P99_MS} from due to sent, and no endpoint gets more than its cap at once.
+ * A steady load on many endpoints, of which one in ten hangs for the whole timeout. All others get all of their
+ * deliveries, 99 % of them within {@link P99_MS} of their due time. No endpoint gets more than its cap at once.
  */
 export const fairness: Suite = async (options) => {
   for (let round = 1; round <= options.count; round += 1) await playRound(options);
@@ -43,7 +42,6 @@ async function playRound(options: SuiteOptions): Promise<void> {
       async () => receivers.accepted >= prompt.size,
       REST_MS,
     );
-    // An attempt is recorded shortly after its response.
     await sleep(500);
     const missing = [...prompt.keys()].filter((id) => !((receivers.arrived.get(id)?.accepted ?? 0) > 0));
     verdict.none(missing, 'a delivery to a prompt endpoint was not accepted');
@@ -69,7 +67,7 @@ function behaviorOf(place: number): Behavior {
   return (['hangs', 'drips'] as const)[(place / SLOW_OF) % 2]!;
 }
 
-/** Events at even distances, of one merchant after the other. How many deliveries they make. */
+/** Publishes events at a fixed rate, round robin over the merchants. Returns the number of deliveries. */
 async function offer({ merchants }: DeliveryHarness, rate: number, forSeconds: number): Promise<number> {
   const began = performance.now();
   let offered = 0;
@@ -81,7 +79,9 @@ async function offer({ merchants }: DeliveryHarness, rate: number, forSeconds: n
   return offered;
 }
 
-/** From due to sent by the table, and from due to arrived by the receivers, which read the same clock. */
+/**
+ * Verifies the delay from due to sent by the table, and from due to arrived by the receivers, which share the clock.
+ */
 async function checkLateness(
   harness: DeliveryHarness,
   prompt: ReadonlyMap<string, Expected>,
@@ -105,14 +105,14 @@ async function checkLateness(
   say(`from due to sent:    ${describe(sent)}`);
   say(`from due to arrived: ${describe(came)}`);
   verdict.expect(percentile(sent, 0.99) < bound, `p99 from due to sent is under ${bound} ms`, describe(sent));
-  // The receivers' own delay is in it, so that it proves less and is bounded more generously.
+  // The receivers' own delay is included, so that its bound is larger.
   const later = 2 * bound;
   verdict.expect(
     percentile(came, 0.99) < later,
     `p99 from due to arrived is under ${later} ms`,
     describe(came),
   );
-  // Times of sending are stored in whole milliseconds.
+  // Send times are stored in whole milliseconds.
   const early = recorded.filter((row, n) => came[n]! < row.sent - row.due - 2);
   verdict.none(early, 'a delivery arrived before it was sent');
 }

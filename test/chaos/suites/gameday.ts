@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../../sandbox/processes.js';
-import { budgetFaults } from '../support/gameday/budget-faults.js';
-import { chainFaults } from '../support/gameday/chain-faults.js';
-import { databaseFaults } from '../support/gameday/database-faults.js';
-import { diskFaults } from '../support/gameday/disk-faults.js';
+import {
+  budgetFaults,
+  chainFaults,
+  processFaults,
+  databaseFaults,
+} from '../support/gameday/outage-faults.js';
+import { diskFaults, queueFaults, tamperingFaults } from '../support/gameday/data-faults.js';
 import type { Fault, Faults } from '../support/gameday/fault.js';
-import { processFaults } from '../support/gameday/process-faults.js';
-import { queueFaults } from '../support/gameday/queue-faults.js';
 import type { Stage } from '../support/gameday/stage.js';
-import { tamperingFaults } from '../support/gameday/tampering-faults.js';
 import { seconds, type Suite, type SuiteOptions } from '../support/suite.js';
 
 const GROUPS: readonly (() => Faults)[] = [
@@ -20,15 +20,15 @@ const GROUPS: readonly (() => Faults)[] = [
   diskFaults,
   budgetFaults,
 ];
-/** An alert has to arrive within this time; others that would follow are waited for as long. */
+/** The bound until an alert arrives. The suite waits as long for alerts that must not follow. */
 const ALERT_MS = 120_000;
-/** Alertmanager sends what is resolved with the next group, half a minute later. */
+/** Alertmanager sends resolved alerts with the next group, half a minute later. */
 const RESOLVED_MS = 180_000;
 const POLL_MS = 500;
 
 /**
- * Prometheus and Alertmanager next to installations that are broken in one way after the other: the right alert arrives,
- * no other does, and what its runbook says ends it. `--only N` is the Nth fault alone.
+ * Runs Prometheus and Alertmanager next to installations with one fault after another. The right alert arrives, no
+ * other does, and its runbook ends it. `--only N` is the Nth fault alone.
  */
 export const gameday: Suite = async (options) => {
   for (let round = 1; round <= options.count; round += 1) {
@@ -91,7 +91,7 @@ async function playFault(
   );
   const endedAt = performance.now();
   await end(stage);
-  // Of an error budget that the fault has spent meanwhile, the alerts may come and last.
+  // Alerts of an error budget that the fault has spent may arrive and last.
   const own = () => pager.details.filter(({ alertname }) => alerts.includes(alertname!));
   while (own().length > 0 && performance.now() - endedAt < maxMs) await sleep(POLL_MS);
   const resolvedMs = performance.now() - endedAt;

@@ -2,11 +2,10 @@ import { until } from '../../../sandbox/processes.js';
 import { storm } from '../support/storm.js';
 import { seconds, type Suite } from '../support/suite.js';
 
-/** One kill in so many hits a service that is still starting. */
+/** The share of kills that hit a starting service. */
 const DURING_START = 0.15;
 const RECOVERY_MS = 60_000;
 
-/** `kill -9` of the service process under load. */
 export const killApp: Suite = (options) =>
   storm(options, async ({ service }) => {
     await service.kill();
@@ -16,7 +15,7 @@ export const killApp: Suite = (options) =>
     return `killed${isKilledTwice ? ', and again while starting' : ''}; ready after ${took}`;
   });
 
-/** `kill -9` of the PostgreSQL server or of one backend under load: the service survives and continues. */
+/** `kill -9` of the PostgreSQL server or of one backend under load. The service survives and continues. */
 export const killPostgres: Suite = (options) =>
   storm(options, async ({ shared, service, load }) => {
     const name = await shared.killPostgres();
@@ -33,7 +32,7 @@ export const killPostgres: Suite = (options) =>
     return `${name} killed; a report begun later was acknowledged after ${seconds(took)}`;
   });
 
-/** `kill -9` of the service and its PostgreSQL in the same instant, as when a machine loses its memory. */
+/** `kill -9` of the service and PostgreSQL at the same instant, as when a machine loses power. */
 export const killBoth: Suite = (options) =>
   storm(options, async ({ shared: { environment }, service }) => {
     process.kill(environment.postmaster, 'SIGKILL');

@@ -12,7 +12,7 @@ import type { Treasury } from '../support/treasury.js';
 
 const WINDOW_SECONDS = 6;
 const MARGIN_SECONDS = 1;
-/** Lies follow each other from before the window's end to after it. */
+/** The duration of one lie. The lies cover the end of the window. */
 const LIE_MS = 1500;
 const LYING_MS = 12_000;
 const EACH = 6;
@@ -29,9 +29,9 @@ interface RoundContext {
 }
 
 /**
- * A chain with a block a second, behind a node that returns one lie after another while payouts end, and then the truth.
- * With one node alone, and with an honest one next to it and a quorum of two, where it may also repeat the same lie in all
- * of its responses. Every outcome is compared with the real chain.
+ * A node returns one lie after another while payouts end, then the truth. The suite runs with one node alone, and with
+ * an honest one next to it and a quorum of two, where it may repeat the same lie. Every outcome is compared with the
+ * real chain.
  */
 export const lyingNode: Suite = async (options) => {
   await Promise.all([false, true].map((quorum) => play(quorum, options)));
@@ -62,11 +62,7 @@ async function play(quorum: boolean, options: SuiteOptions): Promise<void> {
   }
 }
 
-async function playRound(
-  round: number,
-  context: RoundContext,
-  { say, verdict }: SuiteOptions,
-): Promise<void> {
+async function playRound(round: number, context: RoundContext, { say, verdict }: SuiteOptions) {
   const { shared, node, baseUrl, who, payee, treasury, quorum } = context;
   const name = `${quorum ? 'quorum' : 'one node'}, round ${round}`;
   const ghosts = await dropped(context);
@@ -109,7 +105,7 @@ async function playRound(
 
 const GHOST_MINOR = 4000;
 
-/** Transfers that were mined, and that a reorganisation dropped: their receipts. */
+/** Returns receipts of transfers that a reorganisation dropped. */
 async function dropped({ treasury, payee, rpcUrl }: RoundContext): Promise<readonly Receipt[]> {
   const prepared = await Promise.all(numbers(3).map((n) => treasury.prepare(payee.wallet, GHOST_MINOR + n)));
   await nextBlocks(rpcUrl, 1);
@@ -122,7 +118,7 @@ async function dropped({ treasury, payee, rpcUrl }: RoundContext): Promise<reado
   const head = Number(await rpc(rpcUrl, 'eth_blockNumber', []));
   const first = Math.min(...mined.map(({ blockNumber }) => Number(blockNumber)), head);
   await rpc(rpcUrl, 'anvil_reorg', [head - first + 1, []]);
-  // A reorganisation sets anvil's clock back by its blocks: after a few of them every head is too old.
+  // A reorganisation sets anvil's clock back by its blocks, so that soon every head is too old.
   await rpc(rpcUrl, 'evm_setTime', [Math.floor(Date.now() / 1000)]);
   return mined;
 }
@@ -133,11 +129,7 @@ async function nextBlocks(rpcUrl: string, blocks: number): Promise<void> {
   await eventually('the chain continues', async () => (await height()) >= from + blocks);
 }
 
-async function lie(
-  { node, quorum }: RoundContext,
-  ghosts: readonly Receipt[],
-  lies: string[],
-): Promise<void> {
+async function lie({ node, quorum }: RoundContext, ghosts: readonly Receipt[], lies: string[]) {
   const until = performance.now() + LYING_MS;
   const choices = LIES.filter(({ consistent }) => quorum || !consistent);
   while (performance.now() < until) {
@@ -149,7 +141,7 @@ async function lie(
   }
 }
 
-/** Payouts whose outcome is not what the chain itself says, and what it says. */
+/** Returns payouts whose outcome differs from the chain. */
 async function wrongOutcomes(
   { shared, rpcUrl }: RoundContext,
   hashes: ReadonlyMap<string, string>,
@@ -161,7 +153,7 @@ async function wrongOutcomes(
     const receipt = (await rpc(rpcUrl, 'eth_getTransactionReceipt', [hash])) as Receipt | null;
     const isThere = receipt?.status === '0x1';
     const isReceived = outcome.type === 'payout.received.v2';
-    // On a busy machine a transfer may be sent after its payout has expired, and rightly so.
+    // On a busy machine a transfer may be sent after its payout has expired.
     const isLate = isThere && (await minedAt(rpcUrl, receipt)) > outcome.end;
     if ((isThere !== isReceived && !isLate) || (!isReceived && outcome.afterEnd < MARGIN_SECONDS)) {
       wrong.push({ ...outcome, hash, onTheChain: isThere });
@@ -170,12 +162,9 @@ async function wrongOutcomes(
   return wrong;
 }
 
-/** The time of its block, in seconds since 1970. */
 async function minedAt(rpcUrl: string, { blockNumber }: Receipt): Promise<number> {
   const block = (await rpc(rpcUrl, 'eth_getBlockByNumber', [blockNumber, false])) as { timestamp: string };
   return Number(block.timestamp);
 }
 
-function numbers(count: number): readonly number[] {
-  return Array.from({ length: count }, (_, n) => n);
-}
+const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, n) => n);

@@ -5,28 +5,26 @@ import { StripeServer } from '../../support/onboarding/stripe/stripe.js';
 import { Twilio } from '../../support/onboarding/twilio/twilio.js';
 import { checkBooks } from '../support/books.js';
 import { KillHarness } from '../support/kill-harness.js';
-import { Decisions } from '../support/onboarding/decisions.js';
+import { Decisions, Persons } from '../support/onboarding/persons.js';
 import { allCompleted, checkOnboardings, COMPLETED } from '../support/onboarding/onboarding-facts.js';
-import { Persons } from '../support/onboarding/persons.js';
 import { Shared } from '../support/shared.js';
 import { between, oneOf, type Suite } from '../support/suite.js';
 import { FLAKY_DELIVERIES, Receivers } from '../support/webhooks/receivers.js';
 
 const PEOPLE = 4;
 const SETTLE_MS = 600_000;
-/** One kill in so many is at no named point; before so many a provider fails, or a process is stopped. */
+/** One kill in so many is at no failpoint. */
 const RANDOM_EVERY = 4;
 const OUTAGE_EVERY = 8;
 const FREEZE_EVERY = 9;
 const MAX_FROZEN_MS = 90_000;
-/** While a provider is unavailable most points are out of reach. */
+/** During an outage of a provider most failpoints are out of reach. */
 const OUT_OF_REACH_MS = 12_000;
 
 /**
- * `kill -9` of the process that continues onboardings, `--count` times, at each named point and at random, under a load
- * of people who go through the page, with codes through Twilio, identities of Onfido, cards of Stripe and wallets of an
- * extended public key (local providers). Meanwhile one provider after the other is unavailable for half of `--seconds N`
- * (120 by default) to all of them, and a process is stopped.
+ * `kill -9` of the process that continues onboardings, `--count` times, at each failpoint and at random, under a load
+ * of people at the page with local providers. Meanwhile one provider after the other is unavailable for half of
+ * `--seconds N` (120 by default), and a process is stopped.
  */
 export const onboarding: Suite = async (options) => {
   const { verdict, say, sizes = {} } = options;
@@ -42,7 +40,7 @@ export const onboarding: Suite = async (options) => {
         ...twilio.settings,
         ...onfido.settings,
         ...stripe.settings,
-        // All people come from one address.
+        // All people share one address.
         ONBOARDING_CODES_PER_ADDRESS: '1000000',
         ONBOARDING_WALLETS: 'xpub',
         ONBOARDING_WALLET_XPUB: account.neuter().extendedKey,

@@ -1,4 +1,4 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { rpc } from '../../../sandbox/chain.js';
@@ -11,43 +11,41 @@ import { checkMoney, historiesOf, ordersSettled, SALE } from '../support/orders/
 import type { Order, Sent } from '../support/orders/order-facts.js';
 import { Random } from '../support/random.js';
 import { Shared } from '../support/shared.js';
-import { seconds, type Suite, type SuiteOptions } from '../support/suite.js';
+import { chooseSeed, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
 import type { Treasury } from '../support/treasury.js';
 import { Tally } from '../support/verdict.js';
 
-/** How long an order waits for its deposit, and how many are in progress at once. */
+/** The time that an order waits for its deposit. */
 const EXPIRY_SECONDS = 2;
 const AT_ONCE = 150;
 const SETTLE_MS = 300_000;
 const MAX_RETRIES = 10;
 const BLOCK_MS = 200;
 
-/** What merchants, the payer and time do to one order. Times are in milliseconds. */
+/** One action of a merchant, the payer or time on an order. */
 interface Step {
   readonly kind: 'cancel' | 'mark_as_paid' | 'refresh' | 'deposit';
-  /** After the order was created; relative to its end when the interleaving is of its end. */
+  /** Milliseconds after the creation of the order, or relative to its end. */
   readonly atMs: number;
-  /** Which of the two processes gets the request. */
   readonly process: 0 | 1;
-  /** Of a deposit: its share of the amount, in hundredths. */
+  /** The share of the amount that a deposit pays, in hundredths. */
   readonly hundredths: number;
 }
 
 interface Interleaving {
-  /** Around the order's end, not its beginning. */
   readonly atTheEnd: boolean;
   readonly steps: readonly Step[];
 }
 
 const MAX_STEPS = 8;
-/** So far apart, at most, are the first and the last step. */
+/** The maximum between the first and the last step. */
 const BEGINNING_MS = 60;
 const END_MS = 250;
 const KINDS = ['cancel', 'mark_as_paid', 'refresh', 'refresh', 'deposit', 'deposit'] as const;
-/** Too little, halves that are enough together, exact, too much, more than the pair's maximum. */
+/** Too little, halves that add up, exact, too much, more than the pair's maximum. */
 const HUNDREDTHS = [1, 30, 50, 50, 70, 100, 100, 100, 150, 6000] as const;
 
-/** Two to {@link MAX_STEPS} steps, all of them following from the generator. */
+/** Generates two to {@link MAX_STEPS} steps. */
 function interleaving(random: Random): Interleaving {
   const atTheEnd = random.chance(0.4);
   const steps = Array.from({ length: 2 + random.below(MAX_STEPS - 1) }, (): Step => {
@@ -62,7 +60,7 @@ function interleaving(random: Random): Interleaving {
   return { atTheEnd, steps: steps.sort((a, b) => a.atMs - b.atMs) };
 }
 
-/** A response to a merchant about an order; times are of `performance.now()`. */
+/** A response to a merchant about an order, with times of `performance.now()`. */
 interface Reply {
   readonly kind: Step['kind'];
   readonly status: number;
@@ -72,13 +70,12 @@ interface Reply {
 }
 
 /**
- * `--count` generated interleavings: cancel, mark_as_paid, refresh, deposits (pending at first) and expiry meet on one
- * order each, half at one process and half at another. All of it follows from `--seed`.
+ * Plays `--count` generated interleavings: cancel, mark_as_paid, refresh, deposits and expiry meet on one order each,
+ * at two processes. `--seed` determines all of it.
  */
 export const orderRaces: Suite = async (options) => {
-  const { count, verdict, say, sizes = {} } = options;
-  const seed = sizes.seed ?? randomInt(1, 2 ** 31);
-  say(`seed   ${seed}`);
+  const { count, verdict, say } = options;
+  const seed = chooseSeed(options);
   const shared = await Shared.start();
   let mining: NodeJS.Timeout | undefined;
   try {
@@ -169,7 +166,7 @@ class Race {
     return { kind, status, order: orderOf(response), sentAt, receivedAt: performance.now() };
   }
 
-  /** As merchants do: a 503 changed nothing, and is tried again when its Retry-After says so. */
+  /** Retries a 503 after its Retry-After, as merchants do. */
   private async retried(name: string, send: () => Promise<ApiResponse>) {
     for (let left = MAX_RETRIES; ; left -= 1) {
       const sentAt = performance.now();
@@ -181,7 +178,7 @@ class Race {
     }
   }
 
-  /** Pending until the next block is mined. */
+  /** Broadcasts a deposit, which is pending until the next block. */
   private async deposit({ id, amount_from, deposit_address }: Order, step: Step): Promise<null> {
     const minor = (toMinorUnits(amount_from) * BigInt(step.hundredths)) / 100n;
     this.tally.add('deposit');
@@ -190,7 +187,7 @@ class Race {
     return null;
   }
 
-  /** Every response has a status of the order's history, and none is older than that of an earlier response. */
+  /** Every response has a status of the order's history, and no response is older than an earlier one. */
   async checkResponses(): Promise<void> {
     const { verdict } = this.options;
     const histories = await historiesOf(this.pool);
@@ -236,10 +233,8 @@ function isBehind(later: Reply, earlier: Reply): boolean {
   return rank(later.order) < rank(earlier.order);
 }
 
-function rank({ status }: Order): number {
-  return Math.min(ORDER_STATUSES.indexOf(status), ORDER_STATUSES.indexOf('completed'));
-}
+const rank = ({ status }: Order): number =>
+  Math.min(ORDER_STATUSES.indexOf(status), ORDER_STATUSES.indexOf('completed'));
 
-function orderOf(response: ApiResponse): Order | null {
-  return response.status === 200 ? response.json<{ order: Order }>().order : null;
-}
+const orderOf = (response: ApiResponse): Order | null =>
+  response.status === 200 ? response.json<{ order: Order }>().order : null;

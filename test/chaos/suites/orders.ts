@@ -1,27 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ORDER_FAILPOINTS } from '../../support/failpoints.js';
 import { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import { TestNode } from '../../support/payouts/test-node.js';
 import { checkBooks } from '../support/books.js';
 import { KillHarness } from '../support/kill-harness.js';
-import { checkMoney, ordersSettled } from '../support/orders/order-facts.js';
-import { OrderLoad } from '../support/orders/order-load.js';
+import { checkMoney, ordersSettled, SALE, type Order, type Sent } from '../support/orders/order-facts.js';
 import { Shared } from '../support/shared.js';
-import { between, type Suite, type SuiteOptions } from '../support/suite.js';
+import { between, type Suite, type SuiteOptions, oneOf } from '../support/suite.js';
+import { toMinorUnits } from '../../../src/kernel/money.js';
+import type { ApiResponse } from '../../support/http/signed-client.js';
+import { Senders } from '../support/senders.js';
+import type { Treasury } from '../support/treasury.js';
+import type { Verdict } from '../support/verdict.js';
 
-/** Erasures have further points, which no order reaches: exchange-erasure kills there. */
+const GIVE_UP_MS = 180_000;
+const ATTEMPT_MS = 30_000;
+
+/** A payer's transfers, in hundredths of the amount, and the merchant's action before or after them. */
+interface Habit {
+  readonly action: 'cancel' | 'mark_as_paid' | null;
+  readonly transfers: readonly number[];
+  /** The action precedes the transfers. */
+  readonly actsFirst: boolean;
+}
+
+const HABITS: readonly Habit[] = [
+  { action: null, transfers: [100], actsFirst: true },
+  { action: null, transfers: [100], actsFirst: true },
+  { action: 'mark_as_paid', transfers: [100], actsFirst: true },
+  { action: null, transfers: [40, 60], actsFirst: true },
+  { action: null, transfers: [120, 30], actsFirst: true },
+  { action: null, transfers: [30], actsFirst: true },
+  { action: 'cancel', transfers: [100], actsFirst: true },
+  { action: 'cancel', transfers: [50], actsFirst: false },
+  { action: 'mark_as_paid', transfers: [], actsFirst: true },
+  { action: null, transfers: [], actsFirst: true },
+];
+
+/** Merchants that create orders and act on them, and their payers. */
+class OrderLoad extends Senders {
+  /** The orders with a 201. */
+  readonly created: string[] = [];
+  readonly sent: Sent[] = [];
+
+  constructor(
+    private readonly targets: () => readonly ExchangeClient[],
+    private readonly treasury: Treasury,
+    verdict: Verdict,
+    pauseMs: number,
+  ) {
+    super(verdict, pauseMs, GIVE_UP_MS);
+  }
+
+  protected override async round(): Promise<void> {
+    const { action, transfers, actsFirst } = oneOf(HABITS);
+    const key = randomUUID();
+    const created = await this.call('order', [201], (client) => client.order(SALE, key));
+    if (created === null) return;
+    const { order } = created.json<{ order: Order }>();
+    this.created.push(order.id);
+    if (actsFirst) await this.act(order, action);
+    for (const hundredths of transfers) {
+      const minor = (toMinorUnits(order.amount_from) * BigInt(hundredths)) / 100n;
+      const hash = await this.treasury.transfer(order.deposit_address, Number(minor));
+      this.sent.push({ orderId: order.id, hash, minor });
+      await sleep(between(0, this.pauseMs));
+    }
+    if (!actsFirst) await this.act(order, action);
+  }
+
+  /** Uses one key, so that a retry gets a replay instead of a 409. */
+  private async act({ id }: Order, action: Habit['action']): Promise<void> {
+    if (action === null) return;
+    const idempotencyKey = randomUUID();
+    const path = `/v1/orders/${id}/${action}`;
+    await this.call(action, [200, 409], (client) =>
+      client.call({ method: 'PATCH', path, signs: SALE.withdraw_address, idempotencyKey }),
+    );
+  }
+
+  /** Calls any process. A stopped one does not respond, and the client uses another. */
+  private call(
+    what: string,
+    final: readonly number[],
+    send: (client: ExchangeClient) => Promise<ApiResponse>,
+  ): Promise<ApiResponse | null> {
+    return this.untilFinal(what, final, () => withinTime(send(oneOf(this.targets()))));
+  }
+}
+
+async function withinTime<T>(call: Promise<T>): Promise<T> {
+  const late = sleep(ATTEMPT_MS, undefined, { ref: false }).then(() => Promise.reject(new Error('timeout')));
+  return Promise.race([call, late]);
+}
+
+/** exchange-erasure has the failpoints of erasures. */
 const POINTS: readonly string[] = ORDER_FAILPOINTS;
 const CLIENTS = 6;
 const PAUSE_MS = 400;
 const SETTLE_MS = 240_000;
-/** During one kill in so many the node is unavailable; before so many a process is stopped for a while. */
+/** One kill in so many happens while the node is unavailable. */
 const OUTAGE_EVERY = 5;
 const FREEZE_EVERY = 7;
 const MAX_FROZEN_MS = 35_000;
 
 /**
- * `kill -9` of the process that watches orders and scans the chain at each named point of an order, `--count` times
- * (`--only N`: at the Nth alone), under a load of orders with transfers on the chain, while another process accepts
- * requests. Meanwhile the node fails, and a process is stopped for longer than its leases.
+ * `kill -9` of the process that watches orders and scans the chain at each failpoint of an order, `--count` times
+ * (`--only N`: at the Nth alone), under a load of orders with transfers. Another process accepts requests. Meanwhile
+ * the node fails, and a process is stopped for longer than its leases.
  */
 export const orders: Suite = async (options) => {
   const { verdict, say, sizes = {} } = options;
@@ -87,7 +174,7 @@ export const orders: Suite = async (options) => {
   }
 };
 
-/** Every order that got a 201 exists once, here and at the provider; and no other does. */
+/** Every order with a 201 exists once, here and at the provider, and no other order does. */
 async function checkOrders({ pool }: Shared, load: OrderLoad, { verdict }: SuiteOptions): Promise<void> {
   const created = JSON.stringify([...load.created].sort());
   const tables = {

@@ -3,21 +3,21 @@ import { TestReceiver } from '../../support/webhooks/receiver.js';
 import { Life } from '../support/ordinary-life/life.js';
 import { LifeHarness } from '../support/ordinary-life/life-harness.js';
 import { Random } from '../support/random.js';
-import { seconds, type Suite } from '../support/suite.js';
+import { chooseSeed, seconds, type Suite } from '../support/suite.js';
 
 const RUNS_A_BATCH = 125;
 const RUNS_AT_ONCE = 10;
-/** What receivers respond, one response in so many each; else 204. */
+/** The error statuses of receivers. The other responses are 204. */
 const REFUSALS = [410, 503, 500];
 const RESPONSES = 60;
 
 /**
- * `--count` random runs of what people, merchants and operators do every day, on a chain with small reorganisations.
- * `audit -- verify` runs during each batch, and after it finds everything in order, and proven.
+ * Plays `--count` random runs of the daily work of people, merchants and operators, on a chain with small
+ * reorganisations. `audit -- verify` runs during each batch; after the batch it finds everything in order and proven.
  */
-export const ordinaryLife: Suite = async ({ count, verdict, say, sizes = {} }) => {
-  const seed = sizes.seed ?? randomInt(1, 2 ** 31);
-  say(`seed   ${seed}`);
+export const ordinaryLife: Suite = async (options) => {
+  const { count, verdict, say } = options;
+  const seed = chooseSeed(options);
   const receiver = await TestReceiver.start();
   receiver.behavior = (response) => response.writeHead(REFUSALS[randomInt(RESPONSES)] ?? 204).end();
   const harness = await LifeHarness.start(verdict);

@@ -1,37 +1,115 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { randomUUID } from 'node:crypto';
 import { until } from '../../../sandbox/processes.js';
 import { canPartition, cutOff, heal } from '../support/partition.js';
 import type { Member } from '../support/promotions/member.js';
 import { ReplicatedPostgres } from '../support/promotions/replicated-postgres.js';
-import { Stray } from '../support/promotions/stray.js';
 import type { ReportLoad } from '../support/report-load.js';
 import { Shared } from '../support/shared.js';
 import { storm, type Struck } from '../support/storm.js';
-import { between, percentile, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
+import { between, percentile, seconds, type Suite, type SuiteOptions, oneOf } from '../support/suite.js';
+import { Line, type Outcome } from '../support/line.js';
+import { keyed, randomHash, REPORT, reportBody } from '../support/payouts.js';
+import type { ServiceProcess } from '../support/service-process.js';
+import type { Verdict } from '../support/verdict.js';
 
-/** What happens to the primary: all of its processes are killed, or stopped for a while, or cut off from all others. */
+const CLIENTS = 4;
+
+interface Sent {
+  readonly key: string;
+  readonly request: string;
+  readonly outcome: Outcome;
+  readonly tookMs: number;
+}
+
+const resultOf = (outcome: Outcome): string =>
+  outcome.kind === 'responded' ? String(outcome.status) : outcome.why;
+
+/** A service process that is connected to a server directly, without the proxy, and misses promotions. */
+class Stray {
+  private sent: readonly Sent[] = [];
+
+  private constructor(
+    private readonly process: ServiceProcess,
+    private readonly struck: Struck,
+    private readonly verdict: Verdict,
+  ) {}
+
+  static async start(struck: Struck, url: string, verdict: Verdict): Promise<Stray> {
+    const env = { ...struck.env, ROLES: 'api', DATABASE_URL: url };
+    // Once `sandbox.json` exists, the process writes only what clients request.
+    return new Stray(await struck.shared.service(`stray-${randomUUID()}`, env), struck, verdict);
+  }
+
+  async result(): Promise<string> {
+    const each = this.sent.map(({ outcome, tookMs }) => `${resultOf(outcome)} after ${seconds(tookMs)}`);
+    this.verdict.equal(this.process.exited(), null, 'a process connected to the former primary lives');
+    return `a process connected to it responded ${each.join(', ')}, its readiness is ${await this.readiness()}`;
+  }
+
+  /** Returns whether a proxy in front of it would send it requests. */
+  async readiness(): Promise<string> {
+    const line = new Line(this.process.port, this.verdict);
+    const request = { method: 'GET' as const, path: '/health/ready', headers: {}, body: '' };
+    const outcome = await line.exchange(request);
+    line.close();
+    return resultOf(outcome);
+  }
+
+  /** Reports after the promotion: none is acknowledged. */
+  async report(): Promise<void> {
+    const { merchant, payees } = this.struck.target;
+    const send = async (): Promise<Sent> => {
+      const line = new Line(this.process.port, this.verdict);
+      const [key, request] = [randomUUID(), reportBody(oneOf(payees).id, 1_000_000, randomHash())];
+      const began = performance.now();
+      const outcome = await line.exchange(keyed(merchant, REPORT.path, request, key));
+      line.close();
+      return { key, request, outcome, tookMs: performance.now() - began };
+    };
+    this.sent = await Promise.all(Array.from({ length: CLIENTS }, send));
+    for (const { outcome } of this.sent)
+      this.verdict.expect(
+        outcome.kind === 'responded' && outcome.status === 503,
+        'a process connected to the former primary responds 503 to a write',
+        outcome,
+      );
+  }
+
+  /** Clients repeat them at a process that is connected to the new primary. */
+  async repeat(): Promise<void> {
+    const line = new Line(this.struck.target.port, this.verdict);
+    for (const { request, key } of this.sent) await this.struck.load.report(line, request, 'nothing', key);
+    line.close();
+  }
+
+  async kill(): Promise<void> {
+    if (this.process.runs) await this.process.kill();
+  }
+}
+
+/** The primary is killed, stopped for a while, or cut off from all other processes. */
 const FAULTS = ['kill', 'stop', 'partition'] as const;
 type Fault = (typeof FAULTS)[number];
 
-/** So many promotions in one cluster, whose books are checked at the end. */
+/** The promotions in one cluster before its books are checked. */
 const BATCH = 50;
 const CLIENT_PAUSE_MS = 800;
-/** From the fault to the first 201 of a report that was begun after it, with the detection of the fault. */
+/** The bound from the fault to the first 201 of a later report. */
 const MAX_OUTAGE_MS = 10_000;
 const GIVE_UP_MS = 90_000;
-/** Longer than a round takes. */
+/** Longer than a round. */
 const LATELY_MS = 180_000;
-/** Of the faults after which the former primary continues, one in so many meets a process that is connected to it. */
+/** One in so many of the surviving primaries still has a connected process. */
 const STRAY_EVERY = 3;
 
-/** Times in milliseconds, from the fault. */
+/** Milliseconds since the fault. */
 interface Times {
   readonly noticed: number;
   readonly promoted: number;
   readonly written: number;
 }
 
-/** Promotions of a standby of PostgreSQL under load (docs/production.md), `count` of them. */
 export const promotions: Suite = async (options) => {
   const { count, say } = options;
   const faults = canPartition() ? FAULTS : FAULTS.filter((fault) => fault !== 'partition');
@@ -62,7 +140,7 @@ export const promotions: Suite = async (options) => {
     );
 };
 
-/** One fault, the promotion, and the former primary as a standby again. */
+/** Causes a fault, promotes a standby, and attaches the former primary as a standby. */
 async function promotion(
   fault: Fault,
   meetsStray: boolean,
@@ -112,11 +190,11 @@ async function strike(fault: Fault, primary: Member): Promise<void> {
   else cutOff(primary.port);
 }
 
-/** The former primary continues or is reachable again, and believes that it still is one; a stray process believes it. */
+/** Continues the former primary, which still acts as one, and checks the stray process. */
 async function endFault(fault: Fault, former: Member, stray: Stray | null): Promise<string> {
   if (fault === 'kill') return '';
   await sleep(between(0, 1000));
-  // A process on its side of the partition reaches it all the while.
+  // A process on its side of the partition still reaches it.
   const inPartition = fault === 'partition' ? stray?.report() : undefined;
   if (fault === 'stop') await former.signal('SIGCONT');
   else heal();
@@ -136,7 +214,7 @@ async function firstWrite(load: ReportLoad, began: number): Promise<number> {
   return performance.now() - began;
 }
 
-/** What was acknowledged lately is in the log of the new primary; the end of the batch checks all of it. */
+/** Every recently acknowledged report is in the log of the new primary. The end of the batch checks all reports. */
 async function checkNothingLost({ shared, load }: Struck, { verdict }: SuiteOptions): Promise<void> {
   const acknowledged = load.acknowledged.filter(({ beganAt }) => beganAt > performance.now() - LATELY_MS);
   const { rows } = await shared.pool.query<{ stream: string }>(

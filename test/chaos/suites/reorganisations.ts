@@ -1,29 +1,176 @@
 import { Wallet } from 'ethers';
+import type pg from 'pg';
 import { eventually } from '../../../bench/support/wait.js';
 import { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import { checkBooks } from '../support/books.js';
-import { SALE } from '../support/orders/order-facts.js';
+import { SALE, checkMoney } from '../support/orders/order-facts.js';
 import { activePayee, reportPayout, type Payee } from '../support/payouts.js';
-import { MovingChain } from '../support/reorganisations/moving-chain.js';
-import { checkAgainstChain, type Reported } from '../support/reorganisations/money-books.js';
-import { fickleContract } from '../support/reorganisations/token-transfers.js';
+import {
+  fickleContract,
+  balanceOf,
+  transfersOf,
+  type Transfer,
+} from '../support/reorganisations/token-transfers.js';
 import { Shared } from '../support/shared.js';
 import { between, oneOf, seconds, type Suite } from '../support/suite.js';
 import type { Prepared } from '../support/treasury.js';
 import { Tally, Verdict } from '../support/verdict.js';
+import { rpc } from '../../../sandbox/chain.js';
 
-/** Blocks after which a transfer counts. */
+/** A chain whose newest blocks are replaced by random others. */
+class MovingChain {
+  private base = 0;
+
+  constructor(
+    private readonly rpcUrl: string,
+    private readonly confirmations: number,
+    /** Counts the fates of transactions in replaced blocks. */
+    private readonly tally: Tally,
+  ) {}
+
+  /** Blocks up to now are never replaced. */
+  async begin(): Promise<void> {
+    this.base = await this.height();
+  }
+
+  /** Waits until all blocks up to now are confirmed. */
+  async settle(): Promise<void> {
+    await rpc(this.rpcUrl, 'anvil_mine', [`0x${this.confirmations.toString(16)}`]);
+  }
+
+  /**
+   * Replaces at most `deepest` blocks. Each of `rivals` are transactions of one sender, who sends one of them. anvil
+   * forgets the code of contracts when it returns to a state that it moved to the disk after some hundred blocks, so
+   * that the code of `contracts` is restored.
+   */
+  async reorganise(rivals: readonly (readonly Prepared[])[], deepest: number, contracts: readonly string[]) {
+    const codes = await Promise.all(contracts.map((each) => this.code(each)));
+    for (let n = Math.floor(between(0, 4)); n > 0; n -= 1) await this.send(oneOf(oneOf(rivals)).raw);
+    // The node mines accepted transactions with a delay, and leaves a gap if that meets a reorganisation.
+    await eventually('everything sent is mined', async () => (await this.pending()) === 0, 10_000, 5);
+    const height = await this.height();
+    const depth = Math.floor(between(1, Math.min(deepest, height - this.base) + 1));
+    if (height === this.base) return void (await rpc(this.rpcUrl, 'anvil_mine', ['0x1']));
+    const again: (readonly [raw: string, block: number])[] = [];
+    for (const [transactions, hash] of await this.mined(rivals, height - depth + 1, height)) {
+      const fate = oneOf(['dropped', 'moved', 'moved', 'replaced'] as const);
+      this.tally.add(fate);
+      if (fate === 'dropped') continue;
+      const chosen = transactions.find((each) => (each.hash === hash) === (fate === 'moved'));
+      if (chosen !== undefined) again.push([chosen.raw, Math.floor(between(0, depth))]);
+    }
+    await rpc(this.rpcUrl, 'anvil_reorg', [depth, again]);
+    for (const [place, contract] of contracts.entries())
+      if ((await this.code(contract)) === '0x')
+        await rpc(this.rpcUrl, 'anvil_setCode', [contract, codes[place]]);
+    if (Math.random() < 0.5) await rpc(this.rpcUrl, 'anvil_mine', ['0x1']);
+  }
+
+  private async mined(
+    rivals: readonly (readonly Prepared[])[],
+    from: number,
+    to: number,
+  ): Promise<readonly (readonly [rivals: readonly Prepared[], hash: string])[]> {
+    const mined: (readonly [rivals: readonly Prepared[], hash: string])[] = [];
+    for (let number = from; number <= to; number += 1) {
+      const at = `0x${number.toString(16)}`;
+      const { transactions } = (await rpc(this.rpcUrl, 'eth_getBlockByNumber', [at, false])) as {
+        transactions: string[];
+      };
+      for (const hash of transactions) {
+        const sender = rivals.find((each) => each.some((transaction) => transaction.hash === hash));
+        if (sender !== undefined) mined.push([sender, hash]);
+      }
+    }
+    return mined;
+  }
+
+  /** The chain refuses a transaction that its sender has replaced. */
+  private async send(raw: string): Promise<void> {
+    await rpc(this.rpcUrl, 'eth_sendRawTransaction', [raw]).catch(() => undefined);
+  }
+
+  private code(address: string): Promise<unknown> {
+    return rpc(this.rpcUrl, 'eth_getCode', [address, 'latest']);
+  }
+
+  private async pending(): Promise<number> {
+    const { pending } = (await rpc(this.rpcUrl, 'txpool_status', [])) as { pending: string };
+    return Number(pending);
+  }
+
+  private async height(): Promise<number> {
+    return Number(await rpc(this.rpcUrl, 'eth_blockNumber', []));
+  }
+}
+
+/** A payout with its transaction, which the chain confirms or not. */
+interface Reported {
+  readonly id: string;
+  readonly payee: Payee;
+  readonly minor: number;
+  readonly hash: string;
+}
+
+interface Compared {
+  readonly pool: pg.Pool;
+  readonly rpcUrl: string;
+  readonly usdcAddress: string;
+  readonly reported: readonly Reported[];
+  /** Deposit addresses by order. */
+  readonly deposits: ReadonlyMap<string, string>;
+}
+
+/** Compares all money of payouts and orders with a chain that no longer changes. */
+async function checkAgainstChain(
+  { pool, rpcUrl, usdcAddress, reported, deposits }: Compared,
+  verdict: Verdict,
+  say: (line: string) => void,
+): Promise<void> {
+  const onChain = await transfersOf(rpcUrl, usdcAddress);
+  const transfersTo = (address: string): readonly Transfer[] => onChain.get(address.toLowerCase()) ?? [];
+  for (const address of new Set([...reported.map(({ payee }) => payee.wallet), ...deposits.values()])) {
+    const came = transfersTo(address).reduce((sum, { minor }) => sum + minor, 0n);
+    if ((await balanceOf(rpcUrl, usdcAddress, address)) !== came)
+      throw new Error(`the transfers to ${address} are not its balance`);
+  }
+  const due = reported.filter(({ payee, minor, hash }) =>
+    transfersTo(payee.wallet).some((each) => each.hash === hash && each.minor === BigInt(minor)),
+  );
+  const { rows } = await pool.query<{ line: string }>(
+    `select concat_ws(' ', data::json->>'payout_id', data::json->>'value') as line
+     from event_store.events where type = 'payout.received.v2'`,
+  );
+  verdict.equal(
+    rows
+      .map(({ line }) => line)
+      .sort()
+      .join('\n'),
+    due
+      .map(({ id, minor }) => `${id} ${minor}`)
+      .sort()
+      .join('\n'),
+    'payouts received are those on the chain',
+  );
+  say(`${due.length} of ${reported.length} payouts received`);
+  const sent = [...deposits].flatMap(([orderId, address]) =>
+    transfersTo(address).map((transfer) => ({ orderId, ...transfer })),
+  );
+  await checkMoney(pool, sent, verdict, say);
+}
+
+/** The confirmations that a transfer needs. */
 const CONFIRMATIONS = 8;
-/** A payout received is final: blocks with payouts are replaced before they count alone. */
+/** A received payout is final, so that only blocks below the confirmations are replaced. */
 const SHALLOW = CONFIRMATIONS - 1;
-/** Deposits go missing after they counted, and so they are recorded. */
+/** Confirmed deposits can go missing, and the service records it. */
 const DEEP = 2 * CONFIRMATIONS;
-/** Reorganisations after which new transfers are prepared, below all that is replaced. */
+/** The reorganisations before new transfers are prepared, below all replaced blocks. */
 const BATCH = 10;
 const PAYEES = 3;
 const ORDERS = 3;
 
-/** In units of 0.000001 USDC; the amount of an order is 100 USDC. */
+/** Minor units of USDC; the amount of an order is 100 USDC. */
 function randomAmount(): number {
   const bounds = oneOf([
     [1e5, 1e6],
@@ -36,14 +183,12 @@ function randomAmount(): number {
 }
 
 /**
- * `--count` random reorganisations of the dev chain while transfers of payouts and deposits of orders are mined. Of the
- * transactions that it removes some return in another order, some later, some never, some are replaced by another one of
- * the same sender, and some pay another recipient in another block. Orders wait for `--seconds N` (20 by default). In the end
- * books and chain agree.
+ * Replaces random blocks of the dev chain, `--count` times, while transfers of payouts and deposits of orders are
+ * mined. The removed transactions return in another order, return later, disappear, are replaced by another of the same
+ * sender, or pay another recipient. Orders wait for `--seconds N` (20 by default). In the end books and chain agree.
  */
 export const reorganisations: Suite = async ({ count, verdict, say, sizes = {} }) => {
-  const shared = await Shared.start();
-  try {
+  await Shared.run(async (shared) => {
     const { rpcUrl, usdcAddress } = await shared.chain();
     const { baseUrl, merchant, exchange } = await shared.service('service', {
       PAYOUT_FINALITY: String(CONFIRMATIONS),
@@ -63,8 +208,7 @@ export const reorganisations: Suite = async ({ count, verdict, say, sizes = {} }
     const deposits = new Map<string, string>();
 
     const newOrder = async (): Promise<string> => {
-      const created = await client.order(SALE);
-      const { order } = created.json<{ order: { id: string; deposit_address: string } }>();
+      const { order } = (await client.order(SALE)).json<{ order: { id: string; deposit_address: string } }>();
       deposits.set(order.id, order.deposit_address);
       return order.deposit_address;
     };
@@ -111,7 +255,5 @@ export const reorganisations: Suite = async ({ count, verdict, say, sizes = {} }
     say(`${tally.toString()}; settled ${seconds(performance.now() - began)} after the last reorganisation`);
     await checkAgainstChain(compared, verdict, say);
     say(await checkBooks(shared, verdict));
-  } finally {
-    await shared.close();
-  }
+  });
 };

@@ -11,37 +11,34 @@ import { between, seconds, type Suite, type SuiteOptions } from '../support/suit
 import { Tally, type Verdict } from '../support/verdict.js';
 
 const CLIENTS = 24;
-/** Of these the end of the body follows only after SIGTERM. */
+/** The clients that send the end of their body only after SIGTERM. */
 const SLOW_CLIENTS = 6;
 const EXIT_WITHIN_MS = 35_000;
 
-/** One request as its client saw it. */
+/** A request and its outcome at the client. */
 interface Sent {
   readonly reference: string;
-  /** On the clock of `performance.now()`: when its last byte (of a slow one: its first) was written. */
+  /** When its last byte was written, or the first byte of a slow request, by `performance.now()`. */
   readonly at: number;
   readonly outcome: Outcome;
 }
 
 /**
- * SIGTERM under load on keep-alive connections. A request whose bytes were sent before it gets its whole response. One sent
- * after it gets its whole response too, or its connection ends before any byte of a response, and then nothing was done.
+ * SIGTERM under load on keep-alive connections. A request sent before it gets its whole response. A request sent after
+ * it gets its whole response, or its connection ends before any byte of a response and the request had no effect.
  */
 export const sigterm: Suite = async (options) => {
-  const shared = await Shared.start();
-  try {
+  await Shared.run(async (shared) => {
     let userId: string | undefined;
     for (let round = 1; round <= options.count; round += 1) {
       const service = await shared.service('service');
       userId ??= (await activePayee(service.baseUrl, service.merchant)).id;
       await terminateUnderLoad(round, service, userId, shared, options);
     }
-    // A last one brings the read models up to date.
+    // A new process brings the read models up to date.
     await shared.service('service');
     options.say(await checkBooks(shared, options.verdict));
-  } finally {
-    await shared.close();
-  }
+  });
 };
 
 async function terminateUnderLoad(
@@ -113,7 +110,7 @@ async function checkLate(
   verdict.none(await doneOf(refused, shared), `${where}: a request was refused with 503 and done anyway`);
 }
 
-/** Which of the requests left a payout. */
+/** Returns the requests that created a payout. */
 async function doneOf(sent: readonly Sent[], { pool }: Shared): Promise<string[]> {
   const found = await pool.query<{ reference: string }>(
     `select reference from unnest($1::text[]) reference
@@ -123,13 +120,7 @@ async function doneOf(sent: readonly Sent[], { pool }: Shared): Promise<string[]
   return found.rows.map(({ reference }) => reference);
 }
 
-/** Reports on one keep-alive connection until it ends. */
-async function client(
-  service: ServiceProcess,
-  userId: string,
-  sent: Sent[],
-  verdict: Verdict,
-): Promise<void> {
+async function client(service: ServiceProcess, userId: string, sent: Sent[], verdict: Verdict) {
   const line = new Line(service.port, verdict);
   for (;;) {
     const { reference, request } = report(service, userId);
@@ -143,7 +134,7 @@ async function client(
   line.close();
 }
 
-/** Sends the head and most of the body, and the rest on the signal. */
+/** Sends the head and most of the body, then the rest on the signal. */
 async function slowClient(
   service: ServiceProcess,
   userId: string,

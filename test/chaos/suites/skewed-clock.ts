@@ -13,12 +13,11 @@ const PAYOUTS = 20;
 const SKEW = new URL('../support/skew.mjs', import.meta.url).href;
 
 /**
- * Three workers on one database, one with its clock 25 hours ahead, one with it 25 hours behind. Transfers reach the chain well
- * within the window, or never: no payout expires before its window is over, or although its transfer exists.
+ * Three workers share a database; the clocks of two are off by 25 hours, one ahead and one behind. Transfers reach the
+ * chain within the window or never. No payout expires within its window, or although its transfer exists.
  */
 export const skewedClock: Suite = async ({ count, say, verdict }) => {
-  const shared = await Shared.start();
-  try {
+  await Shared.run(async (shared) => {
     const env = {
       PAYOUT_VERIFICATION_WINDOW_SECONDS: String(WINDOW_SECONDS),
       PAYOUT_CHECK_INTERVAL_MS: '100',
@@ -81,7 +80,5 @@ export const skewedClock: Suite = async ({ count, say, verdict }) => {
       say(`round ${round}  ${paid.length} received, ${unpaid.length} expired`);
     }
     say(await checkBooks(shared, verdict));
-  } finally {
-    await shared.close();
-  }
+  });
 };

@@ -7,7 +7,7 @@ import type { ServiceProcess } from '../support/service-process.js';
 import { Shared } from '../support/shared.js';
 import { percentile, type Suite, type SuiteOptions } from '../support/suite.js';
 
-/** How many connections each attack holds, or requests per second it sends. */
+/** The connections of each attack, or its requests per second. */
 const SIZE_OF: Readonly<Record<Attack['kind'], number>> = {
   'unread-mismatches': 300,
   'read-mismatches': 7,
@@ -16,22 +16,22 @@ const SIZE_OF: Readonly<Record<Attack['kind'], number>> = {
 };
 export const ATTACKS = Object.keys(SIZE_OF) as Attack['kind'][];
 
-/** What the service may hold in its heap, and in memory altogether. */
+/** The bounds of the service's heap and of its memory. */
 const MEMORY_MIB = 512;
 const QUIET_SECONDS = 15;
 const P99_TIMES = 3;
 
-/** A page of the hostile merchant: as many payouts with as much metadata as possible. */
+/** The payouts of the hostile merchant, with the most metadata that is allowed. */
 const PAYOUTS = 1000;
 const METADATA_BYTES = 16_000;
 
 /**
- * Clients that do not read their responses, do not finish their requests, or send what costs most, while an honest
- * merchant at another address works: its p99 compared with quiet times before and after, and the memory of the service.
+ * Clients do not read their responses, do not finish their requests, or send the most expensive ones, while an honest
+ * merchant works from another address. The merchant's p99 is compared with quiet times before and after; the service's
+ * memory is bounded.
  */
 export const slowReaders: Suite = async (options) => {
-  const shared = await Shared.start();
-  try {
+  await Shared.run(async (shared) => {
     const env = { NODE_OPTIONS: `--max-old-space-size=${MEMORY_MIB}` };
     const service = await shared.service('service', env);
     const userId = await createUser(service.baseUrl, service.merchant);
@@ -39,9 +39,7 @@ export const slowReaders: Suite = async (options) => {
     if (attacks.includes('unread-pages')) await fillPage(service, options.sizes?.payouts ?? PAYOUTS);
     for (let round = 1; round <= options.count; round += 1)
       for (const kind of attacks) await endure(service, kind, userId, options);
-  } finally {
-    await shared.close();
-  }
+  });
 };
 
 async function endure(
@@ -63,7 +61,7 @@ async function endure(
   const attack: Attack = {
     kind,
     port,
-    // The hostile merchant of `unread-pages` signs correctly; elsewhere the honest one's public id is used.
+    // The hostile merchant of `unread-pages` signs correctly; other attacks use the honest merchant's public id.
     merchant: kind === 'unread-pages' ? service.secondMerchant : service.merchant,
     connections: Math.ceil(SIZE_OF[kind] * ((sizes.percent ?? 100) / 100)),
     addresses: sizes.addresses ?? 4,
@@ -74,7 +72,7 @@ async function endure(
     clearInterval(watch),
   );
 
-  // Half of the quiet time follows the attack: other work of the machine counts on both sides.
+  // Half of the quiet time follows the attack, so that other work of the machine counts on both sides.
   const quietAfter = await measure(quietSeconds);
   const quietMs = [...quietBefore.tookMs, ...quietAfter.tookMs];
   const [quietP99, attackedP99] = [percentile(quietMs, 0.99), percentile(attacked.tookMs, 0.99)];
@@ -94,7 +92,6 @@ async function endure(
   );
 }
 
-/** Payouts of the second merchant, as large as possible. */
 async function fillPage({ baseUrl, secondMerchant: who }: ServiceProcess, count: number): Promise<void> {
   const userId = await createUser(baseUrl, who);
   const note = 'n'.repeat(METADATA_BYTES);

@@ -7,17 +7,17 @@ import type { ServiceProcess } from '../support/service-process.js';
 import { storm, type Struck } from '../support/storm.js';
 import { between, oneOf, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
 
-/** How long a stopped process may delay others: 10 s in a transaction, and what a busy machine adds. */
+/** A stopped process delays others by at most 10 s in a transaction, and by what a busy machine adds. */
 const BOUND_MS = 25_000;
-/** A process that is in a transaction is stopped for longer than that. */
+/** A process in a transaction is stopped for longer than the bound. */
 const LONG_SECONDS = 30;
 const ROLES = ['worker', 'api', 'api,worker'] as const;
-/** How often a process is stopped until it is in a transaction. */
+/** The attempts to stop a process within a transaction. */
 const TRIES = 150;
 
 /**
- * SIGSTOP and SIGCONT of further processes under load: a worker, an API process, one that is both, each in a transaction
- * where possible, and every fourth time of the PostgreSQL server or one of its backends.
+ * SIGSTOP and SIGCONT of further processes under load: a worker, an API process and one that is both, each in a
+ * transaction where possible. Every fourth time the PostgreSQL server or one of its backends is stopped.
  */
 export const standstill: Suite = async (options) => {
   const others: ServiceProcess[] = [];
@@ -39,7 +39,7 @@ export const standstill: Suite = async (options) => {
   }
 };
 
-/** All others continue within the bound, while the process is still stopped. */
+/** All other processes continue within the bound while one is stopped. */
 async function stopProcess(
   victim: ServiceProcess,
   { shared: { pool }, load }: Struck,
@@ -59,11 +59,11 @@ async function stopProcess(
   }
 }
 
-/** Stops the process; true when one of its sessions is then in a transaction. */
+/** Stops the process and returns whether one of its sessions is in a transaction. */
 async function stopInTransaction(pid: number, pool: pg.Pool): Promise<boolean> {
   for (let n = 0; n < TRIES; n += 1) {
     process.kill(pid, 'SIGSTOP');
-    // A session of a process that runs has continued by then.
+    // A session of a running process has continued by then.
     await sleep(120);
     const { rows } = await pool.query(
       `select from pg_stat_activity where application_name = 'disburse' and state = 'idle in transaction'
@@ -87,7 +87,7 @@ async function stopPostgres({ shared, load }: Struck, { verdict }: SuiteOptions)
   return `${name} of PostgreSQL stopped for ${seconds(ms)}; all continued after ${seconds(waited)}`;
 }
 
-/** How long until a report begun now is acknowledged, and every subscription has passed what is written now. */
+/** Returns the time until a new report is acknowledged and every subscription has passed a new event. */
 async function continues(pool: pg.Pool, load: ReportLoad): Promise<number> {
   const began = performance.now();
   const head = await headOf(pool);

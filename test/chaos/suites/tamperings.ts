@@ -1,13 +1,9 @@
-import { randomInt } from 'node:crypto';
 import { Random } from '../support/random.js';
-import { seconds, type Suite } from '../support/suite.js';
-import { deliveries } from '../support/tamperings/delivery-rounds.js';
+import { chooseSeed, seconds, type Suite } from '../support/suite.js';
+import { deliveries, logins, responses } from '../support/tamperings/row-rounds.js';
+import { ledgerTables, tables } from '../support/tamperings/table-rounds.js';
 import { changedEvents, insertedEvents } from '../support/tamperings/event-rounds.js';
-import { logins } from '../support/tamperings/login-rounds.js';
-import { ledgerTables } from '../support/tamperings/ledger-rounds.js';
-import { responses } from '../support/tamperings/response-rounds.js';
 import { TamperingHarness, type Group } from '../support/tamperings/tampering-harness.js';
-import { tables } from '../support/tamperings/table-rounds.js';
 import { wholeLog } from '../support/tamperings/whole-log-rounds.js';
 import { Tally } from '../support/verdict.js';
 
@@ -24,12 +20,12 @@ const GROUPS: Readonly<Record<string, Group>> = {
 const REPORTED_EVERY_MS = 30_000;
 
 /**
- * `--count` random tamperings of a writer who has every right to the database and no master key, while the service runs
- * with its follower, signer and workers. All of it follows from `--seed`.
+ * Tampers `--count` times with every right to the database but no master key, while the service runs with its follower,
+ * signer and workers. `--seed` determines all of it.
  */
-export const tamperings: Suite = async ({ count, verdict, say, sizes = {} }) => {
-  const seed = sizes.seed ?? randomInt(1, 2 ** 31);
-  say(`seed   ${seed}`);
+export const tamperings: Suite = async (options) => {
+  const { count, verdict, say } = options;
+  const seed = chooseSeed(options);
   const harness = await TamperingHarness.start(verdict);
   const tally = new Tally();
   const spent = new Tally();
@@ -43,7 +39,7 @@ export const tamperings: Suite = async ({ count, verdict, say, sizes = {} }) => 
     let round = 0;
     while ([...left.values()].some((each) => each > 0)) {
       for (const [name, group] of Object.entries(GROUPS)) {
-        // In proportion, so that all of them are mixed until the end.
+        // The groups keep their proportions until the end.
         const rest = left.get(name)!;
         if (rest === 0) continue;
         const began = performance.now();

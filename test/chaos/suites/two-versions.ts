@@ -16,14 +16,13 @@ import { seconds, type Suite, type SuiteOptions } from '../support/suite.js';
 const CLIENTS = 4;
 const PAUSE_MS = 150;
 const NEWER = 'payout.reported.v2';
-/** The build of this version. */
 const DIST = fileURLToPath(new URL('../../../dist', import.meta.url));
 const SETTLE_MS = 180_000;
 
 /**
- * This version and the next one, which stores a new version of an event, on one database under load. In each round the
- * order is wrong at first: the next version accepts reports, and no worker knows what it stores. Then its worker
- * starts, both versions run at once, and its worker ends again.
+ * This version and the next one, which stores a new version of an event, share a database under load. In each round the
+ * order is wrong at first: the next version accepts reports before any worker can read them. Then its worker starts,
+ * both versions run at once, and its worker ends again.
  */
 export const twoVersions: Suite = async (options) => {
   const { count, verdict, say } = options;
@@ -74,7 +73,7 @@ export const twoVersions: Suite = async (options) => {
   }
 };
 
-/** What is requested of one version is approved at the other, and executed once. */
+/** An operation requested at one version is approved at the other and executed once. */
 async function decideAcross(
   { admin, adminUrl, merchant }: ServiceProcess,
   { adminUrl: nextUrl }: ServiceProcess,
@@ -123,14 +122,14 @@ async function checkEnd(
   say(`end  attempts ${older.tally.toString()}; ${newer.tally.toString()}`);
 }
 
-/** What readiness says of the subscriptions. */
+/** Returns the subscriptions' report of readiness. */
 async function lagOf(baseUrl: string): Promise<string> {
   const response = await fetch(`${baseUrl}/health/ready`);
   const { checks } = (await response.json()) as { checks: Record<string, { detail?: string }> };
   return checks['subscriptions']?.detail ?? '';
 }
 
-/** The exit code of a version's `audit verify`. */
+/** Returns the exit code of a version's `audit verify`. */
 function audit({ databaseUrl }: Shared, dist: string): number | null {
   return spawnSync(process.execPath, [join(dist, 'sandbox', 'cli.js'), 'audit', 'verify'], {
     env: { PATH: process.env['PATH'] ?? '', DATABASE_URL: databaseUrl },

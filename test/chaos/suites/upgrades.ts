@@ -3,18 +3,17 @@ import type { ReportLoad } from '../support/report-load.js';
 import { Shared } from '../support/shared.js';
 import { stormEnv, underLoad } from '../support/storm.js';
 import { percentile, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
-import { Deployment, type Release } from '../support/upgrades/deployment.js';
-import { buildRelease, newestTag } from '../support/upgrades/release.js';
+import { Deployment, type Release, buildRelease, newestTag } from '../support/upgrades/deployment.js';
 
 const CLIENT_PAUSE_MS = 400;
 const STEADY_MS = 30_000;
-/** While processes are replaced, of that in the time before. */
+/** The bound of the p99 during replacements, as a multiple of the time before. */
 const P99_TIMES = 1.5;
-/** All that clients may get: they repeat a 503 under its key. */
+/** The only results of clients, which repeat a 503 under its key. */
 const RESULTS = ['report 201', 'report 503'];
 
 /**
- * Upgrades from the release before to this one and back, under load, one process after the other in the order of
+ * Upgrades from the previous release to this one and back, under load, one process after the other in the order of
  * docs/upgrading.md, `count` of each.
  */
 export const upgrades: Suite = async (options) => {
@@ -49,7 +48,7 @@ export const upgrades: Suite = async (options) => {
   }
 };
 
-/** Replaces all processes, and compares the response times with those before it. */
+/** Replaces all processes and compares response times with those before. */
 async function replaced(
   what: string,
   load: ReportLoad,
@@ -75,7 +74,7 @@ async function replaced(
   );
 }
 
-/** In milliseconds until the 201, with repeats, of the reports begun between the two times. */
+/** Returns the p99 in milliseconds until the 201, repeats included. */
 function p99(load: ReportLoad, from: number, until: number): number {
   const took = load.acknowledged.filter(({ beganAt }) => beganAt >= from && beganAt < until);
   return percentile(

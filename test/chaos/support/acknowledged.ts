@@ -8,7 +8,6 @@ import type { Verdict } from './verdict.js';
 import type { Receivers } from './webhooks/receivers.js';
 
 const REPLAYS = 200;
-/** A 503 is sent again, as clients do. */
 const REPLAY_ATTEMPTS = 10;
 const REPLAY_PAUSE_MS = 1000;
 
@@ -19,7 +18,7 @@ interface PayoutRow {
   readonly body: string;
 }
 
-/** Every acknowledged report has its own payout with what was acknowledged, and the outcome that follows from its transfer. */
+/** Every acknowledged report has its own payout with the same facts and the outcome that follows from its transfer. */
 export async function checkAcknowledged(
   pool: pg.Pool,
   acknowledged: readonly Acknowledged[],
@@ -28,7 +27,10 @@ export async function checkAcknowledged(
   checkOutcomes(await checkReported(pool, acknowledged, verdict), acknowledged, verdict);
 }
 
-/** Every acknowledged report is in the events once, and listed with what was acknowledged; and no other is. The payouts by id. */
+/**
+ * Every acknowledged report is in the events and in the list once, with the acknowledged facts; no other report is.
+ * Returns the payouts by id.
+ */
 export async function checkReported(
   pool: pg.Pool,
   acknowledged: readonly Acknowledged[],
@@ -82,7 +84,7 @@ function checkOutcomes(
   );
 }
 
-/** The payout as acknowledged; its status and reason change later. */
+/** Compares a payout with its acknowledgement, without status and reason. */
 function sameFacts(body: string | undefined, response: string): boolean {
   if (body === undefined) return false;
   const facts = (text: string): string => {
@@ -92,13 +94,13 @@ function sameFacts(body: string | undefined, response: string): boolean {
   return facts(body) === facts(response);
 }
 
-/** Each key still returns the bytes that were acknowledged. */
+/** Each key still returns the acknowledged bytes. */
 export async function checkReplays(
   { merchant, port }: { readonly merchant: Credentials; readonly port: number },
   acknowledged: readonly Acknowledged[],
   verdict: Verdict,
 ): Promise<void> {
-  // Those that took most attempts have seen the most.
+  // The reports with the most attempts.
   const chosen = [...acknowledged].sort((a, b) => b.attempts - a.attempts).slice(0, REPLAYS);
   const line = new Line(port, verdict);
   for (const { key, request, response, attempts } of chosen) {
@@ -124,7 +126,7 @@ export async function checkReplays(
   line.close();
 }
 
-/** The receiver got every outcome, and nothing else; each delivery had its own webhook-id. */
+/** The receiver got every outcome and nothing else; each delivery had its own webhook-id. */
 export async function checkWebhooks(pool: pg.Pool, receiver: Receivers, verdict: Verdict): Promise<void> {
   verdict.none(receiver.faults, 'a delivery did not verify');
   for (const [type, event] of [

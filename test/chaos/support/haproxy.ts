@@ -3,11 +3,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startDaemon, stopProcess, until, type Daemon } from '../../../sandbox/processes.js';
 
-/** Debian's haproxy, with its files in a folder. */
 export class Haproxy {
   private constructor(private readonly daemon: Daemon) {}
 
-  /** Resolves once `isUp` says that it works. */
+  /** Resolves once `isUp` returns true. */
   static async start(dir: string, config: string, isUp: () => boolean | Promise<boolean>): Promise<Haproxy> {
     if (spawnSync('haproxy', ['-v']).status !== 0)
       throw new Error('haproxy is missing: install it (Debian: apt-get install haproxy)');

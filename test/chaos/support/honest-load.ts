@@ -7,15 +7,14 @@ import { Tally, type Verdict } from './verdict.js';
 const CLIENTS = 4;
 const PAUSE_MS = 60;
 
-/** What a merchant without bad intentions got. */
+/** The results of a merchant without bad intentions. */
 export interface Experience {
   readonly tookMs: readonly number[];
-  /** Statuses, and why connections broke. */
   readonly tally: Tally;
   readonly refused: readonly string[];
 }
 
-/** Clients of one merchant, from their own address: reports, single users and short lists, until it is enough. */
+/** Clients of one merchant, from their own address: reports, single users and short lists, until they are stopped. */
 export async function honestLoad(
   target: { readonly port: number; readonly merchant: Credentials; readonly userId: string },
   verdict: Verdict,

@@ -6,33 +6,32 @@ import type { Shared } from './shared.js';
 import { between, seconds, type SuiteOptions } from './suite.js';
 import { Tally } from './verdict.js';
 
-/** Leases of killed processes have to run out before another process continues their work. */
+/** Leases of killed processes have to expire before another process continues their work. */
 const REACHED_WITHIN_MS = 240_000;
 
 interface KillHarnessOptions {
   readonly env: Readonly<Record<string, string>>;
-  /** Roles of the process that stays up. */
+  /** The roles of the process that stays up. */
   readonly livingRoles: string;
-  /** Statements that let leases run out at once, for suites with `--lease-ms`. */
+  /** Statements that expire leases at once, for suites with `--lease-ms`. */
   readonly expireLeases: readonly string[];
-  /** During an outage a point may be out of reach: after so long the process is killed wherever it is. */
+  /** The bound after which the process is killed anywhere: during an outage a failpoint may be out of reach. */
   readonly outOfReachMs?: number;
   readonly maxFrozenMs: number;
 }
 
 interface Storm {
   readonly points: readonly string[];
-  /** One kill in so many is at no named point; before so many a process is stopped, or something fails. */
+  /** One kill in so many is at no failpoint. The other periods are those of stopped processes and outages. */
   readonly randomEvery: number;
   readonly freezeEvery: number;
   readonly outageEvery: number;
   readonly fail: () => void;
   readonly load: Senders;
-  /** What the load has done so far. */
   readonly progress: () => string;
 }
 
-/** One process that accepts requests and stays up, and one that does all the work and is killed again and again. */
+/** One process that accepts requests and stays up, and one that does all the work and is killed repeatedly. */
 export class KillHarness {
   private readonly outages: string[] = [];
   private readonly living: ServiceProcess;
@@ -50,7 +49,7 @@ export class KillHarness {
     this.living = shared.process('living', { ...options.env, ROLES: options.livingRoles });
   }
 
-  /** Merchants and keys are those of a first process, which is stopped again. */
+  /** Starts a first process, which registers merchants and keys, and stops it again. */
   async open(): Promise<ServiceProcess> {
     const first = await this.shared.service('victim', this.options.env);
     await this.living.start();
@@ -58,12 +57,11 @@ export class KillHarness {
     return first;
   }
 
-  /** The processes that may accept a request now. */
   targets(): readonly ServiceProcess[] {
     return this.victim === null ? [this.living] : [this.living, this.victim];
   }
 
-  /** Whether the point was reached, and a line about it. */
+  /** Returns whether the failpoint was reached, with a line about it. */
   private async killAt(point: string): Promise<readonly [reached: boolean, line: string]> {
     const { outOfReachMs = Infinity } = this.options;
     const began = performance.now();
@@ -90,12 +88,11 @@ export class KillHarness {
     return `anywhere, ${seconds(ms)} after it was ready`;
   }
 
-  /** A new process in place of the killed one, ready. */
   private async readyVictim(): Promise<void> {
     await readyOnItsPort(() => this.replace({}));
   }
 
-  /** A process is stopped for longer or shorter than its leases, while others continue its work and are killed. */
+  /** Stops a process for longer or shorter than its leases, while others continue its work and are killed. */
   private async freeze(): Promise<void> {
     if (this.frozen) return;
     this.frozen = true;
@@ -110,13 +107,13 @@ export class KillHarness {
   }
 
   /**
-   * Kills as often as the suite counts, at one point after the other and, one in `randomEvery`, anywhere; meanwhile
-   * processes freeze and providers fail. Then all is calm, and the load ends.
+   * Kills as often as the suite counts, at one failpoint after the other and, one in `randomEvery`, anywhere. Meanwhile
+   * processes freeze and providers fail. Then everything recovers and the load ends.
    */
   async storm(storm: Storm): Promise<void> {
     const { count, say, sizes = {} } = this.suite;
     const { points, load, progress } = storm;
-    // Few kills begin anywhere: many runs of few kills reach every point.
+    // A run with few kills begins anywhere, so that many runs reach every failpoint.
     let next = sizes.only === undefined ? Math.floor(Math.random() * points.length) : sizes.only - 1;
     const reachedPoints = new Tally();
     for (let n = 1; n <= count; n += 1) {
@@ -133,7 +130,6 @@ export class KillHarness {
       say(`${String(n).padStart(3)}  ${line}; ${progress()}`);
     }
     const ended = load.stop();
-    // All outages are over and no process is frozen.
     await Promise.all(this.inBackground);
     await this.readyVictim();
     await ended;
@@ -142,7 +138,7 @@ export class KillHarness {
     say(`requests ${load.tally.toString()}`);
   }
 
-  /** Something that the service depends on fails for a while, unless something fails already. */
+  /** Fails a dependency for a while, unless an outage is in progress. */
   startOutage(name: string, ms: number, fail: () => unknown, recover: () => unknown): void {
     if (this.failing > 0) return;
     this.failing += 1;
@@ -157,7 +153,7 @@ export class KillHarness {
     this.inBackground.push(outage());
   }
 
-  /** SIGTERM ends both processes. */
+  /** Ends both processes by SIGTERM. */
   async terminate(): Promise<void> {
     for (const each of this.targets())
       this.suite.verdict.equal(await each.stop(), 'exit code 0', `SIGTERM ends the ${each.name}`);
@@ -165,7 +161,7 @@ export class KillHarness {
 
   private async replace(env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
     await this.killVictim();
-    // In a folder that no living process has.
+    // No living process uses this folder.
     this.folder = this.folder === 'victim' ? 'other' : 'victim';
     const victim = this.shared.process(this.folder, { ...this.options.env, ...env });
     await victim.spawn();
@@ -191,7 +187,7 @@ export class KillHarness {
     say(`     a process was stopped for ${seconds(ms)}`);
   }
 
-  /** In runs that do not wait for leases: as if their time had passed. */
+  /** Expires leases in runs that do not wait for them. */
   private async expireLeases(): Promise<void> {
     const ms = this.suite.sizes?.['lease-ms'];
     if (ms === undefined) return;

@@ -7,10 +7,10 @@ export interface Receipt {
   readonly status: string;
 }
 
-/** What a node may return instead of the truth. */
+/** A false response of a node. */
 interface Lie {
   readonly name: string;
-  /** All of its responses agree with each other: a single node would be believed. */
+  /** All of its responses agree, so that a single node would be believed. */
   readonly consistent?: true;
   apply(node: TestNode, ghosts: readonly Receipt[]): Promise<void> | void;
 }

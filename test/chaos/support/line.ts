@@ -10,34 +10,33 @@ export interface Responded {
   readonly body: string;
 }
 
-/** The connection ended before a response was whole. */
+/** The connection ended before the response was complete. */
 interface CutOff {
   readonly kind: 'cut_off';
-  /** Bytes of the response that had arrived: 0 when it had not begun. */
+  /** The bytes of the response that had arrived. */
   readonly received: number;
   readonly why: string;
 }
 
 export type Outcome = Responded | CutOff;
 
-/** A single attempt may take this long before it counts as hung. */
+/** The time after which an attempt counts as hung. */
 const ATTEMPT_MS = 30_000;
 
 /**
- * A client with one keep-alive connection, opened again when it broke, and one request at a time, with nothing in between
- * that retries: what it sees of a server that dies is what arrived on the socket.
+ * A client with one keep-alive connection, which is opened again when it breaks, and one request at a time. It never
+ * retries, so that it observes exactly what arrives on the socket.
  */
 export class Line {
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
   constructor(
     private readonly port: number,
-    /** A request that hangs is a broken fact. */
     private readonly verdict: Verdict,
     private readonly localAddress = '127.0.0.1',
   ) {}
 
-  /** Sends the head; the body is to be written, and ended. */
+  /** Sends the head; the caller writes and ends the body. */
   begin({ method, path, headers, body }: SignedRequest): {
     readonly sent: ClientRequest;
     readonly outcome: Promise<Outcome>;
@@ -76,7 +75,7 @@ export class Line {
     return outcome;
   }
 
-  /** Rejects when the connection was refused or ended before the response was whole, with the reason. */
+  /** Rejects with the reason when the connection ended before the response was complete. */
   async send(request: SignedRequest): Promise<Responded> {
     const outcome = await this.exchange(request);
     if (outcome.kind === 'responded') return outcome;

@@ -6,7 +6,7 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const OLD = 'payout.reported.v1';
 const NEW = 'payout.reported.v2';
 
-/** What a release does that stores a new version of an event: it writes the new name and reads both. */
+/** The changes of a release with a new version of an event: it writes the new name and reads both. */
 const CHANGES: readonly (readonly [file: string, before: string, after: string])[] = [
   [
     'src/contexts/payouts/payouts.module.js',
@@ -20,7 +20,7 @@ const CHANGES: readonly (readonly [file: string, before: string, after: string])
   ],
 ];
 
-/** Builds the next version of the service in `folder`, from the build of this one; its `dist`. */
+/** Builds the next version of the service in `folder`, from the build of this one. Returns its `dist`. */
 export function buildNextVersion(folder: string): string {
   const dist = join(folder, 'dist');
   mkdirSync(folder);

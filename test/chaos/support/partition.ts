@@ -4,18 +4,16 @@ import { isAlive } from '../../../sandbox/processes.js';
 const PREFIX = 'disburse_chaos_';
 const TABLE = `${PREFIX}${process.pid}`;
 
-/** A server as its packets show it: its processes have a separate group, and a separate address. */
+/** A server with a separate group and address for packet filters. */
 export interface Host {
   readonly gid: number | undefined;
   readonly host: string;
 }
 
-/** Whether this user can cut servers off. */
-export function canPartition(): boolean {
-  return process.getuid?.() === 0 && spawnSync('nft', ['list', 'tables']).status === 0;
-}
+export const canPartition = (): boolean =>
+  process.getuid?.() === 0 && spawnSync('nft', ['list', 'tables']).status === 0;
 
-/** Packets from and to that port of 127.0.0.1 are lost, in connections that are open too. */
+/** Drops packets from and to that port of 127.0.0.1, also in open connections. */
 export function cutOff(port: number): void {
   nft(`table inet ${TABLE} {
     chain lost {
@@ -26,7 +24,7 @@ export function cutOff(port: number): void {
   }`);
 }
 
-/** No packet passes between the server and any other process, in connections that are open too. */
+/** Drops all packets between the server and other processes, also in open connections. */
 export function isolate({ gid, host }: Host): void {
   nft(`table inet ${TABLE} {
     chain lost {
@@ -37,7 +35,7 @@ export function isolate({ gid, host }: Host): void {
   }`);
 }
 
-/** Also after runs that were killed. */
+/** Also cleans up after killed runs. */
 export function heal(): void {
   const { stdout } = spawnSync('nft', ['list', 'tables'], { encoding: 'utf8' });
   for (const [table, pid] of stdout.matchAll(new RegExp(`${PREFIX}(\\d+)`, 'g')))

@@ -2,15 +2,15 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { call, signed, type Credentials, type SignedRequest } from '../../../bench/support/sign.js';
 
-/** A keyed POST that must happen once: what to send, and the event that says how often it happened. */
+/** A keyed POST that must have its effect once, with the event that counts it. */
 export interface Operation {
   readonly name: string;
   readonly path: string;
-  /** Stored name of the one event it writes. */
+  /** The stored name of its only event. */
   readonly event: string;
-  /** Whether its response waits until the read models have it. */
+  /** Its response waits for the read models. */
   readonly waitsForViews: boolean;
-  /** A body that no other call sends. `userId` belongs to the merchant who sends it. */
+  /** Returns a unique body. `userId` belongs to the sending merchant. */
   body(userId: string): string;
 }
 
@@ -38,7 +38,7 @@ export const REGISTER_ENDPOINT: Operation = {
   body: () => JSON.stringify({ webhook_endpoint: { url: `http://127.0.0.1:9/${randomUUID()}` } }),
 };
 
-/** A report of `minor` units (0.000001 USDC), with metadata that no other report has. */
+/** A report of `minor` units, with unique metadata. */
 export function reportBody(userId: string, minor: number, hash: string, note: string = randomUUID()): string {
   const amount = `${Math.floor(minor / 1_000_000)}.${String(minor % 1_000_000).padStart(6, '0')}`;
   return JSON.stringify({
@@ -47,7 +47,7 @@ export function reportBody(userId: string, minor: number, hash: string, note: st
   });
 }
 
-/** A hash that no transaction has. */
+/** A hash without a transaction. */
 export function randomHash(): string {
   return `0x${randomBytes(32).toString('hex')}`;
 }
@@ -57,15 +57,14 @@ export function randomPhone(): string {
   return `+49151${String(10_000_000 + Math.floor(Math.random() * 89_999_999))}`;
 }
 
-/** Signed now, under the key: every repeat has a fresh timestamp, as a real client's would. */
-export function keyed(who: Credentials, path: string, body: string, key: string): SignedRequest {
-  return signed(who, 'POST', path, body, { 'idempotency-key': `"${key}"` });
-}
+/** Signs now, under the key: every repeat has a fresh timestamp, as a real client's would. */
+export const keyed = (who: Credentials, path: string, body: string, key: string): SignedRequest =>
+  signed(who, 'POST', path, body, { 'idempotency-key': `"${key}"` });
 
 /** A user who completed onboarding. */
 export interface Payee {
   readonly id: string;
-  /** Where transfers to the user go. */
+  /** The recipient of transfers to the user. */
   readonly wallet: string;
 }
 
@@ -87,7 +86,6 @@ export async function activePayee(baseUrl: string, who: Credentials): Promise<Pa
   return { id, wallet: user.issuer_wallet_address };
 }
 
-/** Reports a payout. Its id. */
 export async function reportPayout(
   baseUrl: string,
   who: Credentials,
@@ -104,13 +102,13 @@ export interface Outcome {
   readonly id: string;
   readonly type: 'payout.received.v2' | 'payout.expired.v1';
   readonly reason: string | null;
-  /** Seconds from the end of the window to the outcome, by the database's clock; negative before it. */
+  /** Seconds from the end of the window to the outcome by the database's clock; negative before it. */
   readonly afterEnd: number;
-  /** Of the window, in seconds since 1970. */
+  /** The end of the window, in seconds since 1970. */
   readonly end: number;
 }
 
-/** The outcomes that these payouts have, by their events. */
+/** Returns the outcomes of these payouts, by their events. */
 export async function outcomesOf(
   pool: pg.Pool,
   ids: readonly string[],

@@ -1,4 +1,4 @@
-/** A seeded generator (mulberry32): one seed and one number give one request, on every machine. */
+/** A seeded generator (mulberry32): a seed and a number determine a request on every machine. */
 export class Random {
   private state: number;
 
@@ -8,7 +8,7 @@ export class Random {
     for (let skipped = 0; skipped < 3; skipped += 1) this.fraction();
   }
 
-  /** From 0 up to, and without, 1. */
+  /** A number in [0, 1). */
   fraction(): number {
     this.state = (this.state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
@@ -16,7 +16,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   }
 
-  /** A whole number from 0 to one less than `count`. */
+  /** An integer in [0, count). */
   below(count: number): number {
     return Math.floor(this.fraction() * count);
   }
@@ -29,7 +29,7 @@ export class Random {
     return choices[this.below(choices.length)]!;
   }
 
-  /** `count` choices: each as often as the others, from any one on. */
+  /** Returns `count` choices in equal shares, from a random one on. */
   deal<T>(choices: readonly T[], count: number): T[] {
     const first = this.below(choices.length);
     return Array.from({ length: count }, (_, place) => choices[(first + place) % choices.length]!);
@@ -39,7 +39,7 @@ export class Random {
     return Buffer.from(Array.from({ length: count }, () => this.below(256)));
   }
 
-  /** Of version 4. */
+  /** A UUID of version 4. */
   uuid(): string {
     const hex = this.bytes(16).toString('hex');
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`;

@@ -8,7 +8,7 @@ import { between, oneOf } from './suite.js';
 import type { Treasury } from './treasury.js';
 import type { Verdict } from './verdict.js';
 
-/** What the chain holds for a report: its own transfer, nothing, or a transfer that another report names too. */
+/** The chain's side of a report: its own transfer, nothing, or a transfer that another report names too. */
 type Backing = 'transfer' | 'nothing' | 'shared';
 
 export interface Acknowledged {
@@ -32,14 +32,14 @@ export interface LoadTarget {
 }
 
 const GIVE_UP_MS = 120_000;
-/** A report begun later than another is acknowledged at most this many places before it. */
+/** A later report is acknowledged at most this many places earlier. */
 const MAX_CLIENTS = 64;
 
 /** Merchants' clients that report payouts, each report under its own key. */
 export class ReportLoad extends Senders {
   readonly acknowledged: Acknowledged[] = [];
   private readonly lines = new Map<number, Line>();
-  /** When each report that has no final response yet was begun. */
+  /** The start times of reports without a final response. */
   private readonly open = new Set<number>();
 
   constructor(
@@ -50,12 +50,12 @@ export class ReportLoad extends Senders {
     super(verdict, pauseMs, GIVE_UP_MS);
   }
 
-  /** Whether a report that was begun after `instant` has been acknowledged. */
+  /** Returns whether a report begun after `instant` has been acknowledged. */
   acknowledgedBegunAfter(instant: number): boolean {
     return this.acknowledged.slice(-MAX_CLIENTS).some(({ beganAt }) => beganAt > instant);
   }
 
-  /** Resolves when each report that was begun before `instant` has its final response. */
+  /** Resolves when each report begun before `instant` has its final response. */
   async acknowledgesAll(instant: number): Promise<void> {
     await eventually('each report has its final response', async () =>
       [...this.open].every((beganAt) => beganAt >= instant),
@@ -67,7 +67,7 @@ export class ReportLoad extends Senders {
     for (const line of this.lines.values()) line.close();
   }
 
-  /** One report, or two that name one transfer. */
+  /** Sends one report, or two that name one transfer. */
   protected override async round(client: number): Promise<void> {
     const line = this.lines.get(client) ?? new Line(this.target.port, this.verdict);
     this.lines.set(client, line);
@@ -81,7 +81,7 @@ export class ReportLoad extends Senders {
     if (backing === 'shared') await this.report(line, reportBody(payee.id, minor, hash), backing);
   }
 
-  /** One report until it is acknowledged. */
+  /** Sends one report until it is acknowledged. */
   async report(line: Line, request: string, backing: Backing, key: string = randomUUID()): Promise<void> {
     const beganAt = performance.now();
     let attempts = 0;

@@ -7,18 +7,18 @@ import { canPartition } from './partition.js';
 const HOSTS = ['127.0.0.2', '127.0.0.3', '127.0.0.4'] as const;
 const PORT = 24_113;
 const FIRST_GID = 24_113;
-/** Of a node that was never configured otherwise. */
+/** The default credentials of a node. */
 const CREDENTIALS = 'admin:changeit';
 
 export interface SecureCluster {
   readonly nodes: readonly Node[];
-  /** Its `esdb://` URL: the addresses of all nodes, any of which names the leader. */
+  /** The `esdb://` URL with the addresses of all nodes. */
   readonly url: string;
   /** The header `authorization` of an HTTP request to a node. */
   readonly authorization: string;
 }
 
-/** Three nodes on the disk with an address each, TLS and users. Nothing is started. */
+/** Prepares three nodes with an address each, TLS and users, without starting them. */
 export function secureCluster(dir: string): SecureCluster {
   const tls = certificates(dir);
   const firstGid = canPartition() ? FIRST_GID : null;

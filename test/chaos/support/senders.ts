@@ -6,15 +6,11 @@ interface Responded {
   readonly status: number;
 }
 
-/** Statuses under which a careful client sends the same request again. */
+/** Statuses after which a careful client repeats the request. */
 const RETRIED = [409, 503];
 
-/**
- * Clients that work one round after the other until they are stopped, and send each request again until it has a final
- * response, as every careful client does.
- */
+/** Clients that work in rounds until they are stopped, and repeat each request until it has a final response. */
 export abstract class Senders {
-  /** Statuses, and why connections broke. */
   readonly tally = new Tally();
   protected abandoned = false;
   private workers: Promise<void>[] = [];
@@ -22,9 +18,9 @@ export abstract class Senders {
 
   constructor(
     protected readonly verdict: Verdict,
-    /** Each client pauses up to this long after a round. */
+    /** The upper bound of a client's pause after a round. */
     protected readonly pauseMs: number,
-    /** A request without a final response after this long is a broken promise. */
+    /** The time after which a request without a final response is a broken promise. */
     private readonly giveUpMs: number,
   ) {}
 
@@ -33,13 +29,13 @@ export abstract class Senders {
     this.workers = Array.from({ length: clients }, (_, client) => this.work(client).catch(failed));
   }
 
-  /** No new rounds; resolves when each request in flight has its final response. */
+  /** Ends the rounds; resolves when each request in flight has its final response. */
   async stop(): Promise<void> {
     this.running = false;
     await Promise.all(this.workers);
   }
 
-  /** Drops the requests in flight, too: the suite has failed and they get no response. */
+  /** Drops the requests in flight too, after a failure of the suite. */
   async abandon(): Promise<void> {
     this.abandoned = true;
     await this.stop();
@@ -47,7 +43,7 @@ export abstract class Senders {
 
   protected abstract round(client: number): Promise<void>;
 
-  /** One attempt. Null when no response came. */
+  /** Makes one attempt. Null without a response. */
   protected async attempt<R extends Responded>(what: string, send: () => Promise<R>): Promise<R | null> {
     try {
       const response = await send();
@@ -60,7 +56,7 @@ export abstract class Senders {
     }
   }
 
-  /** Sends until a response has one of these statuses. Null when a wrong one came, or none in time. */
+  /** Sends until a response has one of these statuses. Null for a wrong response, or for none in time. */
   protected async untilFinal<R extends Responded>(
     what: string,
     final: readonly number[],

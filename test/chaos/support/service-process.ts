@@ -16,7 +16,7 @@ import { between } from './suite.js';
 
 const REGISTERED_MS = 30_000;
 
-/** A process of the build that is killed, stopped and started again, on the port that it had. */
+/** A process of the build that is killed, stopped and started again on its port. */
 export class ServiceProcess {
   private spawned: SpawnedService | null = null;
   private file: SandboxFile | null = null;
@@ -36,7 +36,7 @@ export class ServiceProcess {
     this.spawned = await spawnService(this.environment, { ...this.options, env });
   }
 
-  /** Resolves when it works: the URL is 200. Throws when it ends first. */
+  /** Resolves when the URL returns 200. Throws when the process ends first. */
   async ready(url = this.current.readyUrl): Promise<void> {
     await ready(this.child, url);
   }
@@ -47,7 +47,10 @@ export class ServiceProcess {
     return this;
   }
 
-  /** Starts it again after a kill; in `share` of all cases it is killed again while it starts. Whether it was. */
+  /**
+   * Starts it again after a kill; in `share` of all cases it is killed once more during the start. Returns whether it
+   * was.
+   */
   async restart(share = 0): Promise<boolean> {
     await this.spawn();
     const isKilled = Math.random() < share;
@@ -68,11 +71,11 @@ export class ServiceProcess {
     process.kill(child.pid, 'SIGKILL');
     if (!(await until(() => child.exited() !== null, 10_000)))
       throw new Error(`${this.name} outlived SIGKILL`);
-    // Takes it off the list of what is to be stopped.
+    // Removes it from the list of processes to stop.
     await child.stop();
   }
 
-  /** SIGTERM; how it ended. */
+  /** Sends SIGTERM and returns how it ended. */
   async stop(): Promise<string | null> {
     await this.child.stop();
     return this.child.exited();
@@ -103,12 +106,11 @@ export class ServiceProcess {
     return this.current.widgetPort;
   }
 
-  /** Of the API. */
   get baseUrl(): string {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Keys of the admin API, of two administrators. */
+  /** Keys of two administrators for the admin API. */
   get admin(): SandboxFile['admin'] {
     return this.sandbox.admin;
   }
@@ -117,7 +119,6 @@ export class ServiceProcess {
     return this.current.adminPort;
   }
 
-  /** `{admin_url}`. */
   get adminUrl(): string {
     return `http://127.0.0.1:${this.adminPort}`;
   }
@@ -138,13 +139,13 @@ export class ServiceProcess {
     return credentials(this.sandbox.second_merchant);
   }
 
-  /** Key of the first merchant for the exchange. */
+  /** The exchange key of the first merchant. */
   get exchange(): { readonly apiKey: string; readonly secret: string } {
     const { api_key: apiKey, secret } = this.sandbox.exchange;
     return { apiKey, secret };
   }
 
-  /** The end of what it wrote to standard output and error. */
+  /** The end of its standard output and error. */
   lastWords(): string {
     return lastWords(this.child.log);
   }
@@ -154,13 +155,13 @@ export class ServiceProcess {
     return this.exited() === 'exit code 1' && this.lastWords().includes('EADDRINUSE');
   }
 
-  /** Of merchants that are the same at every start in its folder. */
+  /** The merchants are the same at every start in its folder. */
   private get sandbox(): SandboxFile {
     this.file ??= JSON.parse(readFileSync(join(this.dir, 'sandbox.json'), 'utf8')) as SandboxFile;
     return this.file;
   }
 
-  /** Its merchants can be read, and its start has ended. */
+  /** Waits until its merchants can be read and its start has ended. */
   async registered(): Promise<void> {
     const file = join(this.dir, 'sandbox.json');
     if (!(await until(() => existsSync(file), REGISTERED_MS))) throw new Error(`${file} was not written`);

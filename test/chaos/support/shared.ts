@@ -9,13 +9,13 @@ import { oneOf } from './suite.js';
 import { Treasury } from './treasury.js';
 
 const DATABASE = 'chaos';
-/** One kill in so many hits a single backend; PostgreSQL then ends all others and recovers. */
+/** The share of kills of a single backend, after which PostgreSQL ends all others and recovers. */
 const BACKEND_SHARE = 0.4;
 
 type StartPostgres = (options: PostgresOptions) => Promise<RunningPostgres>;
 type Env = Readonly<Record<string, string>>;
 
-/** A PostgreSQL and a dev chain of the run's own, and any number of service processes that share them. */
+/** A PostgreSQL and a dev chain of the run, and any number of service processes that share them. */
 export class Shared {
   private readonly processes: ServiceProcess[] = [];
 
@@ -26,7 +26,7 @@ export class Shared {
     private connections: pg.Pool,
   ) {}
 
-  /** `settings` of PostgreSQL, over the usual ones; `start` of another server than a single one. */
+  /** `settings` override the usual ones of PostgreSQL; `start` starts another server than a single one. */
   static async start(settings: Env = {}, start: StartPostgres = startPostgres): Promise<Shared> {
     const environment = await BenchEnvironment.start(settings, start);
     const masterKey = randomBytes(32).toString('hex');
@@ -37,6 +37,12 @@ export class Shared {
       await environment.close();
       throw error;
     }
+  }
+
+  /** Runs `work` on servers of its own, which end with it. */
+  static async run(work: (shared: Shared) => Promise<void>): Promise<void> {
+    const shared = await Shared.start();
+    await work(shared).finally(() => shared.close());
   }
 
   get database(): string {
@@ -51,7 +57,7 @@ export class Shared {
     return this.connections;
   }
 
-  /** Continues with the PostgreSQL server whose folder is `dir`, in place of the one that was killed. */
+  /** Continues with the PostgreSQL server whose folder is `dir`, in place of the killed one. */
   async replacePostgres(dir: string, settings: Env): Promise<void> {
     await this.environment.replacePostgres(dir, settings);
     this.url = await this.environment.database(DATABASE);
@@ -66,20 +72,19 @@ export class Shared {
     return Treasury.of(await this.chain());
   }
 
-  /** A database of that name with the contents of `from`; no service may run on that one. Its URL. */
+  /** Copies the database `from`, which no service may use, and returns the URL of the copy. */
   async copyDatabase(name: string, from = DATABASE): Promise<string> {
     await this.environment.copyDatabase(from, name);
     return this.environment.database(name);
   }
 
-  /** A process with its merchants, ready. A name used before gets that one's folder, and so its merchants. */
+  /** Starts a process with its merchants. A name used before has the same folder and merchants. */
   async service(name: string, env: Env = {}): Promise<ServiceProcess> {
     const started = await this.process(name, env).start();
     await started.registered();
     return started;
   }
 
-  /** A process that is not started yet. */
   process(name: string, env: Env, more: Pick<ServiceOptions, 'main' | 'wrap'> = {}): ServiceProcess {
     const all = { MASTER_KEY: this.masterKey, ...env };
     const created = new ServiceProcess(this.environment, { name, database: DATABASE, env: all, ...more });
@@ -87,7 +92,7 @@ export class Shared {
     return created;
   }
 
-  /** Which process of PostgreSQL to kill or to stop: the server, or a backend of the service. */
+  /** Chooses the process of PostgreSQL to kill or to stop: the server, or a backend of the service. */
   async postgresVictim(): Promise<{ readonly pid: number; readonly name: string }> {
     const { rows } = await this.pool.query<{ pid: number }>(
       `select pid from pg_stat_activity where application_name = 'disburse'`,
@@ -98,8 +103,8 @@ export class Shared {
   }
 
   /**
-   * `kill -9` of the server or of a backend; the server is started again, as a supervisor does it. Which it was. Other
-   * backends may still acknowledge for a while: resolves once they have ended.
+   * `kill -9` of the server or of a backend; the server is started again, as by a supervisor. Returns which it was,
+   * once all other backends have ended and can acknowledge nothing.
    */
   async killPostgres(): Promise<string> {
     const { pid, name } = await this.postgresVictim();
@@ -114,7 +119,7 @@ export class Shared {
     return name;
   }
 
-  /** No process has requests in flight: they need not drain. */
+  /** Kills the processes: no request in flight needs to drain. */
   async close(): Promise<void> {
     await Promise.all(this.processes.filter(({ runs }) => runs).map((each) => each.kill()));
     await this.environment.close();

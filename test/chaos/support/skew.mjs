@@ -1,4 +1,4 @@
-// Preloaded into a process (node --import): its clock is off by CHAOS_SKEW_MS, as on a host that was set wrong.
+// Preloaded by `node --import`: shifts the process's clock by CHAOS_SKEW_MS.
 const skewMs = Number(process.env['CHAOS_SKEW_MS']);
 const RealDate = Date;
 globalThis.Date = class extends RealDate {

@@ -12,12 +12,11 @@ import { FLAKY_DELIVERIES, Receivers } from './webhooks/receivers.js';
 const CLIENTS = 8;
 const CLIENT_PAUSE_MS = 120;
 const PAYEES = 6;
-/** Short enough to see expiries, long enough that no outage of the run lets a real transfer expire. */
+/** Short enough to see expiries; long enough that no outage lets a real transfer expire. */
 const WINDOW_SECONDS = 45;
-/** A payout that a killed process was verifying is free for others after a minute. */
+/** The claim of a killed process on a payout is free after a minute. */
 const LEASE_SECONDS = 150;
 
-/** What a blow may strike. */
 export interface Struck {
   readonly shared: Shared;
   readonly service: ServiceProcess;
@@ -28,17 +27,17 @@ export interface Struck {
 
 interface Ground {
   readonly start?: () => Promise<Shared>;
-  /** Each client pauses up to this long after a report. */
+  /** The upper bound of each client's pause after a report. */
   readonly pauseMs?: number;
 }
 
-/** One failure; a line about it. */
+/** Causes one failure and returns a line about it. */
 type Blow = (struck: Struck) => Promise<string>;
 
 /**
- * A service under a load of reports suffers `count` blows. Then the load ends, every payout reaches its outcome, and the
- * whole books are checked: what was acknowledged is there once, the read models agree with the events, and the receiver
- * got every outcome.
+ * A service under a load of reports suffers `count` blows. Then the load ends, every payout reaches its outcome, and
+ * the books are checked: each acknowledged report is there once, the read models agree with the events, and the
+ * receiver got every outcome.
  */
 export async function storm(
   options: SuiteOptions,
@@ -73,7 +72,10 @@ export function stormEnv({ sizes = {} }: Pick<SuiteOptions, 'sizes'>): Readonly<
   };
 }
 
-/** Does `work` while clients of the merchant report payouts at the port. Then every outcome and the whole books are checked. The load, which has ended. */
+/**
+ * Does `work` while clients of the merchant report payouts at the port, then checks every outcome and the books.
+ * Returns the ended load.
+ */
 export async function underLoad(
   shared: Shared,
   { merchant, port }: Pick<ServiceProcess, 'merchant' | 'port'>,
@@ -132,7 +134,7 @@ async function checkAll(
   say(`audit ${await checkBooks(shared, verdict)}`);
 }
 
-/** What is not sent, by what it waits for, and subscriptions that have not reached the end of the log. */
+/** Returns the unsent deliveries by their state, and subscriptions behind the end of the log. */
 async function notSent(pool: pg.Pool): Promise<readonly string[]> {
   const { rows } = await pool.query<{ line: string }>(
     `select format('%s deliveries %s after %s attempts, %s; the first was due %s s ago', count(*), state, attempts,

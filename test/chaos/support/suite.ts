@@ -1,27 +1,28 @@
+import { randomInt } from 'node:crypto';
 import type { Attack } from './attacks/attack.js';
 import type { Verdict } from './verdict.js';
 
 export interface SuiteOptions {
-  /** Rounds, kills or terminations: each suite counts its own. */
+  /** Rounds, kills or terminations, by suite. */
   readonly count: number;
   readonly verdict: Verdict;
   readonly say: (line: string) => void;
   /** Further sizes by their names on the command line; each suite has its own defaults. */
   readonly sizes?: Readonly<Partial<Record<Size, number>>>;
-  /** Where the queue is; PostgreSQL by default. */
+  /** The queue; PostgreSQL by default. */
   readonly queue?: 'postgres' | 'redis';
-  /** What the suite `events` kills; the service or both by default. */
+  /** The victim of the suite `events`; the service or both by default. */
   readonly kill?: EventVictim;
-  /** Whose client: TypeScript by default. */
+  /** The client under test; TypeScript by default. */
   readonly client?: Client;
-  /** Which attack of the suite `slow-readers`; all of them by default. */
+  /** The attack of the suite `slow-readers`; all of them by default. */
   readonly attack?: Attack['kind'];
-  /** The release before, as a commit or tag, of the suite `upgrades`; the newest tag by default. */
+  /** The previous release of the suite `upgrades`, as a commit or tag; the newest tag by default. */
   readonly from?: string;
 }
 
 export const EVENT_VICTIMS = ['service', 'worker', 'both', 'postgres'] as const;
-/** The process that takes batches in and processes them, the second worker, both at once, PostgreSQL. */
+/** The process that accepts and processes batches, the second worker, both at once, PostgreSQL. */
 export type EventVictim = (typeof EVENT_VICTIMS)[number];
 
 export const CLIENTS = ['typescript', 'python'] as const;
@@ -48,15 +49,20 @@ export const SIZES = [
 ] as const;
 export type Size = (typeof SIZES)[number];
 
-/** Runs one suite from nothing to nothing: it starts what it needs and stops all of it. */
+/** Runs one suite, and starts and stops everything it needs. */
 export type Suite = (options: SuiteOptions) => Promise<void>;
 
-export function between(low: number, high: number): number {
-  return low + Math.random() * (high - low);
-}
+export const between = (low: number, high: number): number => low + Math.random() * (high - low);
 
 export function oneOf<T>(choices: readonly T[]): T {
   return choices[Math.floor(Math.random() * choices.length)]!;
+}
+
+/** Chooses the seed of a run, which `--seed` repeats. */
+export function chooseSeed({ sizes = {}, say }: Pick<SuiteOptions, 'sizes' | 'say'>): number {
+  const seed = sizes.seed ?? randomInt(1, 2 ** 31);
+  say(`seed   ${seed}`);
+  return seed;
 }
 
 /** Milliseconds as `1.2 s`. */

@@ -9,15 +9,15 @@ export interface Prepared {
   readonly hash: string;
 }
 
-/** Sends test USDC straight to the dev chain, whose accounts are unlocked, without the service. */
+/** Sends test USDC on the dev chain from unlocked accounts, without the service. */
 export class Treasury {
-  /** The node picks the nonce: two transfers at once would get the same one. */
+  /** The node chooses the nonce: concurrent transfers would get the same one. */
   private last: Promise<unknown> = Promise.resolve();
 
   private constructor(
     private readonly rpcUrl: string,
     private readonly usdc: string,
-    /** Who sends all of {@link transfer}. */
+    /** The sender of each {@link transfer}. */
     readonly from: string,
     private readonly chainId: number,
   ) {}
@@ -28,7 +28,7 @@ export class Treasury {
     return new Treasury(chain.rpcUrl, chain.usdcAddress, from!, chainId);
   }
 
-  /** Mined when it resolves; `amountMinor` is in 0.000001 USDC. The transaction's hash. */
+  /** Resolves to the hash once the transfer of `amountMinor` minor units is mined. */
   transfer(to: string, amountMinor: number): Promise<string> {
     const transaction = { from: this.from, to: this.usdc, data: transferData(to, amountMinor) };
     const sent = this.last.then(() =>
@@ -38,7 +38,7 @@ export class Treasury {
     return sent;
   }
 
-  /** A transfer whose hash is known before it is sent, from an account that sends nothing else. */
+  /** A transfer with a known hash before it is sent, from an account that sends nothing else. */
   async prepare(to: string, amountMinor: number): Promise<{ hash: string; broadcast: () => Promise<void> }> {
     const [{ raw, hash }] = (await this.rivals([to], amountMinor)) as [Prepared];
     return {
@@ -50,8 +50,8 @@ export class Treasury {
   }
 
   /**
-   * Transfers of one sender to each of these, of which the chain can take one: they have the same nonce. `contract` is
-   * called with the amount.
+   * Transfers of one sender with the same nonce, one per recipient: the chain accepts one of them. `contract` is called
+   * with the amount.
    */
   async rivals(
     recipients: readonly string[],
@@ -63,7 +63,7 @@ export class Treasury {
     await this.transfer(sender.address, amountMinor);
     return Promise.all(
       recipients.map(async (to, n) => {
-        // A unit less for each: two to the same wallet are two transactions.
+        // Different amounts, because two transfers to one wallet are two transactions.
         const minor = amountMinor - n;
         const called =
           to === contract
@@ -85,10 +85,7 @@ export class Treasury {
 }
 
 /** Call data of `transfer(address,uint256)`. */
-function transferData(to: string, amountMinor: number): string {
-  return `0xa9059cbb${word(to.slice(2))}${word(amountMinor.toString(16))}`;
-}
+const transferData = (to: string, amountMinor: number): string =>
+  `0xa9059cbb${word(to.slice(2))}${word(amountMinor.toString(16))}`;
 
-function word(hex: string): string {
-  return hex.toLowerCase().padStart(64, '0');
-}
+const word = (hex: string): string => hex.toLowerCase().padStart(64, '0');

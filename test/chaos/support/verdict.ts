@@ -1,6 +1,6 @@
 import { eventually } from '../../../bench/support/wait.js';
 
-/** What a suite found: facts that held, and those that did not, each as one line. */
+/** The facts of a suite that held, and those that did not, each as one line. */
 export class Verdict {
   readonly broken: string[] = [];
   private held = 0;
@@ -27,12 +27,12 @@ export class Verdict {
     this.expect(Object.is(actual, expected), fact, `${String(actual)}, not ${String(expected)}`);
   }
 
-  /** No rows, or the first few as evidence. */
+  /** Expects no rows; the first few are the evidence. */
   none(rows: readonly unknown[], fact: string): void {
     this.expect(rows.length === 0, fact, `${rows.length} times, such as ${JSON.stringify(rows.slice(0, 3))}`);
   }
 
-  /** Waits until the condition holds. That it never does is a broken fact, and the checks that follow say more. */
+  /** Waits until the condition holds. A timeout is a broken fact, which later checks explain. */
   async eventually(what: string, condition: () => Promise<boolean>, timeoutMs: number): Promise<void> {
     const why = await eventually(what, condition, timeoutMs).then(
       () => null,

@@ -4,15 +4,15 @@ import { newId } from '../../../src/kernel/ids.js';
 import { EMAIL, expectRefusal, expectUnavailable, PERSON, PHONE, theOne, type Outside } from './support.js';
 
 interface CardsUnderTest {
-  /** As another process would have it. */
+  /** The issuer of another process. */
   open(): CardIssuer;
-  /** Of somebody who gets no card at the first attempt, and one at the second. */
+  /** The request of a person whose first attempt is refused and whose second is not. */
   refusedAtFirst(request: CardRequest): CardRequest;
   readonly outside: Outside | null;
   cleanUp(): Promise<void>;
 }
 
-/** What everybody does who issues cards. */
+/** The behaviour of every card issuer. */
 export function describeCardIssuer(name: string, prepare: () => Promise<CardsUnderTest>): void {
   describe(`${name} as an issuer of cards`, () => {
     let under: CardsUnderTest;

@@ -9,19 +9,19 @@ import { PHOTO } from '../../support/onboarding/images.js';
 import { expectUnavailable, PERSON, theOne, type Outside } from './support.js';
 
 interface IdentityUnderTest {
-  /** As another process would have it. */
+  /** The verifier of another process. */
   open(): IdentityVerifier;
-  /** Of somebody whose identity is not decided at once. */
+  /** A person whose identity is not decided at once. */
   readonly reviewed: Partial<Details>;
-  /** The review is over. */
+  /** Ends the review. */
   decided(request: IdentityRequest, passed: boolean): Promise<void>;
-  /** How many verifications of the person there are at the provider. */
+  /** The number of verifications of the person at the provider. */
   verifications(userId: string): Promise<number>;
   readonly outside: Outside | null;
   cleanUp(): Promise<void>;
 }
 
-/** What everybody does who verifies identities. */
+/** The behaviour of every identity verifier. */
 export function describeIdentityVerifier(name: string, prepare: () => Promise<IdentityUnderTest>): void {
   describe(`${name} as a verifier of identities`, () => {
     let under: IdentityUnderTest;
@@ -32,7 +32,7 @@ export function describeIdentityVerifier(name: string, prepare: () => Promise<Id
     });
     afterAll(() => under.cleanUp());
 
-    /** A person whose images are deleted here once they are handed over. */
+    /** A person whose images are deleted here after the upload. */
     function person(): IdentityRequest & { isHandedOver: boolean } {
       const images = (['document_front', 'selfie'] as const).map((kind) => ({
         kind,
@@ -53,19 +53,16 @@ export function describeIdentityVerifier(name: string, prepare: () => Promise<Id
       return request;
     }
 
-    it.each([true, false])(
-      'is under review until it is decided, then always the same: %s',
-      async (passed) => {
-        const ada = person();
-        expect(await verifier.decide(ada)).toBe('under_review');
-        expect(await verifier.decide(ada)).toBe('under_review');
-        expect(ada.isHandedOver).toBe(true);
-        await under.decided(ada, passed);
-        const outcome = await verifier.decide(ada);
-        expect(outcome).toEqual(passed ? { passed } : { passed, reason: expect.stringMatching(/^\w.{10,}/) });
-        expect(await under.open().decide(ada)).toEqual(outcome);
-      },
-    );
+    it.each([true, false])('is under review until its final decision: %s', async (passed) => {
+      const ada = person();
+      expect(await verifier.decide(ada)).toBe('under_review');
+      expect(await verifier.decide(ada)).toBe('under_review');
+      expect(ada.isHandedOver).toBe(true);
+      await under.decided(ada, passed);
+      const outcome = await verifier.decide(ada);
+      expect(outcome).toEqual(passed ? { passed } : { passed, reason: expect.stringMatching(/^\w.{10,}/) });
+      expect(await under.open().decide(ada)).toEqual(outcome);
+    });
 
     it('begins one verification, however many ask at once', async () => {
       const ada = person();

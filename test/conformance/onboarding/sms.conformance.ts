@@ -4,15 +4,15 @@ import { CODE, expectRefusal, expectUnavailable, PHONE, type Outside } from './s
 
 interface SmsUnderTest {
   readonly sender: SmsSender;
-  /** The code that the phone got last. */
+  /** The last code of the phone. */
   lastCode(phoneNumber: string): string | null;
   readonly outside: Outside | null;
-  /** From now on the number takes no messages; null where every number does. */
+  /** Makes the number refuse messages; null where every number takes them. */
   readonly refuse: ((phoneNumber: string) => void) | null;
   cleanUp(): Promise<void>;
 }
 
-/** What everybody does who sends codes. */
+/** The behaviour of every SMS sender. */
 export function describeSmsSender(name: string, prepare: () => Promise<SmsUnderTest>): void {
   describe(`${name} as a sender of codes`, () => {
     let under: SmsUnderTest;

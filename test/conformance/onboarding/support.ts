@@ -9,26 +9,25 @@ export const CODE = '493817';
 
 const PERSONAL = /\bAda\b|Lovelace|1985-12-10|5550001111|493817/i;
 
-/** What an adapter depends on outside, where it depends on anything. */
+/** The external dependency of an adapter, where it has one. */
 export interface Outside {
   shutDown(): Promise<void>;
   restart(): Promise<void>;
 }
 
-/** A retry may succeed: no refusal for good, and no personal data in a log. */
+/** Expects an error after which a retry may succeed, without personal data for a log. */
 export async function expectUnavailable(call: Promise<unknown>): Promise<void> {
-  const error = await failureOf(call);
-  ok(!(error instanceof ProviderRefused));
+  ok(!((await failureOf(call)) instanceof ProviderRefused));
 }
 
-/** Another attempt with the same would end the same way; the reason is for the person and does not quote them. */
+/** Expects a final refusal, with a reason for the person that does not quote them. */
 export async function expectRefusal(call: Promise<unknown>): Promise<void> {
   const error = await failureOf(call);
   ok(error instanceof ProviderRefused);
   notEqual(error.message, '');
 }
 
-/** The results of all that succeeded: at least one, and all the same. */
+/** Returns the result of all successful calls: at least one, and all equal. */
 export async function theOne<T>(calls: readonly Promise<T>[]): Promise<T> {
   const settled = await Promise.allSettled(calls);
   const results = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));

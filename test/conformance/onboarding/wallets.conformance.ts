@@ -4,14 +4,14 @@ import type { WalletProvisioner } from '../../../src/contexts/onboarding/applica
 import { newId } from '../../../src/kernel/ids.js';
 
 interface WalletsUnderTest {
-  /** As another process would have it. */
+  /** The provisioner of another process. */
   open(): Promise<WalletProvisioner>;
   /** The address that the private key derives for the wallet of a user. */
   privately(userId: string, derivation: unknown): Promise<string>;
   cleanUp(): Promise<void>;
 }
 
-/** What everybody does who provides wallets. */
+/** The behaviour of every wallet provisioner. */
 export function describeWalletProvisioner(name: string, prepare: () => Promise<WalletsUnderTest>): void {
   describe(`${name} as a provider of wallets`, () => {
     let under: WalletsUnderTest;

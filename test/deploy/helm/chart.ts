@@ -26,7 +26,7 @@ export const CHART = 'deploy/helm/disburse';
 const GOPATH = '/usr/share/gocode';
 const LIBRARIES = ['github.com/Masterminds/sprig', 'sigs.k8s.io/yaml'];
 
-/** What the chart has objects of. A rule that reads others needs them here. */
+/** The kinds of the chart's objects. A rule that reads others needs them here. */
 interface Kinds {
   Deployment: Deployment;
   Job: Job;
@@ -57,7 +57,7 @@ export interface KubernetesObject {
 
 export type Values = { readonly [name: string]: unknown };
 
-/** One set of values, and the release that it is for. */
+/** One set of values, and its release. */
 export interface Case {
   readonly name: string;
   readonly namespace: string;
@@ -66,14 +66,14 @@ export interface Case {
   readonly values: Values;
 }
 
-/** What `helm template` prints, or why it does not. */
+/** The output of `helm template`, or its refusal. */
 export class Rendering {
   constructor(
     readonly given: Case,
     readonly values: Values,
     readonly texts: Readonly<Record<string, string>>,
     readonly objects: readonly KubernetesObject[],
-    /** Null: it was rendered. The schema comes first, as with Helm. */
+    /** Null where it was rendered. The schema comes first, as with Helm. */
     readonly refusal: string | null,
   ) {}
 
@@ -81,7 +81,7 @@ export class Rendering {
     return this.objects.filter((each) => each.kind === kind) as (Kinds[K] & KubernetesObject)[];
   }
 
-  /** Of processes and of the migration. */
+  /** Pods of processes and of the migration. */
   pods(): readonly Pod[] {
     return [...this.all('Deployment'), ...this.all('Job')].map((owner) => {
       const { metadata, spec } = owner.spec!.template as Required<PodTemplateSpec>;
@@ -104,7 +104,7 @@ interface Response {
   readonly error?: string;
 }
 
-/** Built once: modules of suites outlive the folders of these. */
+/** Built once: modules of suites outlive their folders. */
 const program = await oncePerRun('helm-renderer', async () => buildRenderer());
 
 /** Renders charts as Helm does. Null where Go and its libraries are not installed: a suite then skips its cases. */
@@ -112,10 +112,9 @@ export const render = program === null ? null : renderWith(program);
 
 export type Render = (cases: readonly Case[], chart?: string) => readonly Rendering[];
 
-/** The objects of YAML, as Kubernetes reads it. Only where {@link render} is. */
-export function objectsOf(yaml: string): readonly KubernetesObject[] {
-  return JSON.parse(run(program!, { yaml })) as KubernetesObject[];
-}
+/** The objects of YAML, as Kubernetes reads it; only with {@link render}. */
+export const objectsOf = (yaml: string): readonly KubernetesObject[] =>
+  JSON.parse(run(program!, { yaml })) as KubernetesObject[];
 
 function buildRenderer(): string | null {
   const go = systemProgram('go');
@@ -130,9 +129,8 @@ function buildRenderer(): string | null {
   return built;
 }
 
-function run(renderer: string, input: object): string {
-  return execFileSync(renderer, { input: JSON.stringify(input), encoding: 'utf8', maxBuffer: 1 << 28 });
-}
+const run = (renderer: string, input: object): string =>
+  execFileSync(renderer, { input: JSON.stringify(input), encoding: 'utf8', maxBuffer: 1 << 28 });
 
 function renderWith(renderer: string): Render {
   return (cases, chart = CHART) => {
@@ -151,7 +149,7 @@ function schemaOf(chart: string): (values: Values) => string | null {
   return (values) => (validate(values) ? null : ajv.errorsText(validate.errors, { dataVar: 'values' }));
 }
 
-/** A copy of the chart with another text in one of its files. Throws where there is nothing to replace. */
+/** A copy of the chart with a replaced text in one file. Throws where there is nothing to replace. */
 export function mutatedChart(file: string, from: string, to: string): string {
   const folder = join(specFolder('mutated'), 'disburse');
   cpSync(CHART, folder, { recursive: true, dereference: true });

@@ -4,11 +4,11 @@ import { sizeFile } from './sets.js';
 
 export const BASE = 'deploy/kustomize/base';
 
-/** In place of them Kustomize gives the ConfigMap a name with a hash; nothing is of Helm. */
+/** Kustomize gives the ConfigMap a name with a hash in place of them. */
 const OF_HELM =
   /^ +helm\.sh\/chart: .*\n|^ +annotations:\n +# Variables are read .*\n +checksum\/settings: .*\n|^ *\n/gm;
 
-/** The files of the base by their names: what the chart renders, but for the ConfigMap, which Kustomize generates. */
+/** The files of the base by name: the rendered chart without the ConfigMap, which Kustomize generates. */
 export async function kustomizeBase(render: Render): Promise<Readonly<Record<string, string>>> {
   const files = [sizeFile('three-nodes'), 'deploy/kustomize/values.yaml'];
   const release = { name: 'disburse', namespace: 'disburse', service: 'Kustomize', files, values: {} };

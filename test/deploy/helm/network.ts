@@ -6,20 +6,20 @@ import type { Pod, Rendering } from './chart.js';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Where traffic comes from or goes to: a pod in a namespace, or an address outside. */
+/** The other side of traffic: a pod in a namespace, or an address outside. */
 export interface Peer {
   readonly namespace?: string;
   readonly labels?: Labels;
   readonly address?: string;
 }
 
-/** Whether labels have what a selector demands. Throws for expressions, which the chart has none of. */
+/** Matches labels with a selector. Throws for expressions, which the chart has none of. */
 export function selects(selector: LabelSelector | undefined, labels: Labels): boolean {
   if (selector?.matchExpressions !== undefined) throw new Error('expressions are not read here');
   return Object.entries(selector?.matchLabels ?? {}).every(([name, value]) => labels[name] === value);
 }
 
-/** By the policies of a rendering, as Kubernetes has them: what no rule allows is denied once a policy selects the pod. */
+/** Applies the policies as Kubernetes does: once a policy selects the pod, everything without a rule is denied. */
 export function isAllowed(
   rendering: Rendering,
   direction: 'Ingress' | 'Egress',
@@ -36,7 +36,7 @@ export function isAllowed(
       direction === 'Ingress'
         ? (spec!.ingress ?? []).map(({ from, ports }) => ({ peers: from, ports }))
         : (spec!.egress ?? []).map(({ to, ports }) => ({ peers: to, ports }));
-    // No list of peers, and an empty one, are everybody.
+    // A missing and an empty list of peers allow everybody.
     return rules.some(
       ({ peers, ports }) =>
         hasPort(ports, port) && (!peers?.length || peers.some((each) => isPeer(each, peer, rendering))),
@@ -44,9 +44,8 @@ export function isAllowed(
   });
 }
 
-function hasPort(ports: readonly NetworkPolicyPort[] | undefined, port: number): boolean {
-  return !ports?.length || ports.some((each) => each.port === port);
-}
+const hasPort = (ports: readonly NetworkPolicyPort[] | undefined, port: number): boolean =>
+  !ports?.length || ports.some((each) => each.port === port);
 
 function isPeer(each: NetworkPolicyPeer, peer: Peer, { given }: Rendering): boolean {
   if (each.ipBlock !== undefined) {

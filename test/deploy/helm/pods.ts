@@ -1,6 +1,6 @@
 import type { Pod } from './chart.js';
 
-/** What a complete Secret has. */
+/** The variables of a complete Secret. */
 export const SECRET = {
   DATABASE_URL: 'postgres://disburse@db/disburse',
   MASTER_KEY: '11'.repeat(32),

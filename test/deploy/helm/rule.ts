@@ -1,13 +1,13 @@
 import type { Rendering } from './chart.js';
 
-/** What holds for every rendering. */
+/** A property of every rendering. */
 export interface Rule {
   readonly sentence: string;
-  /** What is wrong, in words; nothing where the rule holds. */
+  /** The violations in words; empty where the rule holds. */
   readonly violations: (rendering: Rendering) => readonly string[];
 }
 
-/** The rows for which the condition does not hold. */
+/** The rows that break the condition. */
 export function those<T>(
   rows: readonly T[],
   holds: (row: T) => boolean | undefined,

@@ -18,19 +18,21 @@ const RECEIVER = '203.0.113.7';
 const nameOf = ({ owner }: Pod): string => owner.metadata.name;
 const hasPolicies = (rendering: Rendering): boolean => rendering.all('NetworkPolicy').length > 0;
 const isOpen = (rendering: Rendering): boolean => hasPolicies(rendering) && !hasNoPeers(rendering);
-/** Of the set of values whose lists are empty. */
+/** The set of values with empty lists. */
 const hasNoPeers = (rendering: Rendering): boolean =>
   rendering.all('NetworkPolicy').every(({ spec }) => !spec!.ingress && !spec!.egress);
-/** Sets that say which hosts egress leads to, in place of the defaults. */
+/** Sets with their own hosts of egress in place of the defaults. */
 const hasOwnEgress = ({ given }: Rendering): boolean =>
   (given.values['networkPolicy'] as { egress?: unknown } | undefined)?.egress !== undefined;
 const portsOf = (pod: Pod): readonly number[] =>
   rolesOf(pod).flatMap((role) => PORTS[role]!.map(([, port]) => port));
 
-/** Names of the pods for which it does not hold, where the rule applies. */
-function wrongPods(rendering: Rendering, applies: boolean, holds: (pod: Pod) => boolean): readonly string[] {
-  return applies ? those(rendering.pods(), holds, nameOf) : [];
-}
+/** Names of the pods that break the condition, where the rule applies. */
+const wrongPods = (
+  rendering: Rendering,
+  applies: boolean,
+  holds: (pod: Pod) => boolean,
+): readonly string[] => (applies ? those(rendering.pods(), holds, nameOf) : []);
 
 export const NETWORK_RULES: readonly Rule[] = [
   {

@@ -8,7 +8,7 @@ const nameOf = ({ owner }: Pod): string => owner.metadata.name;
 const settings = (rendering: Rendering): Readonly<Record<string, string>> =>
   rendering.all('ConfigMap')[0]?.data ?? {};
 
-/** About pods, one by one. */
+/** A rule of each pod. */
 const pods = (sentence: string, holds: (pod: Pod, rendering: Rendering) => boolean | undefined): Rule => ({
   sentence,
   violations: (rendering) => those(rendering.pods(), (pod) => holds(pod, rendering), nameOf),

@@ -5,7 +5,9 @@ import type { KubernetesObject } from './chart.js';
 const CORE = 'kubernetes-types';
 const MODELS = '@kubernetes-models';
 
-/** Types that were generated from the OpenAPI document of Kubernetes and from the definitions of the custom resources. */
+/**
+ * Types that were generated from the OpenAPI document of Kubernetes and from the definitions of the custom resources.
+ */
 const TYPES: Readonly<Record<string, readonly [module: string, type: string]>> = {
   'apps/v1 Deployment': [`${CORE}/apps/v1.js`, 'Deployment'],
   'autoscaling/v2 HorizontalPodAutoscaler': [`${CORE}/autoscaling/v2.js`, 'HorizontalPodAutoscaler'],
@@ -42,8 +44,8 @@ const OPTIONS: ts.CompilerOptions = {
 };
 
 /**
- * What is wrong with each object by the types of Kubernetes: an unknown field, a missing one, another type. The compiler
- * does the work: each object is a literal, in which it refuses what its type does not have.
+ * The faults of each object by the types of Kubernetes: an unknown field, a missing one, another type. The compiler
+ * checks each object as a literal, so that it refuses unknown members.
  */
 export function schemaErrors(objects: readonly KubernetesObject[]): ReadonlyMap<KubernetesObject, string> {
   const errors = new Map<KubernetesObject, string>();
@@ -56,7 +58,7 @@ export function schemaErrors(objects: readonly KubernetesObject[]): ReadonlyMap<
     const [module, type] = found;
     return `export const o${index}: import('${module}').${type} = ${JSON.stringify(object)};`;
   });
-  // Next to this file, so that modules are found as from here.
+  // In this folder, so that modules resolve as from here.
   const file = resolve(join('test', 'deploy', 'helm', 'rendered.ts'));
   const host = ts.createCompilerHost(OPTIONS);
   const { getSourceFile, fileExists } = host;

@@ -1,6 +1,6 @@
 import type { Case, Values } from './chart.js';
 
-/** What every installation has to give. */
+/** The required values of every installation. */
 export const LEAST: Values = {
   secret: { name: 'disburse-secrets' },
   settings: {
@@ -26,8 +26,12 @@ interface Also {
   readonly files?: readonly string[];
 }
 
+/** A case with these values over the least. Names are those of `helm --set`: `image.tag`. */
 export function caseOf(values: Values, { name = 'pay', files = [] }: Also = {}): Case {
-  return { name, namespace: 'money', service: 'Helm', files, values: merged(LEAST, values) };
+  const nested = Object.entries(values).map(([path, value]) =>
+    path.split('.').reduceRight<unknown>((inner, part) => ({ [part]: inner }), value),
+  ) as Values[];
+  return { name, namespace: 'money', service: 'Helm', files, values: nested.reduce(merged, LEAST) };
 }
 
 export const SIZES = ['one-machine', 'three-nodes', 'region'] as const;
@@ -49,13 +53,13 @@ const ADMIN_INGRESS = merged(TRUST, {
   adminIngress: { enabled: true, className: 'internal', host: 'admin.example.com' },
   networkPolicy: { operators: [namespaced('ingress-internal')] },
 });
-const SEPARATE = { api: null, worker: null, widget: null, admin: null, portal: null };
+const ROLES = ['api', 'worker', 'widget', 'admin', 'portal'];
 const SECRET_STORE = { name: 'vault', kind: 'SecretStore' };
 const external = (more: Values, name = ''): Values => ({
   secret: { name, external: { enabled: true, store: { name: 'vault' }, ...more } },
 });
 
-/** What is rendered in the gate. Every rule of rules.ts holds for each of them. */
+/** The rendered sets. Every rule holds for each of them. */
 export const SETS: Readonly<Record<string, Case>> = {
   'the least': caseOf({}),
   ...Object.fromEntries(SIZES.map((size) => [size, caseOf({}, { files: [sizeFile(size)] })])),
@@ -66,21 +70,14 @@ export const SETS: Readonly<Record<string, Case>> = {
   'a long name': caseOf({}, { name: `merchants-of-the-northern-region-production-${'a'.repeat(9)}` }),
   'another long name': caseOf({}, { name: `merchants-of-the-northern-region-production-${'b'.repeat(9)}` }),
   'another name in full': caseOf({ fullnameOverride: 'payments' }),
-  'a tag': caseOf({ image: { repository: 'registry.example.com/disburse', tag: '1.4.2' } }),
-  'a digest': caseOf({ image: { tag: '1.4.2', digest: DIGEST } }),
-  'a newer worker': caseOf({
-    image: { tag: '1.4.2' },
-    processes: { worker: { image: { tag: '1.5.0' } } },
-  }),
-  'a newer worker by its digest': caseOf({
-    image: { tag: '1.4.2' },
-    processes: { worker: { image: { digest: DIGEST } } },
-  }),
+  'a tag': caseOf({ 'image.repository': 'registry.example.com/disburse', 'image.tag': '1.4.2' }),
+  'a digest': caseOf({ 'image.tag': '1.4.2', 'image.digest': DIGEST }),
+  'a newer worker': caseOf({ 'image.tag': '1.4.2', 'processes.worker.image.tag': '1.5.0' }),
+  'a newer worker by its digest': caseOf({ 'image.tag': '1.4.2', 'processes.worker.image.digest': DIGEST }),
   'a newer worker by its tag, of a digest': caseOf({
-    image: { digest: DIGEST },
-    processes: { worker: { image: { tag: '1.5.0' } } },
+    ...{ 'image.digest': DIGEST, 'processes.worker.image.tag': '1.5.0' },
   }),
-  'a private registry': caseOf({ imagePullSecrets: [{ name: 'registry' }], image: { pullPolicy: 'Always' } }),
+  'a private registry': caseOf({ imagePullSecrets: [{ name: 'registry' }], 'image.pullPolicy': 'Always' }),
   'large numbers': caseOf({
     settings: { RATE_LIMIT_PER_IP_PER_MINUTE: 10_000_000, MAX_CONNECTIONS: 100_000, REQUIRE_HTTPS: true },
   }),
@@ -94,36 +91,25 @@ export const SETS: Readonly<Record<string, Case>> = {
       TWILIO_FROM: '+15550001',
     },
   }),
-  'other settings': caseOf({ settings: { LOG_LEVEL: 'debug' } }),
-  IPv6: caseOf({ settings: { HOST: '::' } }),
-  'a long grace': caseOf({ settings: { SHUTDOWN_GRACE_MS: 120_000 } }),
-  'a short grace': caseOf({ settings: { SHUTDOWN_GRACE_MS: '1000' } }),
+  'other settings': caseOf({ 'settings.LOG_LEVEL': 'debug' }),
+  IPv6: caseOf({ 'settings.HOST': '::' }),
+  'a long grace': caseOf({ 'settings.SHUTDOWN_GRACE_MS': 120_000 }),
+  'a short grace': caseOf({ 'settings.SHUTDOWN_GRACE_MS': '1000' }),
   'an API that follows its CPU': caseOf({
-    processes: { api: { autoscaling: { minReplicas: 2, maxReplicas: 6 } } },
+    'processes.api.autoscaling': { minReplicas: 2, maxReplicas: 6 },
   }),
   'workers that follow the work': caseOf({
-    processes: {
-      worker: { keda: { serverAddress: 'http://prometheus:9090', minReplicas: 1, maxReplicas: 4 } },
-    },
+    'processes.worker.keda': { serverAddress: 'http://prometheus:9090', minReplicas: 1, maxReplicas: 4 },
   }),
   'workers with a large threshold': caseOf({
-    processes: {
-      worker: {
-        keda: {
-          serverAddress: 'https://prometheus.example.com',
-          minReplicas: 2,
-          maxReplicas: 8,
-          fallbackReplicas: 4,
-          threshold: 2_000_000,
-        },
-      },
+    'processes.worker.keda': {
+      ...{ serverAddress: 'https://prometheus.example.com', minReplicas: 2, maxReplicas: 8 },
+      ...{ fallbackReplicas: 4, threshold: 2_000_000 },
     },
   }),
   'the pages in one process': caseOf({
     processes: {
-      widget: null,
-      admin: null,
-      portal: null,
+      ...{ widget: null, admin: null, portal: null },
       pages: { roles: ['widget', 'admin', 'portal'], replicas: 2 },
     },
   }),
@@ -131,7 +117,7 @@ export const SETS: Readonly<Record<string, Case>> = {
   'two processes of one role': caseOf({
     processes: { exports: { roles: ['api'], replicas: 1 }, deliveries: { roles: ['worker'] } },
   }),
-  'a stopped worker': caseOf({ processes: { worker: { replicas: 0 } } }),
+  'a stopped worker': caseOf({ 'processes.worker.replicas': 0 }),
   'a single replica of each': caseOf({
     processes: { api: { replicas: 1 }, worker: { replicas: 1 }, widget: { replicas: 1 } },
   }),
@@ -147,25 +133,16 @@ export const SETS: Readonly<Record<string, Case>> = {
     }),
   ),
   'an Ingress of operators': caseOf(ADMIN_INGRESS),
-  'without policies': caseOf({ networkPolicy: { enabled: false } }),
+  'without policies': caseOf({ 'networkPolicy.enabled': false }),
   'policies without anybody': caseOf({
-    networkPolicy: {
-      ingressController: [],
-      monitoring: [],
-      egress: { chain: { to: [] }, public: { to: [] }, database: { to: [] }, dns: { to: [] } },
-    },
+    ...{ 'networkPolicy.ingressController': [], 'networkPolicy.monitoring': [] },
+    'networkPolicy.egress': { chain: { to: [] }, public: { to: [] }, database: { to: [] }, dns: { to: [] } },
   }),
   'more egress': caseOf({
-    networkPolicy: {
-      egress: {
-        database: {
-          to: [{ podSelector: { matchLabels: { 'cnpg.io/cluster': 'db' } } }],
-          ports: [5432, 2113, 6379],
-        },
-        chain: { to: [namespaced('chain')], ports: [8545] },
-        more: [{ to: [namespaced('tracing')], ports: [{ protocol: 'TCP', port: 4318 }] }],
-      },
-    },
+    'networkPolicy.egress.database.to': [{ podSelector: { matchLabels: { 'cnpg.io/cluster': 'db' } } }],
+    'networkPolicy.egress.database.ports': [5432, 2113, 6379],
+    'networkPolicy.egress.chain': { to: [namespaced('chain')], ports: [8545] },
+    'networkPolicy.egress.more': [{ to: [namespaced('tracing')], ports: [{ protocol: 'TCP', port: 4318 }] }],
   }),
   'a secret of a store': caseOf(external({ extract: 'disburse/production' })),
   'variables of a store': caseOf(
@@ -184,7 +161,7 @@ export const SETS: Readonly<Record<string, Case>> = {
     serviceMonitor: { enabled: true, labels: { release: 'prometheus' }, interval: '30s' },
     prometheusRule: { enabled: true, labels: { release: 'prometheus' } },
   }),
-  'without the Job': caseOf({ migration: { enabled: false } }),
+  'without the Job': caseOf({ 'migration.enabled': false }),
   'spread over zones': caseOf({ spread: { nodes: 'DoNotSchedule', zones: 'DoNotSchedule' } }),
   'pods with everything': caseOf({
     settings: { NODE_EXTRA_CA_CERTS: '/etc/ca/ca.pem' },
@@ -198,7 +175,7 @@ export const SETS: Readonly<Record<string, Case>> = {
     },
   }),
   'without resources': caseOf({
-    migration: { resources: null },
-    processes: Object.fromEntries(Object.keys(SEPARATE).map((name) => [name, { resources: null }])),
+    'migration.resources': null,
+    ...Object.fromEntries(ROLES.map((name) => [`processes.${name}.resources`, null])),
   }),
 };

@@ -1,7 +1,7 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
 import { AdminClient } from '../../support/admin/admin-client.js';
-import { onSharedApp } from '../../support/app.js';
+import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import { SignedClient, type ApiResponse } from '../../support/http/signed-client.js';
@@ -15,28 +15,18 @@ interface Credential {
   readonly api_key: string;
   readonly scopes: readonly string[];
 }
-interface Written {
-  readonly credential: Credential;
-  readonly operation: { readonly id: string };
-}
+const app = await sharedApp();
+const [admin, approver] = [await app.newAdmin(), await app.newAdmin()];
 
 describe('credentials in the admin API', () => {
-  const app = onSharedApp();
-  let admin: AdminClient;
-  let approver: AdminClient;
-  beforeAll(async () => {
-    [admin, approver] = [await app.newAdmin(), await app.newAdmin()];
-  });
-
   const newMerchantId = async (): Promise<string> =>
-    (await admin.post('/merchants', { name: 'Keys', reason })).json<{ merchant: { id: string } }>().merchant
-      .id;
+    (await admin.post('/merchants', { name: 'Keys', reason })).json().merchant.id;
   const issue = async (body: object, idempotencyKey = newId()): Promise<ApiResponse> =>
     admin.post('/credentials', { name: 'server', reason, ...body }, { idempotencyKey });
   const issued = async (body: object): Promise<Credential> => {
     const response = await issue(body);
     expect(response.status).toBe(201);
-    return response.json<Written>().credential;
+    return response.json().credential;
   };
   const signs = (apiKey: string, privateKey: string, status: number): Promise<true> =>
     eventually(async () => {
@@ -44,9 +34,9 @@ describe('credentials in the admin API', () => {
       return (await client.get(`/merchants/v1/users/${newId()}`)).status === status;
     });
   const statusOf = async (id: string): Promise<string> =>
-    (await admin.get(`/credentials/${id}`)).json<Written>().credential.status;
+    (await admin.get(`/credentials/${id}`)).json().credential.status;
 
-  it('a private key of a merchant is issued, rolled and revoked; a third valid one is refused', async () => {
+  it('a private key is issued, rolled and revoked; a third valid key is refused', async () => {
     const merchant_id = await newMerchantId();
     const first = await issued({ kind: 'payouts', merchant_id });
     expect(first).toEqual({
@@ -69,11 +59,10 @@ describe('credentials in the admin API', () => {
       secret: expect.stringMatching(/^dsk_[0-9a-f]{64}$/),
     });
     await signs(merchant_id, first.secret, 404);
-    const read = await admin.get(`/credentials/${first.id}`);
-    expect(read.text).not.toContain(first.secret);
+    expect((await admin.get(`/credentials/${first.id}`)).text).not.toContain(first.secret);
     const rolled = await admin.change(`/credentials/${first.id}`, '/roll', { reason });
     expect(rolled.status).toBe(201);
-    const second = rolled.json<Written>().credential;
+    const second = rolled.json().credential;
     await signs(merchant_id, second.secret, 404);
     await signs(merchant_id, first.secret, 404);
     expect(await statusOf(first.id)).toBe('rolling');
@@ -97,7 +86,7 @@ describe('credentials in the admin API', () => {
     const merchant_id = await newMerchantId();
     const old = await issued({ kind: 'payouts', merchant_id });
     const body = { overlap_seconds: 0, reason };
-    const next = (await admin.change(`/credentials/${old.id}`, '/roll', body)).json<Written>().credential;
+    const next = (await admin.change(`/credentials/${old.id}`, '/roll', body)).json().credential;
     await signs(merchant_id, old.secret, 401);
     await signs(merchant_id, next.secret, 404);
     expect(await statusOf(old.id)).toBe('expired');
@@ -120,7 +109,7 @@ describe('credentials in the admin API', () => {
     expect(await statusOf(id)).toBe('expired');
     for (const body of [{ kind: 'payouts', merchant_id }, { kind: 'admin' }])
       expect((await issue({ ...body, expires_at })).status).toBe(422);
-    // Nothing is left that a second person could approve.
+    // No operation is left for a second person's approval.
     const { operations } = (await admin.get('/operations?status=pending_approval')).json<{
       operations: readonly { readonly name: string; readonly requested_by: { operator_id: string } }[];
     }>();
@@ -128,7 +117,7 @@ describe('credentials in the admin API', () => {
     expect(own).not.toContainEqual(expect.objectContaining({ name: 'credentials.issue' }));
   });
 
-  it('a key of the exchange pays out to its addresses alone, and ends with its last secret', async () => {
+  it('an exchange key pays out to its addresses alone, and ends with its last secret', async () => {
     const merchant_id = await newMerchantId();
     const address = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
     const key = await issued({
@@ -153,10 +142,10 @@ describe('credentials in the admin API', () => {
     await eventually(async () => (await order(address)) === 401);
   });
 
-  it('an admin key is not valid until another person approves it, and no more than its person may', async () => {
+  it("an admin key is valid once another person approves it, within its owner's rights", async () => {
     const requested = await issue({ kind: 'admin', scopes: ['payouts:read'] });
     expect(requested.status).toBe(202);
-    const { credential, operation } = requested.json<Written>();
+    const { credential, operation } = requested.json();
     expect(credential).toMatchObject({ status: 'pending', operator_id: admin.operatorId });
     const client = new AdminClient(admin.baseUrl, credential.secret, admin.operatorId);
     expect((await client.get('/whoami')).status).toBe(401);
@@ -168,9 +157,9 @@ describe('credentials in the admin API', () => {
     expect((await client.post('/credentials', { kind: 'admin', name: 'x', reason })).status).toBe(403);
   });
 
-  it('an admin key is rolled with no key of its person that is bound to fewer addresses', async () => {
+  it('an admin key is not rolled by a key of its owner with fewer addresses', async () => {
     const other = await app.newAdmin({ operatorId: admin.operatorId, addresses: ['127.0.0.0/8'] });
-    const { actor } = (await admin.get('/whoami')).json<{ actor: { credential_id: string } }>();
+    const { actor } = (await admin.get('/whoami')).json();
     const refused = await other.change(`/credentials/${actor.credential_id}`, '/roll', { reason });
     expect(refused.status).toBe(403);
     expect(refused.json()).toMatchObject({
@@ -178,29 +167,29 @@ describe('credentials in the admin API', () => {
     });
   });
 
-  it('the secret of a request that is repeated after a crash is null after 24 hours', async () => {
+  it('the secret of a request repeated after a crash is null after 24 hours', async () => {
     const merchant_id = await newMerchantId();
     const key = newId();
-    const { credential } = (await issue({ kind: 'payouts', merchant_id }, key)).json<Written>();
+    const { credential } = (await issue({ kind: 'payouts', merchant_id }, key)).json();
     await app.database.query('delete from event_store.responses where key = $1', [key]);
     const again = await issue({ kind: 'payouts', merchant_id }, key);
-    expect(again.json<Written>().credential).toMatchObject({ id: credential.id, secret: credential.secret });
+    expect(again.json().credential).toMatchObject({ id: credential.id, secret: credential.secret });
     await app.database.query('delete from event_store.responses where key = $1', [key]);
     await app.database.query(
       `update access.new_secrets set created_at = created_at - interval '24 hours' where secret_id = $1`,
       [credential.id],
     );
     const late = await issue({ kind: 'payouts', merchant_id }, key);
-    expect(late.json<Written>().credential).toMatchObject({ id: credential.id, secret: null });
+    expect(late.json().credential).toMatchObject({ id: credential.id, secret: null });
   });
 
   it('an admin key that is rejected is revoked', async () => {
-    const { credential, operation } = (await issue({ kind: 'admin' })).json<Written>();
+    const { credential, operation } = (await issue({ kind: 'admin' })).json();
     expect((await approver.post(`/operations/${operation.id}/reject`, { reason })).status).toBe(200);
     expect(await statusOf(credential.id)).toBe('revoked');
   });
 
-  it('no person gives a scope that they lack, or issues and rolls for another', async () => {
+  it('no person grants a scope that they lack, or issues and rolls for another', async () => {
     const writer = await app.newAdmin({ scopes: ['credentials:read', 'credentials:write', 'payouts:read'] });
     const ask = async (body: object): Promise<ApiResponse> =>
       writer.post('/credentials', { kind: 'admin', name: 'more', reason, ...body });
@@ -210,9 +199,9 @@ describe('credentials in the admin API', () => {
     expect((await ask({})).status).toBe(403);
     const unknown = await ask({ scopes: ['payouts:all'] });
     expect(unknown.status).toBe(422);
-    expect(unknown.json<{ errors: object }>().errors).toHaveProperty('scopes');
+    expect(unknown.json().errors).toHaveProperty('scopes');
     expect((await ask({ operator_id: admin.operatorId, scopes: [] })).status).toBe(403);
-    const own = (await writer.get('/whoami')).json<{ actor: { credential_id: string } }>().actor;
+    const own = (await writer.get('/whoami')).json().actor;
     const rolled = await admin.change(`/credentials/${own.credential_id}`, '/roll', { reason });
     expect(rolled.status).toBe(403);
     expect((await writer.change(`/credentials/${own.credential_id}`, '/roll', { reason })).status).toBe(201);
@@ -220,7 +209,7 @@ describe('credentials in the admin API', () => {
     await eventually(async () => (await writer.get('/whoami')).status === 401);
   });
 
-  it('a secret of any kind that leaked ends its credential', async () => {
+  it('a leaked secret of any kind ends its credential', async () => {
     const merchant_id = await newMerchantId();
     const payouts = await issued({ kind: 'payouts', merchant_id });
     const exchange = await issued({ kind: 'exchange', merchant_id });
@@ -260,7 +249,7 @@ describe('credentials in the admin API', () => {
     const again = await issue({ kind: 'payouts', merchant_id }, key);
     expect(again.text).toBe(first.text);
     expect(again.headers['idempotent-replayed']).toBe('true');
-    const { secret } = first.json<Written>().credential;
+    const { secret } = first.json().credential;
     const rows = await app.database.query<{ text: string }>(
       `select (select string_agg(r.body, ' ') from event_store.responses r) ||
               (select string_agg(e::text, ' ') from event_store.events e) ||

@@ -1,23 +1,21 @@
-import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { CommandBus } from '@nestjs/cqrs';
 import { newId } from '../../../src/kernel/ids.js';
-import type { AdminClient } from '../../support/admin/admin-client.js';
-import { onSharedApp } from '../../support/app.js';
+import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import type { ApiResponse } from '../../support/http/signed-client.js';
+import { type ApiResponse, send } from '../../support/http/signed-client.js';
+import { adminSecret } from '../../../src/contexts/access/application/credential-secrets.js';
+import { ROLE_SCOPES, SCOPES } from '../../../src/contexts/access/contract.js';
+import { UpdateOperator } from '../../../src/contexts/access/application/operator-commands.js';
+import type { AdminClient } from '../../support/admin/admin-client.js';
 
 const reason = 'a test of admin keys';
 const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000];
 
-interface Issued {
-  readonly credential: { readonly id: string; readonly secret: string | null };
-}
+const app = await sharedApp();
+const admin = await app.newAdmin();
 
 describe('an admin key', () => {
-  const app = onSharedApp();
-  let admin: AdminClient;
-  beforeAll(async () => {
-    admin = await app.newAdmin();
-  });
   afterEach(() => {
     jest.restoreAllMocks();
   });
@@ -25,20 +23,20 @@ describe('an admin key', () => {
   const issue = (body: object, idempotencyKey = newId()): Promise<ApiResponse> =>
     admin.post('/credentials', { name: 'server', reason, ...body }, { idempotencyKey });
 
-  it('says when it was used last, and its revision stays', async () => {
+  it('reports its last use and keeps its revision', async () => {
     const client = await app.newAdmin();
     const list = await admin.get(`/credentials?operator_id=${client.operatorId}`);
     const [{ id } = { id: '' }] = list.json<{ credentials: { id: string }[] }>().credentials;
     const read = async () => {
       const response = await admin.get(`/credentials/${id}`);
-      const { credential } = response.json<{ credential: { last_used_at: string | null } }>();
+      const { credential } = response.json();
       return { etag: response.headers['etag'], usedAt: credential.last_used_at };
     };
     expect(await read()).toEqual({ etag: '"0"', usedAt: null });
     expect((await client.get('/whoami')).status).toBe(200);
     await eventually(async () => (await read()).usedAt !== null);
     expect((await read()).etag).toBe('"0"');
-    // What was read before the use is still what is written.
+    // The use has not changed the revision.
     const revoked = await admin.call({
       method: 'POST',
       path: `/credentials/${id}/revoke`,
@@ -57,12 +55,79 @@ describe('an admin key', () => {
     jest.spyOn(Date, 'now').mockReturnValue(issuedAt);
     const first = await issue(body, key);
     jest.restoreAllMocks();
-    const { credential } = first.json<Issued>();
+    const { credential } = first.json();
     const replay = await issue(body, key);
     expect([replay.status, replay.headers['idempotent-replayed']]).toEqual([first.status, 'true']);
     expect(replay.json()).toEqual({
-      ...first.json<object>(),
+      ...(first.json() as object),
       credential: { ...credential, secret: displayed(credential.secret!) },
     });
+  });
+});
+
+describe('the keys of operators', () => {
+  const run = (command: UpdateOperator): Promise<unknown> => app.app.get(CommandBus).execute(command);
+  const whoami = (client: AdminClient): Promise<ApiResponse> => client.get('/whoami');
+  const expectRefused = (response: ApiResponse): void => {
+    expect(response.status).toBe(401);
+    expect(response.headers['www-authenticate']).toBe('Bearer');
+    expect(response.json()).toMatchObject({ title: 'Unauthorized', status: 401 });
+  };
+  it("name the caller and the key's scopes", async () => {
+    const admin = await app.newAdmin();
+    const response = await whoami(admin);
+    expect(response.status).toBe(200);
+    expect(response.json()).toEqual({
+      actor: { operator_id: admin.operatorId, name: 'Test operator', credential_id: expect.any(String) },
+      role: 'administrator',
+      scopes: SCOPES,
+      merchants: null,
+      expires_at: null,
+    });
+    expect(response.headers['ratelimit-policy']).toBe('"credential";q=600;w=60');
+  });
+
+  it('authenticate no call with a missing, malformed, mistyped or unknown key', async () => {
+    const { baseUrl, key } = await app.newAdmin();
+    const attempt = (headers: Record<string, string>): Promise<ApiResponse> =>
+      send(`${baseUrl}/admin/v1/whoami`, { headers });
+    for (const authorization of [
+      undefined,
+      'Bearer',
+      `Basic ${key}`,
+      `Bearer ${key}0`,
+      `Bearer ${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`,
+      `Bearer ${adminSecret('test', new Uint8Array(32))}`,
+      `Bearer ${adminSecret('live', new Uint8Array(32))}`,
+    ])
+      expectRefused(await attempt(authorization === undefined ? {} : { authorization }));
+    expect((await attempt({ authorization: `bearer ${key}` })).status).toBe(200);
+  });
+
+  it("have at most the scopes of their owner's role, also after a change", async () => {
+    const admin = await app.newAdmin({ scopes: ['payouts:read', 'system:write'] });
+    expect((await whoami(admin)).json().scopes).toEqual(['payouts:read', 'system:write']);
+    await run(new UpdateOperator(admin.operatorId, { role: 'support' }));
+    await eventually(async () => (await whoami(admin)).json().scopes.length === 1);
+    expect((await whoami(admin)).json().scopes).toEqual(['payouts:read']);
+    const viewer = await app.newAdmin({ role: 'viewer' });
+    expect((await whoami(viewer)).json().scopes).toEqual(ROLE_SCOPES.viewer);
+    await run(new UpdateOperator(viewer.operatorId, { role: 'administrator' }));
+    await eventually(async () => (await whoami(viewer)).json().role === 'administrator');
+    expect((await whoami(viewer)).json().scopes).toEqual(ROLE_SCOPES.viewer);
+  });
+
+  it('may be confined to addresses', async () => {
+    const elsewhere = await app.newAdmin({ addresses: ['203.0.113.0/24'] });
+    expect((await whoami(elsewhere)).status).toBe(403);
+    const here = await app.newAdmin({ addresses: ['127.0.0.1'] });
+    expect((await whoami(here)).status).toBe(200);
+  });
+
+  it('are served on the listener of the admin API alone', async () => {
+    const { key, baseUrl } = await app.newAdmin();
+    const headers = { authorization: `Bearer ${key}` };
+    expect((await send(`${app.url}/admin/v1/whoami`, { headers })).status).toBe(404);
+    expect((await send(`${baseUrl}/merchants/v1/users`, { headers })).status).toBe(404);
   });
 });

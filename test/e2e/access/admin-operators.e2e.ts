@@ -1,32 +1,25 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { operatorPerson, updateOperator } from '../../../src/contexts/access/domain/operator.js';
 import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { OperatorsView } from '../../../src/contexts/access/views/directory-projection.js';
 import { newId } from '../../../src/kernel/ids.js';
 import type { AdminClient } from '../../support/admin/admin-client.js';
-import { onSharedApp, onTestApp } from '../../support/app.js';
+import { sharedApp, onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { invoke } from '../../support/programs/cli.js';
 
 const reason = 'a test of operators';
 
-interface Pending {
-  readonly operation: { readonly id: string; readonly subject: { readonly id: string } };
-}
+const app = await sharedApp();
+const [admin, approver] = [await app.newAdmin(), await app.newAdmin()];
 
 describe('operators in the admin API', () => {
-  const app = onSharedApp();
-  let admin: AdminClient;
-  let approver: AdminClient;
-  beforeAll(async () => {
-    [admin, approver] = [await app.newAdmin(), await app.newAdmin()];
-  });
   const person = (role: string) => ({ name: 'Grace', email: `${newId()}@ops.example`, role, reason });
 
-  it('a new person needs a second one, who gets the link to enrol a passkey once', async () => {
+  it('a new person needs an approver, who gets the link to enrol a passkey once', async () => {
     const requested = await admin.post('/operators', person('support'));
     expect(requested.status).toBe(202);
-    const { operation } = requested.json<Pending>();
+    const { operation } = requested.json();
     const { id } = operation.subject;
     expect((await admin.get(`/operators/${id}`)).status).toBe(404);
     expect((await admin.post(`/operations/${operation.id}/approve`, { reason })).status).toBe(403);
@@ -41,9 +34,9 @@ describe('operators in the admin API', () => {
     expect((await admin.get(`/operations/${operation.id}`)).text).not.toContain('/enrol#');
   });
 
-  it('a new person is refused with an email that another has, an unknown role, and a role above the own', async () => {
+  it("a new person is refused with a used email, an unknown role, and a role above the requester's", async () => {
     const body = person('viewer');
-    const { operation } = (await admin.post('/operators', body)).json<Pending>();
+    const { operation } = (await admin.post('/operators', body)).json();
     await approver.post(`/operations/${operation.id}/approve`, { reason });
     const again = await admin.post('/operators', { ...body, email: body.email.toUpperCase() });
     expect(again.status).toBe(422);
@@ -55,7 +48,7 @@ describe('operators in the admin API', () => {
     expect(refused.json()).toMatchObject({ detail: 'The scope merchants:read is missing' });
   });
 
-  it('a role with more scopes needs a second person, one with fewer does not', async () => {
+  it('a role with more scopes needs a second person; one with fewer does not', async () => {
     const other = await app.newAdmin({ role: 'support' });
     const path = `/operators/${other.operatorId}`;
     const lowered = await admin.change(path, '', { role: 'viewer', reason });
@@ -64,7 +57,7 @@ describe('operators in the admin API', () => {
     const raised = await admin.change(path, '', { role: 'finance', reason });
     expect(raised.status).toBe(202);
     expect((await admin.get(path)).json()).toMatchObject({ operator: { role: 'viewer' } });
-    const { operation } = raised.json<Pending>();
+    const { operation } = raised.json();
     expect((await approver.post(`/operations/${operation.id}/approve`, { reason })).status).toBe(200);
     expect((await admin.get(path)).json()).toMatchObject({ operator: { role: 'finance' } });
     expect((await admin.change(path, '', { role: 'owner', reason })).status).toBe(422);
@@ -83,16 +76,16 @@ describe('operators in the admin API', () => {
     const enabled = await admin.change(path, '', { status: 'active', reason });
     expect(enabled.status).toBe(202);
     expect((await other.get('/whoami')).status).toBe(401);
-    const { operation } = enabled.json<Pending>();
+    const { operation } = enabled.json();
     expect((await approver.post(`/operations/${operation.id}/approve`, { reason })).status).toBe(200);
     await eventually(async () => (await other.get('/whoami')).status === 200);
   });
 
-  it('the link is for who approved, also after a crash, and never for who requested', async () => {
+  it('the approver gets the link, also after a crash, and the requester never does', async () => {
     const request = newId();
     const body = person('viewer');
     const create = () => admin.post('/operators', body, { idempotencyKey: request });
-    const { operation } = (await create()).json<Pending>();
+    const { operation } = (await create()).json();
     const key = newId();
     const approve = () =>
       approver.post(`/operations/${operation.id}/approve`, { reason }, { idempotencyKey: key });
@@ -107,7 +100,7 @@ describe('operators in the admin API', () => {
 });
 
 describe('the first and the last administrators', () => {
-  // Its own service: there are no others.
+  // Its own service, without other administrators.
   const app = onTestApp();
   const link = (email: string, ...args: string[]) => {
     const { databaseUrl, masterKey } = app.config;
@@ -123,7 +116,7 @@ describe('the first and the last administrators', () => {
     return invoke('operator', env, '--json', 'login-link', email, '--reason', reason, ...args);
   };
 
-  it('are two in all, in any state; later links and persons need a second person', async () => {
+  it('the shell creates two in all; later links and persons need a second person', async () => {
     for (const name of ['ada', 'bob']) {
       const { printed } = await link(`${name}@ops.example`, '--name', name);
       expect(printed).toContain('/enrol#');
@@ -131,7 +124,7 @@ describe('the first and the last administrators', () => {
     await expect(link('cy@ops.example', '--name', 'cy')).rejects.toThrow('There are operators already');
     const view = app.app.get(OperatorsView, { strict: false });
     const bob = await eventually(async () => view.byEmail('bob@ops.example'));
-    // By no operation: one administrator would be left.
+    // No operation may do this: one administrator would be left.
     const disabled = { change: { status: 'disabled' }, at: new Date().toISOString() } as const;
     const loop = app.app.get(CommandLoop, { strict: false });
     await loop.execute(operatorPerson, bob.id, (state) => updateOperator(disabled, state), {
@@ -144,7 +137,7 @@ describe('the first and the last administrators', () => {
     await expect(link('bob@ops.example')).rejects.toThrow('The operator is disabled');
   });
 
-  it('are two at least once they were two: one alone could approve nothing', async () => {
+  it('at least two remain: one alone could approve nothing', async () => {
     const first = await app.app.get(OperatorsView, { strict: false }).byEmail('ada@ops.example');
     const [ada, bob] = [await app.newAdmin(), await app.newAdmin()];
     const path = `/operators/${first!.id}`;
@@ -157,7 +150,7 @@ describe('the first and the last administrators', () => {
     expect((await bob.get('/whoami')).status).toBe(200);
   });
 
-  it('of three, two who end each other at the same time leave two', async () => {
+  it('two of three who disable each other at the same time leave two', async () => {
     const [ada, bob] = [await app.newAdmin(), await app.newAdmin()];
     const disable = (by: AdminClient, whom: AdminClient) =>
       by.change(`/operators/${whom.operatorId}`, '', { status: 'disabled', reason });

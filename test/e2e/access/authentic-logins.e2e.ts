@@ -1,19 +1,18 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import { issueExchangeKey } from '../../../sandbox/issuing.js';
 import { newId } from '../../../src/kernel/ids.js';
-import type { OperationJson } from '../../../src/platform/operations/operations.js';
 import { ConsoleSite } from '../../support/access/console-site.js';
 import { CookieClient } from '../../support/access/cookie-client.js';
 import { AdminClient } from '../../support/admin/admin-client.js';
-import { onTestApp } from '../../support/app.js';
+import { testApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ExchangeClient } from '../../support/exchange/exchange-client.js';
 
 const reason = 'one person alone';
 const TWICE = 'older.event.v1';
 
-/** A writer of the database without the master key, and what each column may become. */
+/** Forged values of each column, by a writer without the master key. */
 const SESSION_COLUMNS = [
   ['session_id', 'gen_random_uuid()'],
   ['operator_id', '$2::uuid'],
@@ -30,29 +29,25 @@ const LINK_COLUMNS = [
   ['mac', 'null'],
 ] as const;
 
-describe('who a login belongs to', () => {
-  // Its own service: its database is tampered with.
-  const site = new ConsoleSite(onTestApp());
-  let [ada, bob]: AdminClient[] = [];
-  beforeAll(async () => {
-    [ada, bob] = [await site.app.newAdmin(), await site.app.newAdmin()];
-  });
+// Its own service: its database is tampered with.
+const site = new ConsoleSite(await testApp());
+const [ada, bob] = [await site.app.newAdmin(), await site.app.newAdmin()];
 
+describe('who a login belongs to', () => {
   const sql = (text: string, values: readonly unknown[]): Promise<unknown> =>
     site.app.database.query(text, [...values]);
   const request = async (): Promise<string> => {
     const path = `/system/event_types/${TWICE}/let_pass`;
-    const { operation } = (await ada!.post(path, { reason })).json<{ operation: OperationJson }>();
+    const { operation } = (await ada.post(path, { reason })).json();
     return `/operations/${operation.id}`;
   };
-  const statusOf = async (path: string): Promise<string> =>
-    (await bob!.get(path)).json<{ operation: OperationJson }>().operation.status;
+  const statusOf = async (path: string): Promise<string> => (await bob.get(path)).json().operation.status;
 
   it.each(SESSION_COLUMNS)('is refused in a session whose %s became %s', async (column, other) => {
     const { browser, id } = await site.signedIn('administrator');
     const path = await request();
     const change = `update access.console_sessions set ${column} = ${other} where operator_id = $1`;
-    await sql(change, other.includes('$2') ? [id, bob!.operatorId] : [id]);
+    await sql(change, other.includes('$2') ? [id, bob.operatorId] : [id]);
     expect((await browser.call('/session')).status).toBe(401);
     expect((await browser.post(`/admin/v1${path}/approve`, { reason })).status).toBe(401);
     expect(await statusOf(path)).toBe('pending_approval');
@@ -81,7 +76,7 @@ describe('who a login belongs to', () => {
     const { id } = await site.operator();
     const token = await site.token(id);
     const change = `update access.login_secrets set ${column} = ${other} where operator_id = $1`;
-    await sql(change, other.includes('$2') ? [id, bob!.operatorId] : [id]);
+    await sql(change, other.includes('$2') ? [id, bob.operatorId] : [id]);
     const browser = new CookieClient(site.origin);
     expect((await browser.post('/enrol/options', { token })).status).toBe(401);
     expect((await browser.post('/login/link', { token })).status).toBe(401);
@@ -93,21 +88,21 @@ describe('who a login belongs to', () => {
     ['merchants', `'{}'`],
     ['addresses', `'{192.0.2.0/24}'`],
     ['kind', `'exchange'`],
-  ] as const)('is what the events of an admin key say, whatever its row has as %s', async (column, other) => {
+  ] as const)('an admin key follows its events with a forged %s in its row', async (column, other) => {
     const second = await site.app.newAdmin({
-      operatorId: ada!.operatorId,
+      operatorId: ada.operatorId,
       addresses: ['127.0.0.0/8', '::1/128'],
     });
-    const own = (await second.get('/whoami')).json<{ actor: { credential_id: string } }>();
-    const key = await site.app.newAdmin({ operatorId: ada!.operatorId });
+    const own = (await second.get('/whoami')).json();
+    const key = await site.app.newAdmin({ operatorId: ada.operatorId });
     await sql(
       `update access.credentials c set ${column} = ${other} where operator_id = $1 and name = 'test'`,
-      other.includes('$2') ? [ada!.operatorId, bob!.operatorId] : [ada!.operatorId],
+      other.includes('$2') ? [ada.operatorId, bob.operatorId] : [ada.operatorId],
     );
-    // Read for the first time, so from no cache.
-    const who = (await key.get('/whoami')).json<object>();
+    // The first read, so that no cache has it.
+    const who = (await key.get('/whoami')).json();
     expect(who).toMatchObject({
-      actor: { operator_id: ada!.operatorId },
+      actor: { operator_id: ada.operatorId },
       role: 'administrator',
       merchants: null,
     });
@@ -116,49 +111,43 @@ describe('who a login belongs to', () => {
     expect(await statusOf(path)).toBe('pending_approval');
     await sql(
       `update access.credentials set operator_id = $1, kind = 'admin' where operator_id in ($1, $2) and credential_id = $3`,
-      [ada!.operatorId, bob!.operatorId, own.actor.credential_id],
+      [ada.operatorId, bob.operatorId, own.actor.credential_id],
     );
   });
 
   it.each([
     ['is_pending', 'false'],
     ['owner_id', '$2::uuid'],
-  ])('lets no key in that waits for its approval, with any value of %s in its row', async (column, other) => {
+  ])('a pending key is refused with a forged %s in its row', async (column, other) => {
     const body = { kind: 'admin', name: 'next', reason };
-    const issued = (await bob!.post('/credentials', body)).json<{
-      credential: { id: string; secret: string };
-    }>();
+    const issued = (await bob.post('/credentials', body)).json();
     const { id, secret } = issued.credential;
     await sql(
       `update access.credentials set ${column} = ${other} where credential_id = $1`,
-      other.includes('$2') ? [id, ada!.operatorId] : [id],
+      other.includes('$2') ? [id, ada.operatorId] : [id],
     );
-    expect((await new AdminClient(bob!.baseUrl, secret, bob!.operatorId).get('/whoami')).status).toBe(401);
+    expect((await new AdminClient(bob.baseUrl, secret, bob.operatorId).get('/whoami')).status).toBe(401);
   });
 
   it.each([
     ['role', `'administrator'`],
     ['operator_id', 'gen_random_uuid()'],
     ['status', `'active'`],
-  ])(
-    'has the role and the state of the events, whatever the row of the person has as %s',
-    async (column, other) => {
-      const { browser, id } = await site.signedIn('viewer');
-      const { key } = await site.app.newAdmin({ operatorId: id });
-      await sql(`update access.operators set ${column} = ${other} where operator_id = $1`, [id]);
-      expect((await browser.call('/admin/v1/whoami')).json<object>()).toMatchObject({
-        actor: { operator_id: id },
-        role: 'viewer',
-      });
-      const response = await bob!.call({ path: '/whoami', headers: { authorization: `Bearer ${key}` } });
-      expect(response.json<object>()).toMatchObject({ actor: { operator_id: id }, role: 'viewer' });
-    },
-  );
+  ])('has the role and state of the events with a forged %s in its row', async (column, other) => {
+    const { browser, id } = await site.signedIn('viewer');
+    const { key } = await site.app.newAdmin({ operatorId: id });
+    await sql(`update access.operators set ${column} = ${other} where operator_id = $1`, [id]);
+    expect((await browser.call('/admin/v1/whoami')).json()).toMatchObject({
+      actor: { operator_id: id },
+      role: 'viewer',
+    });
+    const response = await bob.call({ path: '/whoami', headers: { authorization: `Bearer ${key}` } });
+    expect(response.json()).toMatchObject({ actor: { operator_id: id }, role: 'viewer' });
+  });
 
-  it("gives no person the secret of another one's key, whatever its row says", async () => {
+  it("no forged row gives a person the secret of another person's key", async () => {
     const victim = await site.app.newAdmin();
-    const { credential_id: id } = (await victim.get('/whoami')).json<{ actor: { credential_id: string } }>()
-      .actor;
+    const { credential_id: id } = (await victim.get('/whoami')).json().actor;
     const { browser, id: thief } = await site.signedIn('administrator');
     await sql('update access.credentials set operator_id = $2 where credential_id = $1', [id, thief]);
     const read = await browser.call(`/admin/v1/credentials/${id}`);
@@ -170,7 +159,7 @@ describe('who a login belongs to', () => {
     expect([rolled.status, rolled.text.includes('dsb_')]).toEqual([403, false]);
   });
 
-  it('is what the events of a merchant and its keys say, with any value in their rows', async () => {
+  it('a merchant and its keys follow their events, with any forged rows', async () => {
     const merchant = await site.app.newMerchant();
     const { apiKey } = merchant.credentials;
     await sql(
@@ -183,12 +172,12 @@ describe('who a login belongs to', () => {
     );
     const call = async () => (await merchant.get(`/merchants/v1/users/${newId()}`)).status;
     expect(await call()).toBe(404);
-    const { credentials } = (await ada!.get(`/credentials?merchant_id=${apiKey}`)).json<{
+    const { credentials } = (await ada.get(`/credentials?merchant_id=${apiKey}`)).json<{
       credentials: readonly { readonly id: string }[];
     }>();
     const leak = { token: merchant.credentials.privateKey, url: 'https://paste.example/1', reason };
     await sql('update access.credentials set revoked_at = null where owner_id = $1', [apiKey]);
-    const revoked = await ada!.post('/credentials/revoke_leaked', leak);
+    const revoked = await ada.post('/credentials/revoke_leaked', leak);
     expect(revoked.json()).toMatchObject({ credential_id: credentials[0]!.id });
     await sql('update access.credentials set revoked_at = null, is_pending = false where owner_id = $1', [
       apiKey,
@@ -196,7 +185,7 @@ describe('who a login belongs to', () => {
     await eventually(async () => (await call()) === 401);
   });
 
-  it('pays out where the events of an exchange key say, whatever its row has', async () => {
+  it('an exchange key pays out by its events, with any forged row', async () => {
     const [allowed, other] = [
       '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T',
       '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin',

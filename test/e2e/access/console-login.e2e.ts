@@ -2,14 +2,15 @@ import { CommandBus } from '@nestjs/cqrs';
 import { describe, expect, it } from '@jest/globals';
 import { UpdateOperator } from '../../../src/contexts/access/application/operator-commands.js';
 import { newId } from '../../../src/kernel/ids.js';
-import { ConsoleSite, type Session } from '../../support/access/console-site.js';
+import { ConsoleSite } from '../../support/access/console-site.js';
 import type { CookieClient } from '../../support/access/cookie-client.js';
-import { onSharedApp, onTestApp } from '../../support/app.js';
+import { onTestApp, sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 
+const site = new ConsoleSite(await sharedApp());
+
 describe('sessions of the console', () => {
-  const site = new ConsoleSite(onSharedApp());
-  /** The session was used last so many minutes earlier than it was. */
+  /** Moves the last use of the session back by that many minutes. */
   const age = (id: string, minutes: number): Promise<unknown> =>
     site.app.database.query(
       `update access.console_sessions set last_seen_at = last_seen_at - make_interval(mins => $1)
@@ -17,7 +18,7 @@ describe('sessions of the console', () => {
       [minutes, id],
     );
 
-  it('a one-time link signs in once, and the session says who it is', async () => {
+  it('a one-time link signs in once, and the session names its person', async () => {
     const { id } = await site.operator();
     const link = await site.link(id);
     expect(link).toMatch(/^http:\/\/localhost:[0-9]+\/enrol#[A-Za-z0-9_-]{43}$/);
@@ -28,12 +29,11 @@ describe('sessions of the console', () => {
     expect(login.headers.getSetCookie()).toEqual([
       expect.stringMatching(/^console=[A-Za-z0-9_-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/),
     ]);
-    const session = (await browser.call('/session')).json<Session>();
+    const session = (await browser.call('/session')).json();
     expect(session).toMatchObject({ operator: { id, role: 'support' }, method: 'link', read_only: false });
     expect(session.scopes).toContain('users_personal:read');
     expect(session.decisions).toEqual(['users.erase']);
-    const again = await site.browser().post('/login/link', { token });
-    expect(again.status).toBe(401);
+    expect((await site.browser().post('/login/link', { token })).status).toBe(401);
   });
 
   it('a later link replaces the earlier one', async () => {
@@ -51,15 +51,15 @@ describe('sessions of the console', () => {
     expect((await site.browser().post('/login/link', { token })).status).toBe(401);
   });
 
-  it('the admin API takes the session for the person with its role', async () => {
+  it("the admin API accepts the session with its person's role", async () => {
     const { browser, id } = await site.signedIn('viewer');
     const whoami = await browser.call('/admin/v1/whoami');
     expect(whoami.status).toBe(200);
-    expect(whoami.json<object>()).toMatchObject({
+    expect(whoami.json()).toMatchObject({
       actor: { operator_id: id, credential_id: null },
       role: 'viewer',
     });
-    expect((await browser.call('/session')).json<Session>().decisions).toEqual([]);
+    expect((await browser.call('/session')).json().decisions).toEqual([]);
     expect((await browser.call('/admin/v1/audit/head')).status).toBe(403);
     expect((await browser.call('/admin/v1/system')).status).toBe(200);
     expect((await site.browser().call('/admin/v1/whoami')).status).toBe(401);
@@ -76,7 +76,7 @@ describe('sessions of the console', () => {
     expect((await browser.post('/logout')).status).toBe(204);
   });
 
-  it('ends when it is idle for 15 minutes, and lasts while the person works', async () => {
+  it('ends after 15 idle minutes, and lasts during activity', async () => {
     const { browser: idle, id } = await site.signedIn();
     const { browser: busy, id: worker } = await site.signedIn();
     for (const minutes of [14, 14]) {
@@ -86,7 +86,7 @@ describe('sessions of the console', () => {
     expect((await idle.call('/session')).status).toBe(401);
   });
 
-  it('ends when the page alone reads, and lasts with one read of the person', async () => {
+  it('background reads do not extend it; one read of the person does', async () => {
     const persons = await Promise.all([1, 2, 3].map(() => site.signedIn('administrator')));
     const [left, used, writes] = persons.map(({ browser }) => browser) as CookieClient[];
     const pass = (minutes: number) => Promise.all(persons.map(({ id }) => age(id, minutes)));
@@ -97,7 +97,7 @@ describe('sessions of the console', () => {
     await pass(10);
     for (const { browser } of persons) expect(await inBackground(browser)).toEqual([200, 200, 200]);
     expect((await used!.call('/session', { headers: { 'disburse-background': 'false' } })).status).toBe(200);
-    // The write fails on its body; it was a person's all the same.
+    // The write fails on its body, and still counts as the person's activity.
     const path = '/admin/v1/credentials/revoke_leaked';
     expect((await writes!.post(path, {}, background.headers)).status).toBe(422);
     await pass(10);
@@ -116,7 +116,7 @@ describe('sessions of the console', () => {
     expect((await site.browser().post('/login/link', { token: link })).status).toBe(401);
   });
 
-  it('does not live again once the person is enabled, and ends with another link', async () => {
+  it('is not restored when the person is enabled, and ends with another link', async () => {
     const { browser, id } = await site.signedIn();
     const commands = site.app.app.get(CommandBus);
     await commands.execute(new UpdateOperator(id, { status: 'disabled' }));
@@ -129,7 +129,7 @@ describe('sessions of the console', () => {
     expect((await next.call('/session')).status).toBe(401);
   });
 
-  it('a cookie that is invented is refused', async () => {
+  it('an invented cookie is refused', async () => {
     const browser = site.browser();
     browser.setCookie('console', 'A'.repeat(43));
     expect((await browser.call('/session')).status).toBe(401);
@@ -145,7 +145,6 @@ describe('sessions of the console', () => {
     const { browser } = await site.signedIn('administrator');
     const { id } = await site.operator();
     const [path, body] = [`/admin/v1/users/${newId()}/deactivate`, { reason: 'It is right' }];
-    // No revision of it was read.
     expect((await browser.post(path, body)).status).toBe(428);
     expect((await browser.post(path, body, headers)).status).toBe(403);
     expect((await browser.post('/logout', {}, headers)).status).toBe(403);
@@ -155,8 +154,6 @@ describe('sessions of the console', () => {
 });
 
 describe('the document of the console', () => {
-  const site = new ConsoleSite(onSharedApp());
-
   it.each(['/', '/login', '/payouts?status=pending', '/users/1'])('is at %s, for no frame', async (path) => {
     const browser = site.browser();
     const page = await browser.call(path, { headers: { accept: 'text/html' } });
@@ -173,7 +170,7 @@ describe('the document of the console', () => {
     expect(page.text).toContain('&quot;oidc&quot;:false');
   });
 
-  it('is not at a path of the API, for a browser either', async () => {
+  it('is not served at a path of the API, also to a browser', async () => {
     const browser = site.browser();
     const page = await browser.call('/admin/v1/unknown', { headers: { accept: 'text/html' } });
     expect(page.status).toBe(404);
@@ -197,7 +194,7 @@ describe('the document of the console', () => {
     expect((await browser.call('/enrol')).status).toBe(405);
   });
 
-  it('hides nothing that the API does not have: a program gets a problem', async () => {
+  it('does not hide missing paths of the API: a program gets a problem', async () => {
     const response = await site.browser().call('/payouts');
     expect([response.status, response.headers.get('content-type')]).toEqual([
       404,
@@ -215,20 +212,42 @@ describe('the document of the console', () => {
 });
 
 describe('a read-only console', () => {
-  // Its own setting.
+  // Its own service: its setting.
   const site = new ConsoleSite(onTestApp({ CONSOLE_READ_ONLY: 'true' }));
 
   it('refuses every write of a session', async () => {
     const { browser } = await site.signedIn('administrator');
-    expect((await browser.call('/session')).json<object>()).toMatchObject({ read_only: true });
+    expect((await browser.call('/session')).json()).toMatchObject({ read_only: true });
     const path = `/admin/v1/users/${newId()}/deactivate`;
     const write = await browser.post(path, { reason: 'It is right' });
-    expect([write.status, write.json<{ detail: string }>().detail]).toEqual([
-      403,
-      'The console is read-only',
-    ]);
+    expect([write.status, write.json().detail]).toEqual([403, 'The console is read-only']);
     expect((await browser.call('/admin/v1/whoami')).status).toBe(200);
     const admin = await site.app.newAdmin();
     expect((await admin.get('/whoami')).status).toBe(200);
+  });
+});
+
+const HALF_A_DAY_SECONDS = 43_200;
+
+describe('the end of a session of the console', () => {
+  it('comes twelve hours after the login, also during activity', async () => {
+    const { browser, id } = await site.signedIn();
+    const session = (await browser.call('/session')).json();
+    const lasts = Date.parse(session.expires_at) - Date.parse(session.authenticated_at);
+    expect(lasts / 1000).toBe(HALF_A_DAY_SECONDS);
+    const expire = (minutes: number): Promise<unknown> =>
+      site.app.database.query(
+        `update access.console_sessions
+         set expires_at = now() + make_interval(mins => $1), last_seen_at = now() - interval '1 minute'
+         where operator_id = $2`,
+        [minutes, id],
+      );
+    await expire(5);
+    const { expires_at } = (await browser.call('/session')).json();
+    expect((await browser.call('/admin/v1/whoami')).status).toBe(200);
+    expect((await browser.call('/session')).json()).toMatchObject({ expires_at });
+    await expire(-1);
+    expect((await browser.call('/session')).status).toBe(401);
+    expect((await browser.call('/admin/v1/whoami')).status).toBe(401);
   });
 });

@@ -1,31 +1,27 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { OperatorsView } from '../../../src/contexts/access/views/directory-projection.js';
 import type { OperationJson } from '../../../src/platform/operations/operations.js';
 import { freePort } from '../../../sandbox/processes.js';
-import { ConsoleSite, type Session } from '../../support/access/console-site.js';
+import { ConsoleSite } from '../../support/access/console-site.js';
 import { CookieClient } from '../../support/access/cookie-client.js';
 import { OidcIssuer } from '../../support/access/oidc-issuer.js';
 import { startTestApp } from '../../support/app.js';
 
+const port = await freePort();
+const origin = `http://localhost:${port}`;
+const issuer = await OidcIssuer.start(`${origin}/login/oidc/callback`);
+const app = await startTestApp({
+  ADMIN_PORT: String(port),
+  ADMIN_URL: origin,
+  ADMIN_OIDC_ISSUER: issuer.url,
+  ADMIN_OIDC_CLIENT_ID: issuer.clientId,
+  ADMIN_OIDC_CLIENT_SECRET: issuer.clientSecret,
+  ADMIN_OIDC_CLAIM: 'hd=example.com',
+  ADMIN_OIDC_ROLES: 'admins=administrator,helpers=viewer,staff=support',
+});
+const site = new ConsoleSite(app);
+
 describe('a login at the identity provider', () => {
-  let site: ConsoleSite;
-  let issuer: OidcIssuer;
-  // Its own provider.
-  beforeAll(async () => {
-    const port = await freePort();
-    const origin = `http://localhost:${port}`;
-    issuer = await OidcIssuer.start(`${origin}/login/oidc/callback`);
-    const app = await startTestApp({
-      ADMIN_PORT: String(port),
-      ADMIN_URL: origin,
-      ADMIN_OIDC_ISSUER: issuer.url,
-      ADMIN_OIDC_CLIENT_ID: issuer.clientId,
-      ADMIN_OIDC_CLIENT_SECRET: issuer.clientSecret,
-      ADMIN_OIDC_CLAIM: 'hd=example.com',
-      ADMIN_OIDC_ROLES: 'admins=administrator,helpers=viewer,staff=support',
-    });
-    site = new ConsoleSite(app);
-  });
   afterAll(async () => {
     await site.app.close();
     await issuer.stop();
@@ -47,14 +43,14 @@ describe('a login at the identity provider', () => {
     await browser.follow('/login/oidc', seen);
     expect(seen.at(-1)).toBe(`${site.origin}/`);
     expect(new URL(seen[0]!).searchParams.get('code_challenge_method')).toBe('S256');
-    expect((await browser.call('/session')).json<Session>()).toMatchObject({
+    expect((await browser.call('/session')).json()).toMatchObject({
       operator: { id },
       method: 'oidc',
     });
     expect(browser.cookie('console-oidc')).toBeUndefined();
   });
 
-  it('leads back to the page of the console where the person was', async () => {
+  it('returns to the former page of the console', async () => {
     const { email } = await site.operator();
     issuer.signInAs(claimsOf(email));
     const seen: string[] = [];
@@ -78,7 +74,7 @@ describe('a login at the identity provider', () => {
     const browser = new CookieClient(site.origin);
     await browser.follow('/login/oidc');
     expect(await roleOf(id)).toBe('viewer');
-    expect((await browser.call('/session')).json<Session>().scopes).not.toContain('users_personal:read');
+    expect((await browser.call('/session')).json().scopes).not.toContain('users_personal:read');
     const { operations } = (await browser.call(`/admin/v1/operations?subject_id=${id}`)).json<{
       operations: readonly OperationJson[];
     }>();
@@ -93,7 +89,7 @@ describe('a login at the identity provider', () => {
     ]);
   });
 
-  it('is refused in a browser that did not start it, and at a second use of its address', async () => {
+  it('is refused in another browser, and at a second use of its address', async () => {
     const { email } = await site.operator();
     issuer.signInAs(claimsOf(email));
     const browser = new CookieClient(site.origin);
@@ -104,7 +100,7 @@ describe('a login at the identity provider', () => {
     expect((await browser.call(callback)).status).toBe(401);
   });
 
-  it('is as old as the login at the provider, and another one for who is signed in', async () => {
+  it('has the age of the login at the provider, and replaces a present session', async () => {
     const { email } = await site.operator();
     const at = Math.floor(Date.now() / 1000) - 200;
     issuer.signInAs(claimsOf(email), at);
@@ -113,8 +109,7 @@ describe('a login at the identity provider', () => {
     await browser.follow('/login/oidc', seen);
     expect(new URL(seen[0]!).searchParams.get('max_age')).toBe('300');
     expect(new URL(seen[0]!).searchParams.get('prompt')).toBeNull();
-    const authenticated = async () =>
-      Date.parse((await browser.call('/session')).json<{ authenticated_at: string }>().authenticated_at);
+    const authenticated = async () => Date.parse((await browser.call('/session')).json().authenticated_at);
     expect(await authenticated()).toBe(at * 1000);
     issuer.signInAs(claimsOf(email));
     const again: string[] = [];
@@ -123,7 +118,7 @@ describe('a login at the identity provider', () => {
     expect(await authenticated()).toBeGreaterThan(at * 1000 + 150_000);
   });
 
-  it('ends the former session, whose cookie does not come back from the provider', async () => {
+  it('ends the former session', async () => {
     const { email } = await site.operator();
     issuer.signInAs(claimsOf(email));
     const browser = new CookieClient(site.origin);
@@ -138,7 +133,7 @@ describe('a login at the identity provider', () => {
     expect((await former.call('/session')).status).toBe(401);
   });
 
-  it('leaves passkeys to one-time links: a leaver would keep one', async () => {
+  it('enrols no passkey: a former employee would keep it', async () => {
     const { browser, id } = await site.signedIn();
     const enrolment = (body: object) => browser.post('/enrol/options', body);
     expect((await browser.post('/login/passkey/options')).status).toBe(403);

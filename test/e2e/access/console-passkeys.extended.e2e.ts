@@ -4,7 +4,7 @@ import { HOME, visitConsole } from '../../support/pages/console-page.js';
 import type { PageUser } from '../../support/pages/page-user.js';
 import { PagesService } from '../../support/pages/pages-service.js';
 
-/** A device that creates passkeys and confirms each use, with the check of its person. */
+/** A device that creates passkeys and confirms each use, with user verification. */
 const AUTHENTICATOR = {
   protocol: 'ctap2',
   transport: 'internal',
@@ -61,14 +61,14 @@ const AUTHENTICATOR = {
         }),
       },
     ]);
-    // What was sent is good once.
+    // A captured request works once.
     const sent = JSON.stringify((await sending).postData());
     const again = await user.page.evaluate<number>(`fetch('/login/passkey', {
       method: 'POST', headers: { 'content-type': 'application/json' }, body: ${sent} }).then(({ status }) => status)`);
     expect(again).toBe(400);
   });
 
-  it('a link enrols one passkey; opening it does not use it up', async () => {
+  it('a link enrols one passkey; opening it does not consume it', async () => {
     const link = await service.link((await service.newOperator('Katherine Operator')).id);
     const [left, user, late] = [await visit(link), await visit(link), await visit(link)];
     expect(await left.alert().count()).toBe(0);
@@ -78,7 +78,7 @@ const AUTHENTICATOR = {
     await late.alert().waitFor();
   });
 
-  it('a passkey of a disabled person signs in no more', async () => {
+  it('a passkey of a disabled person is refused', async () => {
     const operator = await service.newOperator('Katherine Operator');
     const user = await visit(await service.link(operator.id));
     await user.press('Create passkey');
@@ -89,10 +89,10 @@ const AUTHENTICATOR = {
     await user.alert().waitFor();
   });
 
-  it('says what to do when the passkey is not used', async () => {
+  it('explains an unused passkey', async () => {
     const user = await visitConsole(browser, service);
     await user.open('/login', 'Sign in');
-    // Without a passkey for this site the browser refuses.
+    // The browser refuses without a passkey of this site.
     await user.page.evaluate(
       'navigator.credentials.get = async () => { throw new DOMException("", "NotAllowedError"); }',
     );

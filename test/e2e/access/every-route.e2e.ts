@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/internal';
 import { ModulesContainer } from '@nestjs/core';
@@ -8,13 +8,13 @@ import { PORTAL_SCOPES } from '../../../src/contexts/access/domain/portal-sessio
 import { PORTAL_SCOPES_KEY } from '../../../src/platform/http/admin/portal.guard.js';
 import { findSharedRoute } from '../../../src/platform/http/pages/page.js';
 import { SCOPES_KEY } from '../../../src/platform/openapi/route.js';
-import { onSharedApp } from '../../support/app.js';
+import { createResources } from '../../support/access/resources.js';
+import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { createPortalSession, PortalBrowser } from '../../support/http/portal-browser.js';
 import { send, type ApiResponse } from '../../support/http/signed-client.js';
-import { createUser, reported } from '../../support/payouts/payout-calls.js';
 
-const app = onSharedApp();
+const app = await sharedApp();
 
 interface Route {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -47,7 +47,7 @@ function routesOf(): readonly Route[] {
 const OPEN = /^\/(\*|health|docs|openapi|icons|onboarding|callbacks|session|login|logout|enrol|pay|widget)/;
 const APIS = ['/merchants/v1/', '/v1/', '/admin/v1/', '/api/v1/'] as const;
 
-/** What bodies of any write need. */
+/** The union of the bodies that writes need. */
 const BODY = {
   webhook_endpoint: { description: 'of a stranger' },
   since: new Date().toISOString(),
@@ -57,16 +57,13 @@ const BODY = {
 const withIds = (url: string, id: string = randomUUID()): string => url.replace(/:[a-z_]+/gi, id);
 const isWrite = ({ method }: Route): boolean => method !== 'GET';
 
-describe('every route', () => {
-  let routes: readonly Route[];
-  let origins: Readonly<Record<(typeof APIS)[number], string>>;
-  beforeAll(async () => {
-    routes = routesOf();
-    const portal = new URL((await createPortalSession(app.merchant)).url).origin;
-    const { baseUrl: admin } = await app.newAdmin();
-    origins = { '/merchants/v1/': app.url, '/v1/': app.url, '/admin/v1/': admin, '/api/v1/': portal };
-  });
+const routes = routesOf();
+const ids = await createResources(app);
+const portal = new URL((await createPortalSession(app.merchant)).url).origin;
+const { baseUrl: admin } = await app.newAdmin();
+const origins = { '/merchants/v1/': app.url, '/v1/': app.url, '/admin/v1/': admin, '/api/v1/': portal };
 
+describe('every route', () => {
   const under = (api: (typeof APIS)[number]): readonly Route[] =>
     routes.filter(({ url }) => `${url}/`.startsWith(api));
 
@@ -81,7 +78,7 @@ describe('every route', () => {
   const expected = (from: readonly Route[], status: number): readonly string[] =>
     from.map(({ method, url }) => `${method} ${url} ${status}`);
 
-  it('is of an API, or open by intention', () => {
+  it('belongs to an API, or is public on purpose', () => {
     const others = routes.filter((route) => !APIS.some((api) => under(api).includes(route)));
     expect(others.map(({ url }) => url).filter((url) => url !== '/' && !OPEN.test(url))).toEqual([]);
     for (const api of APIS) expect(under(api).length).toBeGreaterThan(5);
@@ -119,26 +116,21 @@ describe('every route', () => {
     }
   };
 
-  it.each(PORTAL_SCOPES)(
-    'of the portal lets in a session with %s where it needs nothing else',
-    async (scope) => {
-      const merchant = await app.newMerchant();
-      const browser = await PortalBrowser.enter(
-        (await createPortalSession(merchant, { scopes: [scope] })).url,
+  it.each(PORTAL_SCOPES)('of the portal admits a session with %s where that is enough', async (scope) => {
+    const merchant = await app.newMerchant();
+    const browser = await PortalBrowser.enter((await createPortalSession(merchant, { scopes: [scope] })).url);
+    for (const { method, url, handler } of under('/api/v1/')) {
+      const needed = Reflect.getMetadata(PORTAL_SCOPES_KEY, handler) as readonly string[];
+      const path = withIds(url);
+      const response =
+        method === 'GET' ? await browser.get(path) : await browser.post(path, undefined, {}, method);
+      expectLetIn(
+        `${method} ${url}`,
+        response,
+        needed.find((each) => each !== scope),
       );
-      for (const { method, url, handler } of under('/api/v1/')) {
-        const needed = Reflect.getMetadata(PORTAL_SCOPES_KEY, handler) as readonly string[];
-        const path = withIds(url);
-        const response =
-          method === 'GET' ? await browser.get(path) : await browser.post(path, undefined, {}, method);
-        expectLetIn(
-          `${method} ${url}`,
-          response,
-          needed.find((each) => each !== scope),
-        );
-      }
-    },
-  );
+    }
+  });
 
   const KEYS = [
     ...ROLES.map((role) => [`the role ${role}`, { role }, ROLE_SCOPES[role]] as const),
@@ -146,23 +138,20 @@ describe('every route', () => {
     ['no scope', { scopes: [] }, []] as const,
   ] as readonly (readonly [string, { role?: string; scopes?: string[] }, readonly string[]])[];
 
-  it.each(KEYS)(
-    'of the admin API lets in a key of %s where it needs nothing else',
-    async (_, key, scopes) => {
-      const admin = await app.newAdmin(key);
-      for (const { method, url, handler } of under('/admin/v1/')) {
-        const needed = Reflect.getMetadata(SCOPES_KEY, handler) as readonly string[];
-        // Without a body: a caller that is let in changes nothing.
-        const headers = { authorization: `Bearer ${admin.key}` };
-        const response = await send(admin.baseUrl + withIds(url), { method, headers });
-        expectLetIn(
-          `${method} ${url}`,
-          response,
-          needed.find((each) => !scopes.includes(each)),
-        );
-      }
-    },
-  );
+  it.each(KEYS)('of the admin API admits a key of %s where that is enough', async (_, key, scopes) => {
+    const admin = await app.newAdmin(key);
+    for (const { method, url, handler } of under('/admin/v1/')) {
+      const needed = Reflect.getMetadata(SCOPES_KEY, handler) as readonly string[];
+      // Without a body an admitted caller changes nothing.
+      const headers = { authorization: `Bearer ${admin.key}` };
+      const response = await send(admin.baseUrl + withIds(url), { method, headers });
+      expectLetIn(
+        `${method} ${url}`,
+        response,
+        needed.find((each) => !scopes.includes(each)),
+      );
+    }
+  });
 
   it('of the admin API and of the merchant API refuses a key from outside its addresses', async () => {
     const [owner, merchant] = [await app.newAdmin(), await app.newMerchant()];
@@ -186,34 +175,6 @@ describe('every route', () => {
   });
 
   describe('of a resource', () => {
-    const ids = new Map<string, string>();
-    beforeAll(async () => {
-      const { merchant } = app;
-      const userId = await createUser(merchant);
-      ids.set('users', userId).set('payouts', (await reported(merchant, userId)).id);
-      const registered = await merchant.post('/merchants/v1/webhook_endpoints', {
-        webhook_endpoint: { url: 'http://127.0.0.1:9/' },
-      });
-      const endpoint = registered.json<{ webhook_endpoint: { id: string } }>().webhook_endpoint.id;
-      ids.set('webhook_endpoints', endpoint).set('endpoints', endpoint);
-      const test = await merchant.post(`/merchants/v1/webhook_endpoints/${endpoint}/test_delivery`);
-      const delivery = test.json<{ webhook_delivery: { id: string } }>().webhook_delivery.id;
-      ids.set('webhook_deliveries', delivery).set('deliveries', delivery);
-      const admin = await app.newAdmin();
-      const keys = await admin.get(`/credentials?merchant_id=${merchant.credentials.apiKey}`);
-      const key = keys.json<{ credentials: { id: string }[] }>().credentials[0]!.id;
-      ids.set('keys', key).set('credentials', key).set('merchants', merchant.credentials.apiKey);
-      ids.set('portal_sessions', (await createPortalSession(merchant)).portal_session.id);
-      const order = await app.exchange.open.order({
-        pair_id: 'USDCSOL',
-        withdraw_address: '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T',
-      });
-      ids.set('orders', order.json<{ order: { id: string } }>().order.id);
-      await eventually(async () =>
-        (await admin.get(`/deliveries/${ids.get('deliveries')}`)).text.includes('exhausted'),
-      );
-    });
-
     const single = (api: (typeof APIS)[number]): readonly Route[] =>
       under(api).filter(({ url }) => url.includes('/:id'));
     const target = (url: string): string => withIds(url, ids.get(/([a-z_]+)\/:id/.exec(url)![1]!)!);
@@ -252,7 +213,7 @@ describe('every route', () => {
     it('is displayed to its own merchant, by signature and by session', async () => {
       const browser = await PortalBrowser.enter((await createPortalSession(app.merchant)).url);
       const reads = single('/api/v1/').filter((route) => !isWrite(route));
-      // 409: the payout has no evidence yet; 503: its events are under no signed head yet.
+      // 409: the payout has no evidence yet; 503: no signed head covers its events yet.
       for (const { url } of reads) expect([200, 409, 503]).toContain((await browser.get(target(url))).status);
     });
   });

@@ -1,39 +1,30 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { ROLE_SCOPES, ROLES, type Role } from '../../../src/contexts/access/domain/roles.js';
-import type { OperationJson } from '../../../src/platform/operations/operations.js';
 import { AdminClient } from '../../support/admin/admin-client.js';
-import { onTestApp } from '../../support/app.js';
+import { testApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import type { ApiResponse } from '../../support/http/signed-client.js';
 
 const reason = 'a test of own admin keys';
 const HOUR_MS = 3_600_000;
 
-interface Issued {
-  readonly credential: { readonly id: string; readonly secret: string; readonly expires_at: string | null };
-  readonly operation: OperationJson;
-}
+const app = await testApp();
+const approver = await app.newAdmin();
 
 describe('admin keys of one person', () => {
-  const app = onTestApp();
-  let approver: AdminClient;
-  beforeAll(async () => {
-    approver = await app.newAdmin();
-  });
-
   const issue = (by: AdminClient, body: object = {}, idempotencyKey: string = randomUUID()) =>
     by.post('/credentials', { kind: 'admin', name: 'next', reason, ...body }, { idempotencyKey });
   const idOf = async (client: AdminClient): Promise<string> =>
-    (await client.get('/whoami')).json<{ actor: { credential_id: string } }>().actor.credential_id;
+    (await client.get('/whoami')).json().actor.credential_id;
   const roll = async (by: AdminClient, key: AdminClient, options: object = {}): Promise<ApiResponse> => {
     const path = `/credentials/${await idOf(key)}`;
     const ifMatch = String((await approver.get(path)).headers['etag']);
     return by.post(`${path}/roll`, { reason }, { ifMatch, ...options });
   };
-  const detailOf = (response: ApiResponse) => [response.status, response.json<{ detail: string }>().detail];
+  const detailOf = (response: ApiResponse) => [response.status, response.json().detail];
   const approved = async (response: ApiResponse, by: AdminClient): Promise<AdminClient> => {
-    const { credential, operation } = response.json<Issued>();
+    const { credential, operation } = response.json();
     expect((await approver.post(`/operations/${operation.id}/approve`, { reason })).status).toBe(200);
     const client = new AdminClient(by.baseUrl, credential.secret, by.operatorId);
     await eventually(async () => (await client.get('/whoami')).status === 200);
@@ -43,13 +34,12 @@ describe('admin keys of one person', () => {
   it.each(ROLES)('are issued, rolled and withdrawn by a %s, within its scopes', async (role: Role) => {
     const person = await app.newAdmin({ role });
     const next = await approved(await issue(person), person);
-    expect((await next.get('/whoami')).json<object>()).toMatchObject({ scopes: ROLE_SCOPES[role] });
+    expect((await next.get('/whoami')).json()).toMatchObject({ scopes: ROLE_SCOPES[role] });
     expect((await roll(person, next)).status).toBe(201);
-    // It ends now.
     expect((await roll(next, person)).status).toBe(403);
-    const unwanted = (await issue(person)).json<Issued>().operation;
+    const unwanted = (await issue(person)).json().operation;
     const withdrawn = await person.post(`/operations/${unwanted.id}/reject`, { reason });
-    expect(withdrawn.json<{ operation: OperationJson }>().operation.status).toBe('withdrawn');
+    expect(withdrawn.json().operation.status).toBe('withdrawn');
     if (role === 'administrator') return;
     expect(detailOf(await issue(person, { scopes: ['operators:write'] }))).toEqual([
       403,
@@ -63,7 +53,7 @@ describe('admin keys of one person', () => {
     expect((await issue(person, { kind: 'payouts', merchant_id: randomUUID() })).status).toBe(403);
   });
 
-  it('are rolled by another own key that has their scopes, and by no other person', async () => {
+  it('are rolled by another key of their owner with their scopes, and by no other person', async () => {
     const full = await app.newAdmin();
     const own = { operatorId: full.operatorId };
     const [reader, audits] = [
@@ -100,7 +90,7 @@ describe('admin keys of one person', () => {
       addresses: { addresses: ['127.0.0.0/7'] },
       expires_at: { expires_at: new Date(Date.now() + 2 * HOUR_MS).toISOString() },
     }[what];
-    // A merchant that it is not confined to is 404, as everywhere.
+    // A merchant outside its reach is 404, as everywhere.
     expect([403, 404]).toContain((await issue(bound, wider)).status);
     const narrower =
       what === 'addresses' ? { addresses: ['127.0.0.1', '::1'] } : { merchants, addresses, expires_at };
@@ -111,7 +101,7 @@ describe('admin keys of one person', () => {
     expect((await roll(free, free)).status).toBe(201);
   });
 
-  it('that are rolled give no other one that outlives them', async () => {
+  it('when rolled, issue no key that outlives them', async () => {
     const old = await app.newAdmin();
     expect((await roll(old, old)).status).toBe(201);
     await eventually(async () => {
@@ -130,19 +120,19 @@ describe('admin keys of one person', () => {
     const full = await app.newAdmin();
     const less = await app.newAdmin({ operatorId: full.operatorId, ...terms() });
     const key = randomUUID();
-    const { secret } = (await issue(full, {}, key)).json<Issued>().credential;
+    const { secret } = (await issue(full, {}, key)).json().credential;
     expect((await issue(full, {}, key)).text).toContain(secret);
     const replay = await issue(less, {}, key);
     expect([replay.status, replay.text.includes('dsb_')]).toEqual([403, false]);
     const target = await app.newAdmin({ operatorId: full.operatorId });
     const options = { idempotencyKey: randomUUID() };
-    const rolled = (await roll(full, target, options)).json<Issued>().credential;
+    const rolled = (await roll(full, target, options)).json().credential;
     expect((await roll(full, target, options)).text).toContain(rolled.secret);
     const again = await roll(less, target, options);
     expect([again.status, again.text.includes('dsb_')]).toEqual([403, false]);
   });
 
-  it('are displayed to an own key of the same merchants alone', async () => {
+  it('are displayed only to a key of their owner with the same merchants', async () => {
     const merchants = [app.merchant.credentials.apiKey];
     const wide = await app.newAdmin();
     const confined = await app.newAdmin({ operatorId: wide.operatorId, merchants });
@@ -153,9 +143,9 @@ describe('admin keys of one person', () => {
     expect(await status(await app.newAdmin(elsewhere))).toBe(404);
   });
 
-  it('are approved by a person with the scope, and requested by their owner alone', async () => {
+  it('are approved by a person with the scope, and requested by their owner', async () => {
     const support = await app.newAdmin({ role: 'support' });
-    const { operation } = (await issue(support)).json<Issued>();
+    const { operation } = (await issue(support)).json();
     const another = await app.newAdmin({ role: 'support' });
     expect(detailOf(await another.post(`/operations/${operation.id}/approve`, { reason }))).toEqual([
       403,

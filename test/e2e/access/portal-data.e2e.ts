@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { SuspendMerchant } from '../../../src/contexts/access/application/merchant-commands.js';
 import { PORTAL_SCOPES } from '../../../src/contexts/access/domain/portal-session.js';
-import { onSharedApp } from '../../support/app.js';
+import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ADDRESS } from '../../support/exchange/order-fixtures.js';
 import { createPortalSession, PortalBrowser } from '../../support/http/portal-browser.js';
 import { SignedClient } from '../../support/http/signed-client.js';
 import { createUser, reported } from '../../support/payouts/payout-calls.js';
+import { MerchantWebhooks } from '../../support/webhooks/merchant-webhooks.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';
 
-const app = onSharedApp();
+const app = await sharedApp();
 
 const DATA = '/api/v1';
 
@@ -30,32 +31,20 @@ interface Identified {
   readonly id: string;
 }
 
+const { merchant, secondMerchant } = app;
+const [browser, stranger] = [await browserOf(merchant), await browserOf(secondMerchant)];
+const receiver = await TestReceiver.start();
+const endpointId = await new MerchantWebhooks(app, merchant).register(receiver.url);
+const userId = await createUser(merchant);
+const payoutId = (await reported(merchant, userId)).id;
+
 describe('the data of the portal', () => {
-  let browser: PortalBrowser;
-  let stranger: PortalBrowser;
-  let userId: string;
-  let payoutId: string;
-  let receiver: TestReceiver;
-  let endpointId: string;
-
-  beforeAll(async () => {
-    const { merchant, secondMerchant } = app;
-    [browser, stranger] = [await browserOf(merchant), await browserOf(secondMerchant)];
-    receiver = await TestReceiver.start();
-    const endpoint = await merchant.post('/merchants/v1/webhook_endpoints', {
-      webhook_endpoint: { url: receiver.url },
-    });
-    endpointId = endpoint.json<{ webhook_endpoint: Identified }>().webhook_endpoint.id;
-    userId = await createUser(merchant);
-    payoutId = (await reported(merchant, userId)).id;
-  });
-
   afterAll(() => receiver.stop());
 
   const testDelivery = async (): Promise<string> => {
     const response = await browser.post(`${DATA}/endpoints/${endpointId}/test`);
     expect(response.status).toBe(202);
-    return response.json<{ webhook_delivery: Identified }>().webhook_delivery.id;
+    return response.json().webhook_delivery.id;
   };
 
   it('has payouts as the merchant API returns them', async () => {
@@ -75,7 +64,7 @@ describe('the data of the portal', () => {
     const merchant = await app.newMerchant();
     const key = await app.newExchangeKey(false, merchant.credentials.apiKey);
     const created = await key.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS, user_id: 'customer-7' });
-    const { id } = created.json<{ order: Identified }>().order;
+    const { id } = created.json().order;
     const own = await browserOf(merchant, ['orders:read']);
     const order = { id, user_id: 'customer-7', merchant_id: merchant.credentials.apiKey };
     expect(await list(own, '/orders?user_id=customer-7', 'orders')).toMatchObject([order]);
@@ -86,7 +75,7 @@ describe('the data of the portal', () => {
     expect(await list(own, '/lookups', 'lookups')).toEqual([]);
   });
 
-  it('has the endpoints, their test deliveries with attempts, and sends these again', async () => {
+  it('has the endpoints, their test deliveries with attempts, and resends them', async () => {
     expect(await list<Identified>(browser, '/endpoints', 'webhook_endpoints')).toEqual([
       expect.objectContaining({ id: endpointId }),
     ]);
@@ -111,7 +100,7 @@ describe('the data of the portal', () => {
       await browser.post(path, { overlap_seconds: 60 }, key),
     ];
     expect([first.status, repeated.text]).toEqual([200, first.text]);
-    expect(first.json<{ webhook_endpoint: object }>().webhook_endpoint).toHaveProperty('signing_secret');
+    expect(first.json().webhook_endpoint).toHaveProperty('signing_secret');
     const rows = await app.database.query<{ metadata: { portal_session_id: string; actor: string } }>(
       `select metadata::json as metadata from event_store.events
        where type = 'webhook_endpoint.secret_rotated.v1' and data::text like '%' || $1 || '%'`,
@@ -127,7 +116,7 @@ describe('the data of the portal', () => {
     expect((await browser.post(`${DATA}/endpoints/${endpointId}/recover`, { since })).status).toBe(202);
   });
 
-  it('rotates a secret by an empty body that is called JSON, as the merchant does', async () => {
+  it('rotates a secret by an empty JSON body, as the merchant API does', async () => {
     const json = { 'content-type': 'application/json' };
     const inPortal = await browser.post(`${DATA}/endpoints/${endpointId}/rotate_secret`, undefined, json);
     const path = `/merchants/v1/webhook_endpoints/${endpointId}/rotate_secret`;
@@ -143,12 +132,10 @@ describe('the data of the portal', () => {
       await browser.post(`${DATA}/endpoints`, body, key),
     ];
     expect([first.status, repeated.text]).toEqual([201, first.text]);
-    const { webhook_endpoint: created } = first.json<{ webhook_endpoint: Identified }>();
+    const { webhook_endpoint: created } = first.json();
     expect(created).toHaveProperty('signing_secret');
     const path = `${DATA}/endpoints/${created.id}`;
-    expect(
-      (await browser.get(path)).json<{ webhook_endpoint: object }>().webhook_endpoint,
-    ).not.toHaveProperty('signing_secret');
+    expect((await browser.get(path)).json().webhook_endpoint).not.toHaveProperty('signing_secret');
     const remove = async (by: PortalBrowser): Promise<number> =>
       (await by.post(path, undefined, {}, 'DELETE')).status;
     expect(await remove(stranger)).toBe(404);
@@ -166,7 +153,7 @@ describe('the data of the portal', () => {
       await own.post(`${DATA}/keys`, { name: 'second server' }, key),
     ];
     expect([issued.status, repeated.text]).toEqual([201, issued.text]);
-    const { id, secret } = issued.json<{ credential: { id: string; secret: string } }>().credential;
+    const { id, secret } = issued.json().credential;
     const { apiKey } = merchant.credentials;
     const server = new SignedClient(app.url, { apiKey, privateKey: secret });
     const status = async (): Promise<number> => (await server.get('/merchants/v1/payouts')).status;
@@ -233,12 +220,12 @@ describe('the data of the portal', () => {
     expect(usage.days[0]!.requests).toBeGreaterThan(usage.days[0]!.refused);
   });
 
-  it('counts requests against the limit, not what processes lease of it', async () => {
+  it('counts requests against the limit, without leased points', async () => {
     const merchant = await app.newMerchant();
     for (let n = 0; n < 3; n += 1) await merchant.get('/merchants/v1/payouts');
     const usage = await browserOf(merchant, ['usage:read']);
-    // The request that created the session is one of them.
-    const used = async () => (await usage.get(`${DATA}/usage`)).json<{ used: number }>().used;
+    // The request that created the session counts too.
+    const used = async () => (await usage.get(`${DATA}/usage`)).json().used;
     await eventually(async () => (await used()) === 4);
   });
 
@@ -267,7 +254,7 @@ describe('the data of the portal', () => {
       );
   });
 
-  it('is only read once the merchant is suspended', async () => {
+  it('is read-only while the merchant is suspended', async () => {
     const merchant = await app.newMerchant();
     const suspended = await browserOf(merchant);
     await app.app.get(CommandBus).execute(new SuspendMerchant(merchant.credentials.apiKey));
@@ -300,9 +287,7 @@ describe('GET /admin/v1/requests', () => {
     expect(await requests('&path=/merchants/v1/%25')).toEqual([]);
     expect((await requests('&path=/merchants/v1/users'))[0]!.query_names).toEqual(['address']);
     expect((await other.get(`/requests?merchant_id=${apiKey}`)).status).toBe(404);
-    const first = (await admin.get(`/requests?merchant_id=${apiKey}&page_size=1`)).json<{
-      next_cursor: string;
-    }>();
+    const first = (await admin.get(`/requests?merchant_id=${apiKey}&page_size=1`)).json();
     expect(await requests(`&page_size=1&page_cursor=${first.next_cursor}`)).toEqual([
       expect.objectContaining({ request_id: unknown.headers['request-id'] }),
     ]);

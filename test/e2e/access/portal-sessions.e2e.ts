@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { onSharedApp } from '../../support/app.js';
+import { sharedApp, onTestApp } from '../../support/app.js';
 import { PAY_PAGE } from '../../../src/contexts/exchange/http/pay/pay-page.controller.js';
 import { ConsoleSite } from '../../support/access/console-site.js';
 import { createPortalSession, PortalBrowser } from '../../support/http/portal-browser.js';
@@ -10,7 +10,7 @@ import { pageUrl } from '../../support/onboarding/people.js';
 const SESSIONS = '/merchants/v1/portal_sessions';
 const ACTOR = { id: 'u-17', name: 'Ada Lovelace' };
 
-const app = onSharedApp();
+const app = await sharedApp();
 
 const listed = async (): Promise<Record<string, unknown>[]> =>
   (await app.merchant.get(SESSIONS)).json<{ portal_sessions: Record<string, unknown>[] }>().portal_sessions;
@@ -40,13 +40,13 @@ describe('POST /merchants/v1/portal_sessions', () => {
       await app.merchant.post(SESSIONS, { actor: ACTOR }, key),
     ];
     expect([second.status, second.text]).toEqual([201, first.text]);
-    const code = new URL(first.json<{ url: string }>().url).hash.slice(1);
+    const code = new URL(first.json().url).hash.slice(1);
     const [row] = await app.database.query<{ text: string }>(
       `select (select string_agg(e::text, ' ') from event_store.events e) ||
               (select string_agg(r::text, ' ') from event_store.responses r) ||
               (select string_agg(s::text, ' ') from access.portal_sessions s) as text`,
     );
-    expect(row!.text).toContain(first.json<{ portal_session: { id: string } }>().portal_session.id);
+    expect(row!.text).toContain(first.json().portal_session.id);
     expect(row!.text).not.toContain(code);
     expect(row!.text).not.toContain(ACTOR.name);
   });
@@ -59,15 +59,12 @@ describe('POST /merchants/v1/portal_sessions', () => {
     [{ actor: { id: '', name: 'Ada' } }, 'id'],
   ])('refuses %j', async (body, field) => {
     const response = await app.merchant.post(SESSIONS, body);
-    expect([response.status, Object.keys(response.json<{ errors: object }>().errors)]).toEqual([
-      422,
-      [field],
-    ]);
+    expect([response.status, Object.keys(response.json().errors)]).toEqual([422, [field]]);
   });
 });
 
 describe('a link to the portal', () => {
-  it('opens once, and shows who is there', async () => {
+  it('opens once, and displays its person', async () => {
     const { portal_session, url } = await createPortalSession(app.merchant, {
       actor: ACTOR,
       scopes: ['usage:read'],
@@ -90,7 +87,7 @@ describe('a link to the portal', () => {
     expect((await new PortalBrowser(browser.origin).follow(url)).status).toBe(401);
   });
 
-  it('opens for one of two browsers that come at once', async () => {
+  it('opens for one of two concurrent browsers', async () => {
     const { url } = await createPortalSession(app.merchant);
     const { origin } = new URL(url);
     const responses = await Promise.all([1, 2, 3].map(() => new PortalBrowser(origin).follow(url)));
@@ -137,7 +134,7 @@ describe('a session of the portal', () => {
     );
   });
 
-  it('ends where another one replaces it in the same browser', async () => {
+  it('ends when another session replaces it in the same browser', async () => {
     const first = await createPortalSession(app.merchant);
     const browser = await PortalBrowser.enter(first.url);
     const second = await createPortalSession(app.merchant);
@@ -201,9 +198,9 @@ describe('the document of the portal', () => {
   );
 });
 
-/** Listeners on one host share its cookies, on any port: each has to refuse those of the others. */
+/** Listeners on one host share its cookies on every port: each has to refuse the others' cookies. */
 describe('a cookie', () => {
-  it('of the console opens nothing but the console, one of the portal nothing but the portal', async () => {
+  it('of the console opens the console alone, and one of the portal the portal alone', async () => {
     const site = new ConsoleSite(app);
     const { browser: person } = await site.signedIn('administrator');
     const portal = await PortalBrowser.enter((await createPortalSession(app.merchant)).url);
@@ -227,5 +224,56 @@ describe('a cookie', () => {
           }
     const headers = { authorization: `Bearer ${tokens.console}` };
     expect((await send(`${site.origin}/admin/v1/whoami`, { headers })).status).toBe(401);
+  });
+});
+
+describe('a link to the portal of another merchant', () => {
+  // Its own service: the sessions of all merchants become idle.
+  const site = new ConsoleSite(onTestApp());
+
+  const merchantIn = async (browser: PortalBrowser): Promise<string> =>
+    (await browser.get('/api/v1/me')).json().merchant.id;
+  const post = (browser: PortalBrowser, url: string, replace?: boolean) =>
+    browser.post('/session', { code: new URL(url).hash.slice(1), replace });
+
+  it("replaces the browser's session only if the person confirms", async () => {
+    const { merchant, secondMerchant } = site.app;
+    const browser = await PortalBrowser.enter((await createPortalSession(merchant)).url);
+    const { url } = await createPortalSession(secondMerchant);
+    for (const replace of [undefined, false]) {
+      const refused = await post(browser, url, replace);
+      expect([refused.status, refused.headers['set-cookie']]).toEqual([409, undefined]);
+      expect(await merchantIn(browser)).toBe(merchant.credentials.apiKey);
+    }
+    // The code is still valid.
+    expect((await post(browser, url, true)).status).toBe(204);
+    expect((await browser.get('/api/v1/me')).status).toBe(401);
+    expect((await post(browser, url, true)).status).toBe(401);
+  });
+
+  it('needs no confirmation where the session is idle, or of the same merchant', async () => {
+    const { merchant, secondMerchant, database } = site.app;
+    const first = await createPortalSession(merchant);
+    const browser = await PortalBrowser.enter(first.url);
+    expect((await browser.follow((await createPortalSession(merchant)).url)).status).toBe(204);
+    expect(await merchantIn(browser)).toBe(merchant.credentials.apiKey);
+    await database.query(
+      `update access.portal_session_uses set last_seen_at = now() - interval '61 minutes'`,
+    );
+    expect((await browser.follow((await createPortalSession(secondMerchant)).url)).status).toBe(204);
+    expect(await merchantIn(browser)).toBe(secondMerchant.credentials.apiKey);
+  });
+
+  it('is inspected by a HEAD, which consumes nothing, as is the login to the console', async () => {
+    const { url } = await createPortalSession(site.app.merchant);
+    const { origin } = new URL(url);
+    for (const address of [`${origin}/enter`, `${site.origin}/login`, `${site.origin}/enrol`]) {
+      const response = await send(address, { method: 'HEAD' });
+      expect([address, response.status, response.text]).toEqual([address, 200, '']);
+      expect(response.headers['content-type']).toBe('text/html; charset=utf-8');
+    }
+    for (const address of [`${origin}/api/v1/unknown`, `${site.origin}/admin/v1/unknown`])
+      expect((await send(address, { method: 'HEAD' })).status).toBe(404);
+    expect((await new PortalBrowser(origin).follow(url)).status).toBe(204);
   });
 });

@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { onSharedApp } from '../../support/app.js';
+import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
+import { createPortalSession, PortalBrowser } from '../../support/http/portal-browser.js';
 
 interface Row {
   readonly [column: string]: unknown;
@@ -10,9 +11,9 @@ interface Row {
   readonly string_to_sign: string | null;
 }
 
-describe('the log of requests', () => {
-  const app = onSharedApp();
+const app = await sharedApp();
 
+describe('the log of requests', () => {
   /** The row of the request with this response. */
   const logged = async (headers: Readonly<Record<string, string>>): Promise<Row> => {
     const sql = 'select * from access.requests where request_id = $1';
@@ -30,7 +31,7 @@ describe('the log of requests', () => {
     return (await app.database.query<{ id: string }>(sql, [credentialId])).map(({ id }) => id);
   };
 
-  it('has what was called and what became of it, and no value of the query', async () => {
+  it('has the call and its result, without values of the query', async () => {
     const { merchant } = app;
     const { apiKey } = merchant.credentials;
     const { headers } = await merchant.get('/merchants/v1/payouts?status=pending&page_size=5');
@@ -60,21 +61,21 @@ describe('the log of requests', () => {
     expect(JSON.stringify(row)).not.toContain('hunter2');
   });
 
-  it('has why a request was refused', async () => {
+  it('has the reason of a refusal', async () => {
     const invalid = await app.merchant.post('/merchants/v1/users', { phone_number: 'none' });
     expect(await logged(invalid.headers)).toMatchObject({
       status: 422,
-      refusal: invalid.json<{ detail: string }>().detail,
+      refusal: invalid.json().detail,
     });
     const late = await app.merchant.call({ path: '/merchants/v1/payouts', timeShift: -900 });
     expect(await logged(late.headers)).toMatchObject({
       status: 401,
       credential_id: null,
-      refusal: late.json<{ detail: string }>().detail,
+      refusal: late.json().detail,
     });
   });
 
-  it('has what a signature that did not match should have signed, and of the body its digest', async () => {
+  it("has the expected text of a mismatched signature, with the body's digest", async () => {
     const body = JSON.stringify({ phone_number: '+15550009999' });
     const timestamp = String(Math.floor(Date.now() / 1000));
     const response = await app.merchant.call({
@@ -91,7 +92,7 @@ describe('the log of requests', () => {
     });
   });
 
-  it('has the secret that signed a request to the exchange, and of a wrong signature the digest of the address', async () => {
+  it('has the signing secret of an exchange request, and the address digest of a wrong signature', async () => {
     const { signing, open } = app.exchange;
     const address = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
     const wrong = await signing.call({
@@ -133,11 +134,72 @@ describe('the log of requests', () => {
     });
   });
 
-  it('has nothing of a stranger who knows no api key', async () => {
+  it('has nothing of a caller without an API key', async () => {
     const { headers } = await app.merchant.get('/merchants/v1/payouts', { 'svc-api-key': randomUUID() });
     const last = await app.merchant.get('/merchants/v1/payouts');
     await logged(last.headers);
     const sql = 'select 1 from access.requests where request_id = $1';
     expect(await app.database.query(sql, [headers['request-id']])).toEqual([]);
+  });
+});
+
+const reason = 'a test of what is recorded';
+const HEX = '0123456789abcdef'.repeat(4);
+const BAD = [
+  ['a private key', `dsk_${HEX}`],
+  ['a private key within a word', `shop_dsk_${HEX}`],
+  ['a secret of the exchange, in capitals', `DXS_${HEX}`],
+  ['an admin key', `xdsb_test_admin_${'a'.repeat(49)}`],
+  ['a signing secret', 'whsec_C2FtcGxl'],
+  ['an override of the direction', 'shop \u202egro.live'],
+  ['an isolate', 'shop \u2066x\u2069'],
+  ['a mark of the direction', 'shop\u200f'],
+] as const;
+
+const admin = await app.newAdmin();
+const { url } = await createPortalSession(app.merchant, { scopes: ['keys:write'] });
+const portal = await PortalBrowser.enter(url);
+
+describe('what operators and merchants write', () => {
+  it.each(BAD)('is refused with %s in it, and not recorded', async (_, bad) => {
+    const merchant_id = app.merchant.credentials.apiKey;
+    const inner = `x${bad}x`;
+    for (const [field, path, body] of [
+      ['name', '/merchants', { name: inner, reason }],
+      ['name', '/operators', { name: inner, email: 'ada@example.com', role: 'viewer', reason }],
+      ['name', '/credentials', { kind: 'payouts', merchant_id, name: inner, reason }],
+      ['name', '/credentials', { kind: 'admin', name: inner, reason }],
+      ['reason', '/merchants', { name: 'Shop', reason: inner }],
+      ['ticket', '/merchants', { name: 'Shop', reason, ticket: inner }],
+    ] as const) {
+      const response = await admin.post(path, body);
+      expect([path, response.status]).toEqual([path, 422]);
+      expect(Object.keys(response.json().errors)).toEqual([field]);
+    }
+    const path = `/merchants/${merchant_id}`;
+    const renamed = await admin.change(path, '', { name: inner, reason });
+    const displayed = await admin.change(path, '', { embedding: { display_name: inner }, reason });
+    const key = await portal.post('/api/v1/keys', { name: inner });
+    expect([renamed.status, displayed.status, key.status]).toEqual([422, 422, 422]);
+    const session = { actor: { id: '7', name: inner } };
+    const { status } = await app.merchant.post('/merchants/v1/portal_sessions', session);
+    // Marks of direction are usual in names of some scripts and are dropped.
+    expect(status).toBe(/[\u200f\u202e\u2066]/.test(bad) ? 201 : 422);
+    const [{ text } = { text: '' }] = await app.database.query<{ text: string }>(
+      `select coalesce(string_agg(data::text, ' '), '') as text from event_store.events where type like 'operation.%'`,
+    );
+    expect(text).not.toContain(bad);
+  });
+
+  it.each(['', '   '])('names a leaked secret: %j is refused', async (token) => {
+    const body = { token, url: 'https://paste.example/1', reason };
+    const response = await admin.post('/credentials/revoke_leaked', body);
+    expect([response.status, Object.keys(response.json().errors)]).toEqual([422, ['token']]);
+  });
+
+  it('retries nothing for a user whose onboarding has not begun: 409', async () => {
+    const user = await app.merchant.post('/merchants/v1/users', { phone_number: '+15550007001' });
+    const { id } = user.json().user;
+    expect((await admin.change(`/users/${id}`, '/retry', { reason })).status).toBe(409);
   });
 });

@@ -1,17 +1,14 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { builtDocument } from '../../../src/platform/http/docs.controller.js';
-import { AdminClient } from '../../support/admin/admin-client.js';
-import { onSharedApp } from '../../support/app.js';
-import { eventually } from '../../support/eventually.js';
-import { ADDRESS } from '../../support/exchange/order-fixtures.js';
-import { reported } from '../../support/payouts/payout-calls.js';
+import { createResources } from '../../support/access/resources.js';
+import { sharedApp } from '../../support/app.js';
 
 const PREFIX = '/admin/v1';
 
 interface Route {
   readonly method: 'GET' | 'POST' | 'PATCH';
-  /** After the prefix, as the document has it. */
+  /** The document's path after the prefix. */
   readonly path: string;
 }
 
@@ -30,7 +27,7 @@ async function routesOf(): Promise<readonly Route[]> {
 }
 
 const NAMED = (await routesOf()).map((route) => [`${route.method} ${route.path}`, route] as const);
-/** What writes have in their bodies, of any kind. */
+/** The union of the bodies of writes. */
 const BODY = {
   reason: 'a test of scopes',
   decision: 'approve',
@@ -38,43 +35,17 @@ const BODY = {
   transaction_hash: `0x${'ab'.repeat(32)}`,
 };
 
-describe('the admin API by a key that is confined to another merchant', () => {
-  const app = onSharedApp();
-  const ids = new Map<string, string>();
-  let confined: AdminClient;
-  let admin: AdminClient;
-  beforeAll(async () => {
-    const { merchant, secondMerchant } = app;
-    const merchantId = merchant.credentials.apiKey;
-    [admin, confined] = [
-      await app.newAdmin(),
-      await app.newAdmin({ merchants: [secondMerchant.credentials.apiKey] }),
-    ];
-    ids.set('merchants', merchantId);
-    const keys = await admin.get(`/credentials?merchant_id=${merchantId}&kind=payouts`);
-    ids.set('credentials', keys.json<{ credentials: { id: string }[] }>().credentials[0]!.id);
-    const user = await merchant.post('/merchants/v1/users', { phone_number: '+15550001234' });
-    ids.set('users', user.json<{ user: { id: string } }>().user.id);
-    const order = await app.exchange.open.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS });
-    ids.set('orders', order.json<{ order: { id: string } }>().order.id);
-    ids.set('payouts', (await reported(merchant, ids.get('users')!)).id);
-    const endpoint = await merchant.post('/merchants/v1/webhook_endpoints', {
-      webhook_endpoint: { url: 'http://127.0.0.1:9/' },
-    });
-    const endpointId = endpoint.json<{ webhook_endpoint: { id: string } }>().webhook_endpoint.id;
-    const test = await merchant.post(`/merchants/v1/webhook_endpoints/${endpointId}/test_delivery`);
-    ids.set('deliveries', test.json<{ webhook_delivery: { id: string } }>().webhook_delivery.id);
-    // Until its receiver has refused it for good.
-    await eventually(async () =>
-      (await admin.get(`/deliveries/${ids.get('deliveries')}`)).text.includes('exhausted'),
-    );
-  });
+const app = await sharedApp();
+const ids = await createResources(app);
+const admin = await app.newAdmin();
+const confined = await app.newAdmin({ merchants: [app.secondMerchant.credentials.apiKey] });
 
+describe('the admin API by a key that is confined to another merchant', () => {
   const single = NAMED.filter(([, { path }]) =>
     /^\/(merchants|credentials|users|orders|payouts|deliveries)\/\{id\}/.test(path),
   );
 
-  it('are routes of each of these resources, those of their parts among them', () => {
+  it('covers each of these resources and their parts', () => {
     const names = single.map(([name]) => name);
     expect(names).toEqual(
       expect.arrayContaining([
@@ -96,20 +67,17 @@ describe('the admin API by a key that is confined to another merchant', () => {
     expect((await confined.call({ method, path: target, ...write })).status).toBe(404);
     const after = await admin.get(read);
     expect(after.headers['etag']).toBe(before.headers['etag']);
-    // A delivery has no revision: its attempts say whether it was sent again.
+    // A delivery has no revision; its attempts show whether it was sent again.
     if (resource === 'deliveries') expect(after.text).toBe(before.text);
   });
 
-  it.each(single)(
-    '%s finds nothing under an id that does not exist or is no uuid',
-    async (_, { method, path }) => {
-      const write = method === 'GET' ? {} : { body: BODY, ifMatch: '"0"' };
-      for (const id of [randomUUID(), 'no-uuid'])
-        expect((await admin.call({ method, path: path.replace('{id}', id), ...write })).status).toBe(404);
-    },
-  );
+  it.each(single)('%s is 404 for an unknown id and for no UUID', async (_, { method, path }) => {
+    const write = method === 'GET' ? {} : { body: BODY, ifMatch: '"0"' };
+    for (const id of [randomUUID(), 'no-uuid'])
+      expect((await admin.call({ method, path: path.replace('{id}', id), ...write })).status).toBe(404);
+  });
 
-  it('no replay has what another key of the same person wrote', async () => {
+  it('no replay returns the response of another key of the same person', async () => {
     const narrow = await app.newAdmin({
       operatorId: admin.operatorId,
       merchants: [app.secondMerchant.credentials.apiKey],
@@ -126,14 +94,11 @@ describe('the admin API by a key that is confined to another merchant', () => {
     expect((await admin.call(write)).text).toBe(first.text);
   });
 
-  it.each(['credentials', 'users', 'payouts', 'orders', 'webhook_endpoints', 'deliveries'])(
-    'the list of %s shows nothing',
-    async (resource) => {
-      const query = `?merchant_id=${ids.get('merchants')}`;
-      const response = await confined.get(`/${resource}${query}`);
-      // Some of them name the merchant as unknown.
-      if (response.status !== 404)
-        expect(response.json()).toMatchObject({ [resource]: [], next_cursor: null });
-    },
-  );
+  it('the lists show nothing of the merchant', async () => {
+    for (const each of ['credentials', 'users', 'payouts', 'orders', 'webhook_endpoints', 'deliveries']) {
+      const response = await confined.get(`/${each}?merchant_id=${ids.get('merchants')}`);
+      // Some lists name the merchant as unknown.
+      if (response.status !== 404) expect(response.json()).toMatchObject({ [each]: [], next_cursor: null });
+    }
+  });
 });

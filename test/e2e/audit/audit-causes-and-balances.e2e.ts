@@ -1,35 +1,29 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Walk } from '../../../src/contexts/audit/application/explain.js';
 import { deriveId, newId } from '../../../src/kernel/ids.js';
-import {
-  EVENT_STORE,
-  type EventMetadata,
-  type EventStore,
-  type RecordedEvent,
-} from '../../../src/platform/event-store/port.js';
+import { EVENT_STORE, type EventMetadata, type EventStore } from '../../../src/platform/event-store/port.js';
 import type { Run } from '../../support/programs/cli.js';
-import { wholeJourney, type WholeJourney } from './whole-journey.js';
-import { describeReadingPrograms } from './reading-programs.tests.js';
+import { wholeJourney } from './whole-journey.js';
+import { LookupsView } from '../../../src/contexts/operations/contract.js';
+import { asShell } from '../../support/programs/disburse.js';
 
 const ROUTE = /^(POST|PATCH|PUT|DELETE|GET) \/[^ ]+$/;
 
 // Its own settings: payouts expire, and orders are completed, within a second.
-let journey: WholeJourney;
 
-beforeAll(async () => {
-  journey = await wholeJourney();
-});
+const journey = await wholeJourney();
 afterAll(() => journey.close());
 
+const store = journey.app.app.get<EventStore>(EVENT_STORE, { strict: false });
+const events = await store.readAll(null, 5000);
+const { user, received } = journey;
+const eventOf = (stream: string, type: string) =>
+  events.find((event) => event.stream === stream && event.type === type)!;
+const delivery = deriveId(eventOf(`payout-${received}`, 'payout.received.v2').id, journey.endpoint);
+
 describe('every event says what caused it', () => {
-  let events: readonly RecordedEvent[];
   const of = (stream: string): [string, EventMetadata][] =>
     events.filter((each) => each.stream === stream).map(({ type, metadata }) => [type, metadata]);
-
-  beforeAll(async () => {
-    const store = journey.app.app.get<EventStore>(EVENT_STORE, { strict: false });
-    events = await store.readAll(null, 5000);
-  });
 
   it('a request, an operator, or a process and the event that it follows from', () => {
     const before = new Set<string>();
@@ -41,7 +35,7 @@ describe('every event says what caused it', () => {
       const followed = actor !== undefined && cause !== undefined && before.has(cause);
       // It follows from a delivery.
       const refused = actor === 'webhooks.disabling' && cause !== undefined;
-      // Its data says which person requested it.
+      // Its data has the person who requested it.
       const isOperation = type === 'operation.requested.v1';
       if (!asked && !followed && !refused && !isOperation && actor !== 'operator')
         without.push(`${type} in ${stream}`);
@@ -67,29 +61,19 @@ describe('every event says what caused it', () => {
     expect(of(`order-${journey.order}`)[0]![1]).toMatchObject({ actor: 'POST /v1/orders', key_id: key });
   });
 
-  it('holds nothing of a person', () => {
+  it('has no personal data', () => {
     const fields = new Set(events.flatMap(({ metadata }) => Object.keys(metadata)));
     const known = [
       ...['actor', 'request_id', 'merchant_id', 'key_id', 'causation_id', 'operation_id', 'traceparent'],
       'mac',
     ];
     expect([...fields].filter((name) => !known.includes(name))).toEqual([]);
-    // A pattern, never a path with values in it.
+    // A pattern, never a path with values.
     expect(events.some(({ metadata }) => /[0-9a-f]{8}-[0-9a-f]{4}/.test(metadata.actor ?? ''))).toBe(false);
   });
 });
 
 describe('npm run audit -- explain', () => {
-  let delivery: string;
-
-  beforeAll(async () => {
-    const [event] = await journey.app.database.query<{ id: string }>(
-      'select id from event_store.events where stream = $1 and type = $2',
-      [`payout-${journey.received}`, 'payout.received.v2'],
-    );
-    delivery = deriveId(event!.id, journey.endpoint);
-  });
-
   const text = async (...args: string[]): Promise<string> =>
     (await journey.run('audit', 'explain', ...args)).printed;
   const walk = async (...args: string[]): Promise<Walk> =>
@@ -105,7 +89,7 @@ describe('npm run audit -- explain', () => {
     ['payout.reported.v1', 'POST /merchants/v1/payouts/report', true],
   ];
 
-  it('a payout: its events, their causes up to the call of the merchant, and its deliveries', async () => {
+  it("a payout: its events, their causes up to the merchant's call, and its deliveries", async () => {
     const found = await walk('payout', journey.received);
     expect(chain(found)).toEqual(payoutChain);
     expect(found.events[1]!.data).toMatchObject({
@@ -155,29 +139,16 @@ describe('npm run audit -- explain', () => {
     ['payout', /The log knows no payout/],
     ['user', /The log knows no user/],
     ['delivery', /No delivery .* is kept/],
-  ])('refuses a %s that is not there, and what is no id', async (what, message) => {
+  ])('refuses an unknown %s, and no id', async (what, message) => {
     await expect(text(what, newId())).rejects.toThrow(message);
     await expect(text(what, 'x')).rejects.toThrow(/is not a valid/);
   });
 });
 
 describe('npm run audit -- balance', () => {
-  let user: string;
-  let received: string;
-  let events: { stream: string; type: string; position: string; recorded_at: Date }[];
-
-  beforeAll(async () => {
-    ({ user, received } = journey);
-    events = await journey.app.database.query(
-      'select stream, type, position, recorded_at from event_store.events order by position',
-    );
-  });
-
   const run = (...args: string[]): Promise<Run> => journey.run('audit', ...args);
   const balance = async (...args: string[]): Promise<object> =>
     JSON.parse((await run('--json', 'balance', '--user', user, ...args)).printed) as object;
-  const eventOf = (stream: string, type: string) =>
-    events.find((event) => event.stream === stream && event.type === type)!;
 
   it('prints the present balance', async () => {
     const { printed, exitCode } = await run('balance', '--user', user);
@@ -195,8 +166,8 @@ describe('npm run audit -- balance', () => {
   });
 
   it('prints the balance before a time', async () => {
-    const { recorded_at: reportedAt } = eventOf(`payout-${received}`, 'payout.reported.v1');
-    const { recorded_at: receivedAt } = eventOf(`payout-${received}`, 'payout.received.v2');
+    const { recordedAt: reportedAt } = eventOf(`payout-${received}`, 'payout.reported.v1');
+    const { recordedAt: receivedAt } = eventOf(`payout-${received}`, 'payout.received.v2');
     const at = (time: Date, ms = 0): string => new Date(time.getTime() + ms).toISOString();
     expect(await balance('--at', at(reportedAt))).toMatchObject({ confirmed: '0', pending: '0' });
     const then = await balance('--at', at(receivedAt));
@@ -215,4 +186,44 @@ describe('npm run audit -- balance', () => {
   });
 });
 
-describeReadingPrograms(() => journey);
+const merchantId = journey.app.merchant.credentials.apiKey;
+const grace = await journey.app.newAdmin({ role: 'support' });
+
+describe('what the shell displays of a merchant', () => {
+  // Programs of other tests displayed some of it.
+  beforeAll(() => journey.app.database.query('truncate operations.lookups'));
+
+  const run = (...args: readonly string[]) => asShell(journey.app.config.dataDir, ...args);
+  const lookups = async () => {
+    const view = journey.app.app.get(LookupsView, { strict: false });
+    const { lookups: found } = await view.page(merchantId, { page_size: 100 });
+    return found
+      .filter(({ kind }) => kind === 'read')
+      .map(({ operator_name: name, subject }) => `${name} ${subject}`);
+  };
+
+  it("is in the merchant's lookups, by the key's owner or the shell", async () => {
+    const { pending, order, test } = journey;
+    const commands: readonly (readonly [subject: string, ...args: string[]])[] = [
+      [`payout ${received}`, 'payouts', 'show', received],
+      [`payout ${pending}`, 'payouts', 'show', pending],
+      [`user ${user}`, 'users', 'show', user],
+      [`delivery ${test}`, 'deliveries', 'show', test],
+      [`order ${order}`, 'orders', 'show', order],
+      ['orders', 'orders', 'list'],
+      ['credentials', 'credentials', 'list'],
+      [`merchant ${merchantId}`, 'merchants', 'show', merchantId],
+      ['merchants', 'merchants', 'list'],
+    ];
+    expect(await lookups()).toEqual([]);
+    for (const [, ...args] of commands) await run(...args);
+    await run('operations', 'list');
+    const subjects = commands.map(([subject]) => `shell ${subject}`);
+    expect((await lookups()).toSorted()).toEqual(subjects.toSorted());
+    await grace.get(`/payouts/${received}`);
+    await grace.get(`/payouts/${received}`);
+    expect((await lookups()).filter((each) => each.startsWith('Test operator'))).toEqual([
+      `Test operator payout ${received}`,
+    ]);
+  });
+});

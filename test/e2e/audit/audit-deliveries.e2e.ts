@@ -1,24 +1,26 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { AuditReport } from '../../../src/contexts/audit/application/verify.js';
 import { deriveId, newId } from '../../../src/kernel/ids.js';
-import { onTestApp } from '../../support/app.js';
+import { testApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { MerchantWebhooks } from '../../support/webhooks/merchant-webhooks.js';
 import { invoke } from '../../support/programs/cli.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';
+import { AuthenticEventStore } from '../../../src/platform/event-store/authentic-event-store.js';
+import { PostgresEventStore } from '../../../src/platform/event-store/postgres/postgres-event-store.js';
+import { VIEWS } from '../../support/event-store/read-models.js';
+import { ringOf } from '../../support/key-ring.js';
+import { testDatabase } from '../../support/postgres.js';
 
 const TABLE = 'webhooks.deliveries';
 const SNAPSHOTS = 'webhooks.endpoint_snapshots';
 
 // Its own service: its tables are tampered with.
-const app = onTestApp();
-let receiver: TestReceiver;
-beforeAll(async () => {
-  receiver = await TestReceiver.start();
-});
+const app = await testApp();
+const receiver = await TestReceiver.start();
 afterAll(() => receiver?.stop());
 
-/** What an audit finds in deliveries; events of payouts that were never reported are in the log too. */
+/** The findings of an audit in deliveries. The log also has events of payouts that were never reported. */
 async function verify(): Promise<{ rows: number; different: number; listed: string[] }> {
   const { databaseUrl, masterKey } = app.config;
   const env = { DATABASE_URL: databaseUrl!, MASTER_KEY: masterKey! };
@@ -59,92 +61,101 @@ describe('npm run audit -- verify, of deliveries', () => {
   });
 });
 
-describe('npm run audit -- verify, of deliveries that were tampered with, names', () => {
-  let endpoint: string;
-  let unasked: string;
-  let aged: string;
-  /** Succeeded ones, each tampered with once, and two tests. */
-  let ids: readonly string[];
-  let tests: readonly string[];
-  let listed: readonly string[];
-  const [stranger, unknown, nil] = [newId(), newId(), '00000000-0000-0000-0000-000000000000'];
+const webhooks = new MerchantWebhooks(app, app.secondMerchant);
+const endpoint = await webhooks.register(receiver.url);
+await webhooks.publish(10);
+const settled = await webhooks.settled(endpoint, 10);
+const tests = [await webhooks.test(endpoint), await webhooks.test(endpoint)];
+await webhooks.settled(endpoint, 12);
+await webhooks.change(endpoint, { event_types: ['payout.failed'] });
+await webhooks.publish();
+const events = await app.database.query<{ id: string }>(
+  `select id from event_store.events where type = 'payout.received.v2' order by position desc limit 11`,
+);
+const unasked = deriveId(events[0]!.id, endpoint);
+// Its retention is over, so that its absence is no difference.
+const aged = events[10]!.id;
+const ids = settled.map(({ id }) => id).filter((id) => id !== deriveId(aged, endpoint));
+const [stranger, unknown, nil] = [newId(), newId(), '00000000-0000-0000-0000-000000000000'];
 
-  const set = (id: string, what: string): string => `update ${TABLE} set ${what} where delivery_id = '${id}'`;
-  const plant = (id: string): string =>
+const forged = (id: string): string => `${TABLE} ${id}: the service did not create it: its MAC is wrong`;
+const set = (what: string, id: string, sql: string) =>
+  [what, `update ${TABLE} set ${sql} where delivery_id = '${id}'`, forged(id)] as const;
+const plant = (what: string, id: string) =>
+  [
+    what,
     `insert into ${TABLE} (delivery_id, endpoint_id, merchant_id, type, body, is_test)
-     select '${id}', endpoint_id, merchant_id, type, body, is_test from ${TABLE} where delivery_id = '${ids[0]}'`;
-  const remove = (id: string): string => `delete from ${TABLE} where delivery_id = '${id}'`;
+     select '${id}', endpoint_id, merchant_id, type, body, is_test from ${TABLE} where delivery_id = '${ids[0]}'`,
+    forged(id),
+  ] as const;
+const remove = (id: string): string => `delete from ${TABLE} where delivery_id = '${id}'`;
 
-  const forged = (id: string): string => `${TABLE} ${id}: the service did not create it: its MAC is wrong`;
+/** A tampering of each delivery, its SQL, and the difference that is listed. */
+const TAMPERINGS: readonly (readonly [what: string, sql: string, difference: string])[] = [
+  set('another body', ids[0]!, `body = replace(body, '"1.50"', '"9.50"')`),
+  set('another body of a test', tests[0]!, `body = replace(body, 'This is', 'That is')`),
+  set('another type', ids[1]!, `type = 'payout.failed'`),
+  set('another endpoint', ids[2]!, `endpoint_id = '${stranger}'`),
+  set('another merchant', ids[4]!, `merchant_id = '${stranger}'`),
+  set('a test that is none', tests[1]!, 'is_test = false'),
+  plant('one of no event, the nil UUID', nil),
+  plant('one of no event', unknown),
+  plant('one of an event that the endpoint did not subscribe to', unasked),
+  ['more rows than the events create', '', `${TABLE} 3 of its rows: the events say that there are none`],
+  ['one that is gone', remove(ids[3]!), `${TABLE} ${ids[3]}: no row, the events say that there is one`],
+  [
+    'another address of an endpoint',
+    `update ${SNAPSHOTS} set url = 'https://evil.example/' where endpoint_id = '${endpoint}'`,
+    `${SNAPSHOTS} ${endpoint}: url is https://evil.example/, the events say ${receiver.url}`,
+  ],
+];
 
-  /** A tampering, its SQL, and the difference that is listed. */
-  const TAMPERINGS: readonly [what: string, sql: () => string, difference: () => string][] = [
-    ['another body', () => set(ids[0]!, `body = replace(body, '"1.50"', '"9.50"')`), () => forged(ids[0]!)],
-    [
-      'another body of a test',
-      () => set(tests[0]!, `body = replace(body, 'This is', 'That is')`),
-      () => forged(tests[0]!),
-    ],
-    ['another type', () => set(ids[1]!, `type = 'payout.failed'`), () => forged(ids[1]!)],
-    ['another endpoint', () => set(ids[2]!, `endpoint_id = '${stranger}'`), () => forged(ids[2]!)],
-    ['another merchant', () => set(ids[4]!, `merchant_id = '${stranger}'`), () => forged(ids[4]!)],
-    ['a test that is none', () => set(tests[1]!, 'is_test = false'), () => forged(tests[1]!)],
-    ...[nil, unknown].map((id): (typeof TAMPERINGS)[number] => [
-      `one of no event, ${id}`,
-      () => plant(id),
-      () => forged(id),
-    ]),
-    ['one of an event that the endpoint did not ask for', () => plant(unasked), () => forged(unasked)],
-    [
-      'more rows than the events create',
-      () => '',
-      () => `${TABLE} 3 of its rows: the events say that there are none`,
-    ],
-    [
-      'one that is gone',
-      () => remove(ids[3]!),
-      () => `${TABLE} ${ids[3]}: no row, the events say that there is one`,
-    ],
-    [
-      'another address of an endpoint',
-      () => `update ${SNAPSHOTS} set url = 'https://evil.example/' where endpoint_id = '${endpoint}'`,
-      () => `${SNAPSHOTS} ${endpoint}: url is https://evil.example/, the events say ${receiver.url}`,
-    ],
-  ];
-
+describe('npm run audit -- verify, of deliveries that were tampered with, names', () => {
+  let report: Awaited<ReturnType<typeof verify>>;
   beforeAll(async () => {
-    const webhooks = new MerchantWebhooks(app, app.secondMerchant);
-    receiver.respondWith(200);
-    endpoint = await webhooks.register(receiver.url);
-    await webhooks.publish(10);
-    const settled = await webhooks.settled(endpoint, 10);
-    tests = [await webhooks.test(endpoint), await webhooks.test(endpoint)];
-    await webhooks.settled(endpoint, 12);
-    await webhooks.change(endpoint, { event_types: ['payout.failed'] });
-    await webhooks.publish();
-    const events = await app.database.query<{ id: string }>(
-      `select id from event_store.events where type = 'payout.received.v2' order by position desc limit 11`,
-    );
-    unasked = deriveId(events[0]!.id, endpoint);
-    // Its time is over: that it is gone is no difference.
-    aged = events[10]!.id;
-    ids = settled.map(({ id }) => id).filter((id) => id !== deriveId(aged, endpoint));
     const statements = [
-      ...TAMPERINGS.map(([, sql]) => sql()),
+      ...TAMPERINGS.map(([, sql]) => sql),
       `update event_store.events set recorded_at = recorded_at - interval '400 days' where id = '${aged}'`,
       remove(deriveId(aged, endpoint)),
     ];
     await app.database.query(statements.join(';\n'));
-    const report = await verify();
-    ({ listed } = report);
+    report = await verify();
     expect(report.different).toBe(TAMPERINGS.length);
   });
 
-  it.each(TAMPERINGS)('%s', (_what, _sql, difference) => {
-    expect(listed).toContain(difference());
-  });
+  it.each(TAMPERINGS)('%s', (_what, _sql, difference) => expect(report.listed).toContain(difference));
 
-  it('nothing else', () => {
-    expect(listed).toHaveLength(TAMPERINGS.length);
+  it('nothing else', () => expect(report.listed).toHaveLength(TAMPERINGS.length));
+});
+
+describe('npm run audit -- verify, of every read model', () => {
+  it('names a deleted row of each table, and leaves nothing in the database', async () => {
+    const db = await testDatabase();
+    const env = { DATABASE_URL: db.url, MASTER_KEY: '11'.repeat(32) };
+    const store = new AuthenticEventStore(
+      new PostgresEventStore(db.pool),
+      await ringOf(db.url, Buffer.from(env.MASTER_KEY, 'hex')),
+    );
+    for (const view of VIEWS) {
+      const events = view.facts().map(([type, data]) => ({ id: newId(), type, data, metadata: {} }));
+      await store.commit({ appends: [{ stream: `thing-${newId()}`, events, expected: 'no_stream' }] });
+    }
+    await store.close();
+    await invoke('rebuild', env);
+    const tables = VIEWS.flatMap((view) => view.tables);
+    const named = async (): Promise<string[][]> => {
+      const { printed } = await invoke('audit', { DATABASE_URL: db.url }, '--json', 'verify');
+      const { differences } = JSON.parse(printed) as { readonly differences: readonly string[] };
+      return tables.map((table) => differences.filter((each) => each.startsWith(`${table} `)));
+    };
+    expect(await named()).toEqual(tables.map(() => []));
+    for (const table of tables)
+      await db.pool.query(`delete from ${table} where ctid = (select min(ctid) from ${table})`);
+    expect(await named()).toEqual(
+      tables.map(() => [expect.stringMatching(/: no row, the events say that there is one$/)]),
+    );
+    const { rows } = await db.pool.query(`select from pg_namespace where nspname like 'checked%'`);
+    expect(rows).toEqual([]);
+    await db.drop();
   });
 });

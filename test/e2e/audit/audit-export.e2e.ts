@@ -21,21 +21,20 @@ import { newId } from '../../../src/kernel/ids.js';
 import type { NewEvent } from '../../../src/platform/event-store/port.js';
 import { PostgresEventStore } from '../../../src/platform/event-store/postgres/postgres-event-store.js';
 import { invoke } from '../../support/programs/cli.js';
-import { testDatabase, type TestDatabase } from '../../support/postgres.js';
+import { testDatabase } from '../../support/postgres.js';
 
 const CLI = 'dist/cli.js';
 const [MERCHANT, OTHER] = [newId(), newId()];
 
 type Line = Record<string, unknown> & { position: string; stream: string; leaf: string };
 
+const db = await testDatabase();
+const store = new PostgresEventStore(db.pool);
+
 describe('npm run audit -- export', () => {
-  let db: TestDatabase;
-  let store: PostgresEventStore;
   const folders = mkdtempSync(join(tmpdir(), 'disburse-export-'));
 
   beforeAll(async () => {
-    db = await testDatabase();
-    store = new PostgresEventStore(db.pool);
     for (let n = 0; n < 8; n += 1) await write(50);
   });
   afterAll(async () => {
@@ -51,7 +50,7 @@ describe('npm run audit -- export', () => {
     metadata,
   });
 
-  /** Streams of two events each, alternately of two merchants; only the first event says whose it is. */
+  /** Streams of two events each, alternately of two merchants; only the first event names its merchant. */
   async function write(streams: number): Promise<void> {
     const appends = Array.from({ length: streams }, (_, n) => {
       const merchant_id = n % 2 === 0 ? MERCHANT : OTHER;
@@ -110,7 +109,7 @@ describe('npm run audit -- export', () => {
     expect(readdirSync(out).sort()).toEqual([...manifest.parts.map(({ file }) => file), 'manifest.json']);
   });
 
-  it("holds a merchant's events alone, also those that do not say whose they are", async () => {
+  it("has the merchant's events alone, also those without its id", async () => {
     const out = folder('merchant');
     await run('--out', out, '--merchant', MERCHANT.toUpperCase());
     const lines = linesOf(out);
@@ -137,7 +136,7 @@ describe('npm run audit -- export', () => {
     );
   });
 
-  it('is what another process gets on its standard output', async () => {
+  it('is written to standard output for another process', async () => {
     const child = spawn(process.execPath, [CLI, 'audit', 'export'], {
       env: { ...process.env, DATABASE_URL: db.url },
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -151,7 +150,7 @@ describe('npm run audit -- export', () => {
     expect({ code, same: text === parts.join('') }).toEqual({ code: 0, same: true });
   });
 
-  /** The exit code and standard error of a process whose standard output is broken. */
+  /** The exit code and standard error of a process with a broken standard output. */
   async function broken(stdout: 'pipe' | number): Promise<{ code: unknown; err: string }> {
     const child = spawn(process.execPath, [CLI, 'audit', 'export'], {
       env: { ...process.env, DATABASE_URL: db.url },
@@ -163,7 +162,7 @@ describe('npm run audit -- export', () => {
     return { code: await new Promise((resolve) => child.on('close', resolve)), err };
   }
 
-  it('says so where the reader of its standard output is gone', async () => {
+  it('reports a closed standard output', async () => {
     const err = 'standard output: its reader is gone (EPIPE)\n';
     expect(await broken('pipe')).toEqual({ code: 1, err });
   });
@@ -174,7 +173,7 @@ describe('npm run audit -- export', () => {
     closeSync(full);
   });
 
-  it('does nothing once it is complete, and refuses a folder with something else', async () => {
+  it('does nothing once it is complete, and refuses a folder with other files', async () => {
     const out = folder('whole');
     const before = readFileSync(join(out, 'manifest.json'), 'utf8');
     await write(1);
@@ -184,7 +183,7 @@ describe('npm run audit -- export', () => {
     await expect(run('--out', join(out, 'manifest.json'))).rejects.toThrow('it is no folder');
   });
 
-  it('refuses what it cannot understand', async () => {
+  it('refuses invalid arguments', async () => {
     const refusals: [string[], string][] = [
       [['--from', 'yesterday'], '--from must be a position of the log'],
       [['--to', '2026-02-30'], '--to must be a position'],
@@ -199,7 +198,7 @@ describe('npm run audit -- export', () => {
   it('continues after it was killed, and equals an uninterrupted one', async () => {
     const out = folder('killed');
     const args = ['audit', 'export', '--out', out, '--part-events', '20'];
-    // Again where it was faster than the kill.
+    // Repeated where the export was faster than the kill.
     do {
       rmSync(out, { recursive: true, force: true });
       const child = spawn(process.execPath, [CLI, ...args], {
@@ -212,7 +211,7 @@ describe('npm run audit -- export', () => {
       child.kill('SIGKILL');
       await ended;
     } while (existsSync(join(out, 'manifest.json')));
-    // What a run that was killed in the middle of a part leaves, and a part that nothing was said of yet.
+    // The leftovers of a run that was killed in the middle of a part, and a part without a manifest entry.
     writeFileSync(join(out, '.events-000003.ndjson.999999'), '{"data":');
     writeFileSync(join(out, 'events-000030.ndjson'), '{"data":');
     await write(5);

@@ -13,7 +13,10 @@ import { wholeJourney, type WholeJourney } from './whole-journey.js';
 type PayoutProof = ProofResponse['proof'];
 
 const eventStoreDb = process.env['EVENTSTOREDB_URL'];
-/** Over the events of a whole journey. The server has to be empty: events of another service are forged here. In PostgreSQL each of these has a suite of its own. */
+/**
+ * Audits the events of a whole journey on an empty server, because other events would be forged here. Each check has
+ * its own suite on PostgreSQL.
+ */
 (eventStoreDb === undefined ? describe.skip : describe)('auditing with events in EventStoreDB', () => {
   let journey: WholeJourney;
   let store: EventStore;
@@ -34,9 +37,9 @@ const eventStoreDb = process.env['EVENTSTOREDB_URL'];
   const proofOf = (id: string): Promise<PayoutProof> =>
     eventually(async () => {
       const response = await journey.app.merchant.get(`${PAYOUTS}/${id}/proof`);
-      return response.status === 200 && response.json<{ proof: PayoutProof }>().proof;
+      return response.status === 200 && response.json().proof;
     });
-  /** What is wrong with this journey. */
+  /** The faults of this journey. */
   const wrong = ({ violations, differences, ledger }: AuditReport): unknown => ({
     violations: violations.filter(({ position }) => comparePositions(position, first) >= 0),
     differences,

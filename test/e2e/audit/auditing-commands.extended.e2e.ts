@@ -1,21 +1,18 @@
 import { execFile } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import { fileURLToPath } from 'node:url';
 import { canonicalJson, leafHash } from '../../../src/contexts/audit/domain/event-leaf.js';
 import type { Manifest } from '../../../src/contexts/audit/domain/manifest.js';
 import { MerkleTree } from '../../../src/contexts/audit/domain/merkle-tree.js';
 import { sha256 } from '../../../src/kernel/sha256.js';
-import { onTestApp } from '../../support/app.js';
+import { testApp, onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import {
-  createPayee,
-  getPayout,
-  PAYOUTS,
-  reported,
-  settledPayout,
-} from '../../support/payouts/payout-calls.js';
+import { getPayout, PAYOUTS, reported, receivedPayout } from '../../support/payouts/payout-calls.js';
 import { specFolder } from '../../support/run-folder.js';
+import { bash, commandsOf } from '../../support/programs/guide.js';
+import { systemProgram } from '../../support/programs/system-program.js';
 
 const CLI = resolve('dist/cli.js');
 const NO_KEY = { MASTER_KEY: '' };
@@ -23,26 +20,19 @@ const FORGED = 'was not written by the service';
 
 type Line = { leaf?: string; readonly data: Record<string, unknown> };
 
+const app = await testApp({ AUDIT_HEAD_SECONDS: '1' });
+const folder = specFolder('auditing');
+const {
+  user,
+  payout: { id: payout },
+} = await receivedPayout(app, '2');
+const settledAt = new Date().toISOString();
+await eventually(async () => (await app.merchant.get(`${PAYOUTS}/${payout}/proof`)).status === 200);
+
 describe('the programs of docs/auditing.md', () => {
-  const app = onTestApp({ AUDIT_HEAD_SECONDS: '1' });
-  let user: string;
-  let payout: string;
-  let folder: string;
-  let settledAt: string;
   const ran = new Set<string>();
 
-  beforeAll(async () => {
-    folder = specFolder('auditing');
-    const payee = await createPayee(app.merchant);
-    user = payee.id;
-    const { hash } = await app.chain.transfer(payee.wallet, '2');
-    payout = (await reported(app.merchant, user, { amount: '2', transaction_hash: hash })).id;
-    await settledPayout(app.merchant, payout);
-    settledAt = new Date().toISOString();
-    await eventually(async () => (await app.merchant.get(`${PAYOUTS}/${payout}/proof`)).status === 200);
-  });
-
-  /** Runs the built program, as npm does. */
+  /** Runs the built program as npm does. */
   async function run(
     line: string,
     settings: Readonly<Record<string, string>> = {},
@@ -66,7 +56,7 @@ describe('the programs of docs/auditing.md', () => {
     });
   }
 
-  /** Runs one after the other; the first line that is not as expected fails with what it printed. */
+  /** Runs the lines in order. The first unexpected exit code fails with the output. */
   async function expectCodes(
     lines: readonly (readonly [line: string, code: number, settings?: Readonly<Record<string, string>>])[],
   ): Promise<void> {
@@ -103,7 +93,7 @@ describe('the programs of docs/auditing.md', () => {
       ['rebuild --compare-only', 0],
     ] as const;
 
-  it('are in order on a log at rest, for an export as for the log itself', async () => {
+  it('find an idle log and its export in order', async () => {
     await keep('heads.ndjson', 'audit heads');
     await keep('key.pem', 'audit key');
     writeFileSync(
@@ -113,7 +103,7 @@ describe('the programs of docs/auditing.md', () => {
     await expectCodes([['audit export --out rest --part-events 20', 0], ...commands()]);
   });
 
-  it('find with the master key alone what somebody without it wrote into an export', async () => {
+  it('find forgeries in an export by the master key alone', async () => {
     await forge();
     expect((await run('audit verify --from forged --offline', NO_KEY)).text).not.toContain(FORGED);
     const offline = await run('audit verify --from forged --offline');
@@ -127,7 +117,7 @@ describe('the programs of docs/auditing.md', () => {
     expect(unchecked.text).toContain('UNCHECKED whether the service wrote each event: no key');
   });
 
-  it('export into files that their owner alone reads', () => {
+  it('export into files that only their owner reads', () => {
     const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
     const names = readdirSync(join(folder, 'rest'));
     expect(names).toContain('manifest.json');
@@ -135,7 +125,7 @@ describe('the programs of docs/auditing.md', () => {
     expect(modeOf(join(folder, 'rest'))).toBe('700');
   });
 
-  it('change what they are meant to change, and leave the rest in order', async () => {
+  it('have their documented effects, and leave the rest in order', async () => {
     await expectCodes([
       ['rebuild --reason auditing', 0],
       ['audit key rotate --reason auditing', 0],
@@ -145,14 +135,14 @@ describe('the programs of docs/auditing.md', () => {
     await expectCodes([['audit begin --reason auditing', 0]]);
   });
 
-  it('are all of those that the guide names', () => {
+  it('cover all commands of the guide', () => {
     const guide = readFileSync('docs/auditing.md', 'utf8');
     const named = [...guide.matchAll(/npm run (?:-s )?(audit|exchange|rebuild) -- (?:--json )?([a-z]+)?/g)];
     const found = new Set([...ran].map((each) => each.replace(/ -.*/, ' ')));
     for (const [, program, name = ''] of named) expect(found).toContain(`${program} ${name}`);
   });
 
-  /** A copy with another amount, whose hashes and manifest somebody computed again. */
+  /** A copy with another amount and recomputed hashes and manifest. */
   async function forge(): Promise<void> {
     cpSync(join(folder, 'rest'), join(folder, 'forged'), { recursive: true });
     const manifest = JSON.parse(readFileSync(join(folder, 'rest', 'manifest.json'), 'utf8')) as Manifest;
@@ -179,4 +169,36 @@ describe('the programs of docs/auditing.md', () => {
       JSON.stringify({ ...manifest, signed_head: null, parts, merkle_root }),
     );
   }
+});
+
+const SCRIPT = fileURLToPath(new URL('../../../scripts/cli.mjs', import.meta.url));
+const missing = ['bash', 'curl', 'grep'].filter((each) => systemProgram(each) === null);
+
+(missing.length > 0 ? describe.skip : describe)('the commands of docs/auditing.md', () => {
+  const app = onTestApp();
+
+  it('lead from a balance to the chain, pasted into a shell in order', async () => {
+    const { user, payout } = await receivedPayout(app, '12.50');
+    const settings = {
+      USER_ID: user,
+      PAYOUT_ID: payout.id,
+      DATABASE_URL: app.config.databaseUrl!,
+      MASTER_KEY: app.config.masterKey!,
+      CHAIN_RPC_URL: app.config.chainRpcUrl!,
+      USDC_ADDRESS: app.config.usdcAddress!,
+    };
+    const prelude = [
+      ...Object.entries(settings).map(([name, value]) => `export ${name}='${value}'`),
+      // In the folder of the clone `npm run -s NAME -- ...` runs this program.
+      `npm() { local name=$3; shift 4; node '${SCRIPT}' "$name" "$@"; }`,
+    ];
+    const script = [...prelude, commandsOf('auditing.md')].join('\n');
+    const { said, errors, code } = await bash(script, specFolder('auditing'));
+    expect([code, errors]).toEqual([0, '']);
+    expect(said).toMatch(/^confirmed +12\.5$/m);
+    expect(said).toMatch(/^causes, from the last event back: \d+ ← \d+$/m);
+    expect(said).toMatch(/^"hash":"0x[0-9a-f]{64}"$/m);
+    expect(said).toContain('the node says the same: 12500000 to 0x');
+    expect(said).toContain('1 payouts checked');
+  });
 });

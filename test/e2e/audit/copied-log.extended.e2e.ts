@@ -18,7 +18,7 @@ import { specFolder } from '../../support/run-folder.js';
 
 const eventStoreDb = process.env['EVENTSTOREDB_URL'];
 
-/** In this order: each step begins where the one before has left the log. The server has to be empty. */
+/** The steps depend on their order. The server has to be empty. */
 (eventStoreDb === undefined ? describe.skip : describe)('copying the log to EventStoreDB and back', () => {
   const url = eventStoreDb!;
   let app: TestApp;
@@ -46,7 +46,7 @@ const eventStoreDb = process.env['EVENTSTOREDB_URL'];
     for (let n = 0; n < count; n += 1) {
       const response = await report(merchant, user);
       expect(response.status).toBe(201);
-      acknowledged.push(response.json<{ payout: { id: string } }>().payout.id);
+      acknowledged.push(response.json().payout.id);
     }
   };
   const copy = async (from: string, to: string): Promise<Copied> => {
@@ -73,7 +73,7 @@ const eventStoreDb = process.env['EVENTSTOREDB_URL'];
   const verify = async (...options: string[]): Promise<AuditReport> =>
     JSON.parse((await invoke('audit', env, '--json', 'verify', ...options)).printed) as AuditReport;
 
-  /** Everything that was acknowledged is there once, and the books, the read models and all heads are in order. */
+  /** Everything acknowledged is there once, and the books, the read models and all heads are in order. */
   async function expectInOrder(keptHeads: readonly SignedHead[]): Promise<void> {
     const file = kept();
     writeFileSync(file, keptHeads.map((head) => JSON.stringify(head)).join('\n'));
@@ -97,7 +97,7 @@ const eventStoreDb = process.env['EVENTSTOREDB_URL'];
     await expect(copy(from, to)).rejects.toThrow(why);
   });
 
-  it('refuses a server that is not there, and an address that is none', async () => {
+  it('refuses an unreachable server, and an invalid address', async () => {
     await reporting(250);
     end = (await app.app.get<EventStore>(EVENT_STORE, { strict: false }).head())!;
     await eventually(async () => (await heads()).at(-1)!.position === end);
@@ -124,7 +124,7 @@ const eventStoreDb = process.env['EVENTSTOREDB_URL'];
     expect(before.at(-1)).toMatchObject({ size: copied.events, root: copied.merkle_root });
   });
 
-  it('moves the log: the service runs with the copy, and with nothing else', async () => {
+  it('moves the log: the service runs with the copy alone', async () => {
     env = { ...env, EVENT_STORE_URL: url };
     await expect(restart(null)).rejects.toThrow('not the one that this database belongs to');
     await restart(url);
@@ -132,7 +132,7 @@ const eventStoreDb = process.env['EVENTSTOREDB_URL'];
     const payee = await createPayee(merchant);
     const { hash } = await app.chain.transfer(payee.wallet, '12.50');
     const response = await report(merchant, payee.id, { amount: '12.50', transaction_hash: hash });
-    const { id } = response.json<{ payout: { id: string } }>().payout;
+    const { id } = response.json().payout;
     acknowledged.push(id);
     expect((await settledPayout(merchant, id)).status).toBe('received');
     await expectInOrder(before);

@@ -2,12 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { createPublicKey, randomUUID, verify } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type {
-  ConsistencyResponse,
-  HeadResponse,
-  ProofResponse,
-} from '../../../src/contexts/audit/http/ledger.controller.js';
+import { describe, expect, it } from '@jest/globals';
+import type { HeadResponse, ProofResponse } from '../../../src/contexts/audit/http/ledger.controller.js';
 import {
   headText,
   keyText,
@@ -15,49 +11,29 @@ import {
   type SigningKey,
 } from '../../../src/contexts/audit/domain/signed-head.js';
 import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { testApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { invoke, type Run } from '../../support/programs/cli.js';
-import {
-  createPayee,
-  createUser,
-  PAYOUTS,
-  randomHash,
-  reported,
-  settledPayout,
-} from '../../support/payouts/payout-calls.js';
+import { createUser, PAYOUTS, randomHash, receivedPayout } from '../../support/payouts/payout-calls.js';
 import { runFolder } from '../../support/run-folder.js';
-import type { SignedClient } from '../../support/http/signed-client.js';
 
-type ConsistencyProof = ConsistencyResponse['consistency'];
 type PayoutProof = ProofResponse['proof'];
 type PublishedHead = HeadResponse['head'];
 
 const VERIFIER = 'examples/audit-verifier/verify-proof.mjs';
 
-/** Responses are checked against the OpenAPI document by the client itself. */
+const file = join(runFolder(), `heads-${randomUUID()}.jsonl`);
+const app = await testApp({ AUDIT_HEAD_SECONDS: '1', AUDIT_HEADS_FILE: file });
+const { merchant } = app;
+const received = (await receivedPayout(app, '2')).payout.id;
+
 describe('the ledger', () => {
-  let app: TestApp;
-  let merchant: SignedClient;
-  let received: string;
-  const file = join(runFolder(), `heads-${randomUUID()}.jsonl`);
-
-  beforeAll(async () => {
-    app = await startTestApp({ AUDIT_HEAD_SECONDS: '1', AUDIT_HEADS_FILE: file });
-    merchant = app.merchant;
-    const user = await createPayee(merchant);
-    const { hash } = await app.chain.transfer(user.wallet, '2');
-    received = (await reported(merchant, user.id, { amount: '2', transaction_hash: hash })).id;
-    await settledPayout(merchant, received);
-  });
-  afterAll(() => app.close());
-
   const audit = (...args: string[]): Promise<Run> =>
     invoke('audit', { DATABASE_URL: app.config.databaseUrl!, MASTER_KEY: app.config.masterKey! }, ...args);
   const proofOf = (id: string): Promise<PayoutProof> =>
     eventually(async () => {
       const response = await merchant.get(`${PAYOUTS}/${id}/proof`);
-      if (response.status === 200) return response.json<{ proof: PayoutProof }>().proof;
+      if (response.status === 200) return response.json().proof;
       expect(response.status).toBe(503);
       expect(response.headers['retry-after']).toBe('1');
       return null;
@@ -100,7 +76,7 @@ describe('the ledger', () => {
   });
 
   it('shows the newest head to merchants, and every head to a file and to operators', async () => {
-    const { head } = (await merchant.get('/merchants/v1/audit/head')).json<{ head: PublishedHead }>();
+    const { head } = (await merchant.get('/merchants/v1/audit/head')).json();
     expect(isSigned(head)).toBe(true);
     const { printed } = await audit('heads', '--since', String(head.size - 1));
     const [first] = printed
@@ -128,7 +104,7 @@ describe('the ledger', () => {
       writeFileSync(name, text);
       return name;
     };
-    const key = file(pinned.json<{ consistency: ConsistencyProof }>().consistency.head.public_key);
+    const key = file(pinned.json().consistency.head.public_key);
     const verified = (response: string, head: SignedHead): string =>
       execFileSync(
         process.execPath,
@@ -150,18 +126,18 @@ describe('the ledger', () => {
     expect([forged.printed, forged.exitCode]).toEqual([expect.stringContaining('NOT proven'), 2]);
   });
 
-  it('is in order, with a head that was kept and the key that was published', async () => {
+  it('is in order with a kept head and the published key', async () => {
     const kept = join(runFolder(), `${randomUUID()}.json`);
     const pem = join(runFolder(), `${randomUUID()}.pem`);
     const response = await merchant.get('/merchants/v1/audit/head');
     writeFileSync(kept, response.text);
-    writeFileSync(pem, response.json<{ head: PublishedHead }>().head.public_key);
+    writeFileSync(pem, response.json().head.public_key);
     const { printed, exitCode } = await audit('verify', '--head', kept, '--head', file, '--key', pem);
     expect(printed).toContain('in order: the read models equal the replay, and no rule is broken');
     expect(exitCode).toBeNull();
   });
 
-  it('continues with another key, which the one before has signed', async () => {
+  it('continues with another key, signed by the one before', async () => {
     const before = (await proofOf(received)).head;
     const { printed } = await audit('--json', 'key', 'rotate');
     const next = JSON.parse(printed) as SigningKey;
@@ -176,7 +152,7 @@ describe('the ledger', () => {
     ).toBe(true);
     await createUser(merchant);
     const after = await eventually(async () => {
-      const { head } = (await merchant.get('/merchants/v1/audit/head')).json<{ head: PublishedHead }>();
+      const { head } = (await merchant.get('/merchants/v1/audit/head')).json();
       return head.key_id === next.key_id ? head : null;
     });
     expect(isSigned(after)).toBe(true);

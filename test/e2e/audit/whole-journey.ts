@@ -6,11 +6,11 @@ import { ADDRESS, orderIn } from '../../support/exchange/exchange-orders.js';
 import { MerchantWebhooks } from '../../support/webhooks/merchant-webhooks.js';
 import { invoke, type Run } from '../../support/programs/cli.js';
 import { asShell } from '../../support/programs/disburse.js';
-import { createPayee, reported, settledPayout } from '../../support/payouts/payout-calls.js';
+import { createPayee, reported, settledPayout, receivedPayout } from '../../support/payouts/payout-calls.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';
 import { SignedClient } from '../../support/http/signed-client.js';
 
-/** Of everything that a merchant does here, one: ids of what came of it. */
+/** Ids of one resource of each kind. */
 export interface WholeJourney {
   readonly app: TestApp;
   readonly user: string;
@@ -18,7 +18,7 @@ export interface WholeJourney {
   readonly received: string;
   /** 7 USDC. */
   readonly pending: string;
-  /** 3 USDC, of another user who leaves. */
+  /** 3 USDC, of another, deactivated user. */
   readonly expired: string;
   /** 100 USDC, completed. */
   readonly order: string;
@@ -28,7 +28,7 @@ export interface WholeJourney {
   close(): Promise<void>;
 }
 
-/** Payouts of each outcome, an exchange order, webhooks, and what an operator does, all over HTTP and the programs. */
+/** Payouts of each outcome, an exchange order, webhooks, and operators' work, all over HTTP and the programs. */
 export async function wholeJourney(settings: TestSettings = {}): Promise<WholeJourney> {
   const receiver = await TestReceiver.start();
   const app = await startTestApp({
@@ -52,10 +52,7 @@ export async function wholeJourney(settings: TestSettings = {}): Promise<WholeJo
   receiver.behavior = (response, { path }) => response.writeHead(path === '/gone' ? 410 : 204).end();
   const test = await webhooks.test(endpoint);
 
-  const payee = await createPayee(merchant);
-  const { hash } = await chain.transfer(payee.wallet, '12.50');
-  const received = (await reported(merchant, payee.id, { amount: '12.50', transaction_hash: hash })).id;
-  await settledPayout(merchant, received);
+  const { user, payout } = await receivedPayout(app, '12.50');
   const leaver = await createPayee(merchant);
   // A payout expires within a second, not a day.
   const brief = await startService({ ...app.config, roles: ['api'], payoutVerificationWindowSeconds: 1 });
@@ -78,11 +75,11 @@ export async function wholeJourney(settings: TestSettings = {}): Promise<WholeJo
   const { apiKey } = app.secondMerchant.credentials;
   const network = ['--ip-allow-list', '127.0.0.0/8', '--reason', 'their own network'];
   await asShell(dataDir, 'merchants', 'update', apiKey, ...network);
-  const pending = (await reported(merchant, payee.id, { amount: '7' })).id;
+  const pending = (await reported(merchant, user, { amount: '7' })).id;
   return {
     app,
-    user: payee.id,
-    received,
+    user,
+    received: payout.id,
     pending,
     expired,
     order: sale.id,

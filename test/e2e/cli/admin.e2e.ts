@@ -4,12 +4,11 @@ import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { startService } from '../../../sandbox/service.js';
 import { listenOnSocket } from '../../../src/platform/http/admin/shell-socket.js';
 import type { OperationJson } from '../../../src/platform/operations/operations.js';
-import type { AdminClient } from '../../support/admin/admin-client.js';
-import { onTestApp } from '../../support/app.js';
+import { testApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { DISBURSE, Disburse, type DisburseRun } from '../../support/programs/disburse.js';
 import { specFolder } from '../../support/run-folder.js';
@@ -17,127 +16,118 @@ import { specFolder } from '../../support/run-folder.js';
 const REASON = ['--reason', 'requested by the merchant'];
 
 // Its own service: the suite starts others on its database.
-const app = onTestApp();
+const app = await testApp();
+
+const [ada, bob] = [await app.newAdmin(), await app.newAdmin()];
+const shell = new Disburse({ DATA_DIR: app.config.dataDir });
+const byKey = shell.with({ DISBURSE_ADMIN_KEY: ada.key, DISBURSE_ADMIN_URL: ada.baseUrl });
+const merchantId = app.secondMerchant.credentials.apiKey;
 
 describe('disburse admin', () => {
-  let [ada, bob]: AdminClient[] = [];
-  let [shell, byKey]: Disburse[] = [];
-  let merchantId: string;
   const admin = (program: Disburse, ...args: string[]): Promise<DisburseRun> => program.run('admin', ...args);
 
-  beforeAll(async () => {
-    [ada, bob] = [await app.newAdmin(), await app.newAdmin()];
-    shell = new Disburse({ DATA_DIR: app.config.dataDir });
-    byKey = shell.with({ DISBURSE_ADMIN_KEY: ada.key, DISBURSE_ADMIN_URL: ada.baseUrl });
-    merchantId = app.secondMerchant.credentials.apiKey;
-  });
-
   it('lists with filters, up to a limit, page by page, as a table and as a line of JSON for each row', async () => {
-    const all = await admin(shell!, 'merchants', 'list', '--all', '--json');
+    const all = await admin(shell, 'merchants', 'list', '--all', '--json');
     const merchants = all.lines<{ id: string }>().map(({ id }) => id);
     expect(merchants).toEqual(expect.arrayContaining([merchantId, app.merchant.credentials.apiKey]));
-    const limited = await admin(byKey!, 'merchants', 'list', '--limit', '1', '--status', 'active');
+    const limited = await admin(byKey, 'merchants', 'list', '--limit', '1', '--status', 'active');
     expect(limited.output).toMatch(/^id +name +status/);
     expect(limited.output).toContain(merchants[0]);
     expect(limited.output).not.toContain(merchants[1]);
     expect(limited.output).toContain('--limit or --all for more');
-    const none = await admin(shell!, 'payouts', 'list', '--overdue');
+    const none = await admin(shell, 'payouts', 'list', '--overdue');
     expect([none.code, none.output]).toEqual([0, 'None.\n']);
   });
 
   it('shows a resource, the caller without a verb, and the state of the system', async () => {
-    const shown = await admin(shell!, 'merchants', 'show', merchantId);
-    expect(shown.output).toMatch(/name +Test merchant\n/);
-    const [whoami] = (await admin(byKey!, 'whoami', '--json')).lines();
-    expect(whoami).toMatchObject({ actor: { operator_id: ada!.operatorId } });
-    const [asShell] = (await admin(shell!, 'whoami', '--json')).lines();
+    expect((await admin(shell, 'merchants', 'show', merchantId)).output).toMatch(/name +Test merchant\n/);
+    const [whoami] = (await admin(byKey, 'whoami', '--json')).lines();
+    expect(whoami).toMatchObject({ actor: { operator_id: ada.operatorId } });
+    const [asShell] = (await admin(shell, 'whoami', '--json')).lines();
     expect(asShell).toMatchObject({ actor: { operator_id: null, name: 'shell' }, role: null });
-    expect((await admin(shell!, 'whoami')).output).toMatch(/^ *merchants +all$/m);
-    expect((await admin(shell!, 'system')).output).toMatch(/subscriptions\n +name +position/);
+    expect((await admin(shell, 'whoami')).output).toMatch(/^ *merchants +all$/m);
+    expect((await admin(shell, 'system')).output).toMatch(/subscriptions\n +name +position/);
   });
 
   it('creates and changes with nested members, lists and null, at the revision that it has now', async () => {
-    const created = await admin(byKey!, 'merchants', 'create', '--name', 'Shop', ...REASON, '--json');
+    const created = await admin(byKey, 'merchants', 'create', '--name', 'Shop', ...REASON, '--json');
     const [{ merchant, operation_id }] = created.lines<{
       merchant: { id: string };
       operation_id: string;
     }>() as [{ merchant: { id: string }; operation_id: string }];
-    const { operation } = (await bob!.get(`/operations/${operation_id}`)).json<{
-      operation: OperationJson;
-    }>();
-    expect(operation).toMatchObject({ requested_by: { operator_id: ada!.operatorId }, reason: REASON[1] });
+    const { operation } = (await bob.get(`/operations/${operation_id}`)).json();
+    expect(operation).toMatchObject({ requested_by: { operator_id: ada.operatorId }, reason: REASON[1] });
     const origins = ['--embedding.origins', 'https://a.example', '--embedding.origins', 'https://b.example'];
     const update = ['merchants', 'update', merchant.id, ...REASON];
-    const first = await admin(shell!, ...update, ...origins, '--embedding.display-name', 'My shop');
+    const first = await admin(shell, ...update, ...origins, '--embedding.display-name', 'My shop');
     expect([first.code, first.errors]).toEqual([0, '']);
-    await admin(shell!, ...update, '--embedding.display-name=null', '--ip-allow-list', '203.0.113.0/24');
-    const read = async () =>
-      (await ada!.get(`/merchants/${merchant.id}`)).json<{ merchant: object }>().merchant;
+    await admin(shell, ...update, '--embedding.display-name=null', '--ip-allow-list', '203.0.113.0/24');
+    const read = async () => (await ada.get(`/merchants/${merchant.id}`)).json().merchant;
     expect(await read()).toMatchObject({
       ip_allow_list: ['203.0.113.0/24'],
       embedding: { origins: ['https://a.example', 'https://b.example'], display_name: null },
     });
-    await admin(shell!, ...update, '--ip-allow-list', '[]');
+    await admin(shell, ...update, '--ip-allow-list', '[]');
     expect(await read()).toMatchObject({ ip_allow_list: [] });
   });
 
   it('is refused at another revision, with the exit code 1 and the problem on standard error', async () => {
     const suspend = ['merchants', 'suspend', merchantId, ...REASON, '--if-match', '999'];
-    const refused = await admin(shell!, ...suspend);
+    const refused = await admin(shell, ...suspend);
     expect([refused.code, refused.output]).toEqual([1, '']);
     expect(refused.errors).toMatch(/was changed since it was read: read it again \(412\)\. Request id: /);
-    const asJson = await admin(byKey!, ...suspend, '--json');
+    const asJson = await admin(byKey, ...suspend, '--json');
     expect(JSON.parse(asJson.errors)).toMatchObject({ error: { status: 412 } });
-    const invalid = await admin(shell!, 'merchants', 'suspend', merchantId, '--reason', 'no');
+    const invalid = await admin(shell, 'merchants', 'suspend', merchantId, '--reason', 'no');
     expect(invalid.errors).toContain('reason must have 3 to 500 characters');
   });
 
-  it('names the second person who is needed; the shell is none; --wait ends with the decision', async () => {
-    const suspended = await admin(byKey!, 'merchants', 'suspend', merchantId, ...REASON);
+  it('names the needed second person, who is never the shell; --wait ends with the decision', async () => {
+    const suspended = await admin(byKey, 'merchants', 'suspend', merchantId, ...REASON);
     expect(suspended.output).toMatch(
       /Done\. Operation .* waits until .* for another person, who may confirm it/,
     );
     const reinstate = ['merchants', 'reinstate', merchantId, ...REASON];
-    const pending = await admin(shell!, ...reinstate);
+    const pending = await admin(shell, ...reinstate);
     const [, id] = /Nothing is changed yet: operation (\S{36}) \(merchants\.reinstate\)/.exec(
       pending.output,
     )!;
     expect(pending.output).toContain(`disburse admin operations approve ${id} --reason <text>`);
     expect(pending.output).not.toMatch(/^ *operation +none/m);
     const approve = ['operations', 'approve', id!, '--reason', 'agreed'];
-    const byShell = await admin(shell!, ...approve);
+    const byShell = await admin(shell, ...approve);
     expect([byShell.code, byShell.errors]).toEqual([
       1,
       expect.stringContaining('Only a person decides on operations (403).'),
     ]);
-    const waiting = shell!.start('admin', 'operations', 'reject', id!, '--reason', 'mine');
+    const waiting = shell.start('admin', 'operations', 'reject', id!, '--reason', 'mine');
     expect((await waiting.ended).code).toBe(1);
-    expect((await admin(byKey!, ...approve)).code).toBe(0);
-    expect((await ada!.get(`/merchants/${merchantId}`)).json()).toMatchObject({
+    expect((await admin(byKey, ...approve)).code).toBe(0);
+    expect((await ada.get(`/merchants/${merchantId}`)).json()).toMatchObject({
       merchant: { status: 'active' },
     });
 
-    await ada!.change(`/merchants/${merchantId}`, '/suspend', { reason: 'again' });
+    await ada.change(`/merchants/${merchantId}`, '/suspend', { reason: 'again' });
     const open = async () =>
-      (await bob!.get(`/operations?status=pending_approval&subject_id=${merchantId}`)).json<{
+      (await bob.get(`/operations?status=pending_approval&subject_id=${merchantId}`)).json<{
         operations: OperationJson[];
       }>().operations[0];
     for (const [verb, code, text] of [
       ['reject', 1, /is rejected: not now/],
       ['approve', 0, /is decided: not now/],
     ] as const) {
-      const wait = shell!.start('admin', ...reinstate, '--wait');
+      const wait = shell.start('admin', ...reinstate, '--wait');
       const operation = await eventually(open);
       expect(operation.requested_by).toMatchObject({ operator_id: null, name: 'shell' });
-      await bob!.post(`/operations/${operation.id}/${verb}`, { reason: 'not now' });
+      await bob.post(`/operations/${operation.id}/${verb}`, { reason: 'not now' });
       const { code: ended, output, errors } = await wait.ended;
       expect([ended, `${output}${errors}`.replace(/\s+/g, ' ')]).toEqual([code, expect.stringMatching(text)]);
     }
   });
 
-  it('revokes a secret that leaked, with --url as the place where it was found', async () => {
+  it('revokes a leaked secret, with --url as its place', async () => {
     const created = await admin(
-      shell!,
+      shell,
       ...['credentials', 'create', '--kind', 'exchange', '--name', 'leaks', '--merchant-id', merchantId],
       ...[...REASON, '--json'],
     );
@@ -145,17 +135,17 @@ describe('disburse admin', () => {
       { credential: { id: string; secret: string } },
     ];
     const url = ['--url', 'https://paste.example/1'];
-    for (const program of [byKey!, shell!]) {
+    for (const program of [byKey, shell]) {
       const revoke = ['credentials', 'revoke-leaked', '--token', credential.secret, ...url, ...REASON];
       const revoked = await admin(program, ...revoke);
       expect([revoked.code, revoked.errors]).toEqual([0, '']);
       expect(revoked.output).toMatch(new RegExp(`credential_id +${credential.id}`));
     }
-    const help = await admin(shell!, 'credentials', 'revoke-leaked', '--help');
+    const help = await admin(shell, 'credentials', 'revoke-leaked', '--help');
     expect(help.output.match(/--url .*/g)).toEqual([expect.stringContaining('Where it was found')]);
   });
 
-  it('suggests names that are near, and names what is missing, before anything is sent', async () => {
+  it('suggests similar names, and names missing arguments, before sending', async () => {
     const nowhere = new Disburse({ DATA_DIR: specFolder('nowhere') });
     for (const [args, error] of [
       ['merchant list', 'There is no resource merchant. Did you mean merchants?'],
@@ -185,7 +175,7 @@ describe('disburse admin', () => {
       69,
       expect.stringContaining('No process with the role admin'),
     ]);
-    const closed = await admin(byKey!.with({ DISBURSE_ADMIN_URL: 'http://127.0.0.1:1' }), 'whoami');
+    const closed = await admin(byKey.with({ DISBURSE_ADMIN_URL: 'http://127.0.0.1:1' }), 'whoami');
     expect([closed.code, closed.errors]).toEqual([
       69,
       expect.stringContaining('does not respond: ECONNREFUSED'),
@@ -194,14 +184,14 @@ describe('disburse admin', () => {
     expect([long.code, long.errors]).toEqual([78, expect.stringContaining('a shorter DATA_DIR')]);
   });
 
-  it('is let in by a key as its scopes allow', async () => {
+  it('is admitted by a key within its scopes', async () => {
     const viewer = await app.newAdmin({ role: 'viewer' });
     const refused = await admin(
-      byKey!.with({ DISBURSE_ADMIN_KEY: viewer.key }),
+      byKey.with({ DISBURSE_ADMIN_KEY: viewer.key }),
       ...['merchants', 'suspend', merchantId, ...REASON],
     );
     expect(refused.errors).toContain('The scope merchants:write is missing (403).');
-    const unknown = await admin(byKey!.with({ DISBURSE_ADMIN_KEY: `${ada!.key}x` }), 'whoami');
+    const unknown = await admin(byKey.with({ DISBURSE_ADMIN_KEY: `${ada.key}x` }), 'whoami');
     expect(unknown.errors).toContain('The admin key is not valid (401).');
   });
 });
@@ -225,7 +215,7 @@ describe('the socket of the shell', () => {
     expect(await statusOf('/login')).toBe(404);
   });
 
-  it('is for no proxy, which would make everybody the shell', async () => {
+  it('is for no proxy, behind which everybody would be the shell', async () => {
     expect(await statusOf('/admin/v1/whoami')).toBe(200);
     for (const name of ['x-forwarded-for', 'x-real-ip', 'forwarded', 'via'])
       expect(await statusOf('/admin/v1/whoami', { [name]: '127.0.0.1' })).toBe(403);
@@ -265,7 +255,7 @@ describe('the socket of the shell', () => {
     expect(readdirSync(dataDir)).toEqual([]);
   });
 
-  it('is left to the process that serves it, with a sentence; a folder that cannot be used is one too', async () => {
+  it('is left to its process with a sentence, as is an unusable folder', async () => {
     const refused = (dataDir: string) => expect(listenOnSocket(createServer(), dataDir)).rejects;
     const before = statSync(path()).ino;
     await refused(app.config.dataDir).toThrow(`another process serves ${path()}`);

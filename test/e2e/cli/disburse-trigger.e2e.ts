@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { verifyWebhook } from '../../../packages/sdk/src/index.js';
 import { EVENT_TYPES } from '../../../src/contexts/webhooks/domain/event-types.js';
-import { onSharedApp } from '../../support/app.js';
+import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { sandboxFolderOf } from '../../support/http/listener.js';
 import { Disburse } from '../../support/programs/disburse.js';
@@ -15,20 +15,14 @@ interface Triggered {
   readonly deliveries: readonly { readonly id: string; readonly url: string; readonly status: string }[];
 }
 
-describe('disburse trigger', () => {
-  const app = onSharedApp();
-  let disburse: Disburse;
-  let receiver: TestReceiver;
-  let secret: string;
+const app = await sharedApp();
+const disburse = new Disburse({ DATA_DIR: sandboxFolderOf(app) });
+const receiver = await TestReceiver.start();
+const body = { webhook_endpoint: { url: receiver.url, event_types: EVENT_TYPES } };
+const response = await app.merchant.post('/merchants/v1/webhook_endpoints', body);
+const secret = response.json().webhook_endpoint.signing_secret;
 
-  beforeAll(async () => {
-    disburse = new Disburse({ DATA_DIR: sandboxFolderOf(app) });
-    receiver = await TestReceiver.start();
-    const body = { webhook_endpoint: { url: receiver.url, event_types: EVENT_TYPES } };
-    const response = await app.merchant.post('/merchants/v1/webhook_endpoints', body);
-    secret = response.json<{ webhook_endpoint: { signing_secret: string } }>().webhook_endpoint
-      .signing_secret;
-  });
+describe('disburse trigger', () => {
   afterAll(() => receiver.stop());
   beforeEach(() => void receiver.received.splice(0));
 
@@ -50,7 +44,7 @@ describe('disburse trigger', () => {
     for (const name of named) expect(data).toMatchObject({ [name]: printed![name] });
   });
 
-  it('sets what is given, and repeats for as long as it is to', async () => {
+  it('sets the given fields, and repeats for the given time', async () => {
     const set = ['--set', 'amount=3.25', '--set', 'custom_metadata.invoice=A-7'];
     const run = await disburse.run('trigger', 'payout.failed', ...set, '--for', '1500ms', '--json');
     expect(run).toMatchObject({ code: 0, errors: '' });
@@ -64,7 +58,7 @@ describe('disburse trigger', () => {
     expect(repeated.lines().length).toBeGreaterThan(1);
   });
 
-  it('prints for people what happened, and that no endpoint is subscribed', async () => {
+  it('prints the event for people, and the lack of subscribed endpoints', async () => {
     const people = await disburse.run('trigger', 'webhook_endpoint.test');
     expect(people.output).toMatch(/✓ webhook_endpoint\.test +a test was sent to endpoint/);
     expect(people.output).toContain(`→ ${receiver.url} 204 succeeded, delivery `);
@@ -90,8 +84,7 @@ describe('disburse trigger', () => {
 
   it('expects no delivery of an order at an endpoint that lists no types', async () => {
     const path = '/merchants/v1/webhook_endpoints';
-    const [{ id }] = (await app.merchant.get(path)).json<{ webhook_endpoints: [{ id: string }] }>()
-      .webhook_endpoints;
+    const [{ id }] = (await app.merchant.get(path)).json().webhook_endpoints;
     const change = (event_types: readonly string[] | null) =>
       app.merchant.call({
         method: 'PATCH',
@@ -118,7 +111,7 @@ describe('disburse trigger', () => {
     expect([run.code, run.output, run.errors]).toEqual([2, '', expect.stringContaining(sentence)]);
   });
 
-  it('happens in a sandbox alone: elsewhere nothing is sent but the question', async () => {
+  it('runs in a sandbox alone: elsewhere only the check is sent', async () => {
     const production = await TestReceiver.start();
     production.behavior = (response) => response.end('{"paths":{"/merchants/v1/payouts/report":{}}}');
     const { apiKey: DISBURSE_API_KEY, privateKey: DISBURSE_PRIVATE_KEY } = app.merchant.credentials;
@@ -129,7 +122,7 @@ describe('disburse trigger', () => {
     await production.stop();
   });
 
-  it('says which field the service refused, with the request id', async () => {
+  it('names the refused field, with the request id', async () => {
     const run = await disburse.run('trigger', 'payout.failed', '--set', 'amount=0');
     expect(run.code).toBe(1);
     expect(run.errors).toMatch(/refused this \(422\): amount must .* Request id: [0-9a-f-]{36}$/);

@@ -1,7 +1,7 @@
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { onSharedApp } from '../../support/app.js';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { Listener, sandboxFolderOf } from '../../support/http/listener.js';
 import { PortalBrowser } from '../../support/http/portal-browser.js';
@@ -12,29 +12,23 @@ import { TestReceiver } from '../../support/webhooks/receiver.js';
 
 const ENDPOINTS = '/merchants/v1/webhook_endpoints';
 
-describe('disburse', () => {
-  const app = onSharedApp();
-  const started: Listener[] = [];
-  let dataDir: string;
-  let disburse: Disburse;
-  /** Without keys and without a sandbox: the session of login is all that it has. */
-  let keyless: Disburse;
-  let payouts: string[];
+const app = await sharedApp();
+const dataDir = sandboxFolderOf(app);
+const XDG_CONFIG_HOME = specFolder('config');
+const disburse = new Disburse({ DATA_DIR: dataDir, XDG_CONFIG_HOME });
+const keyless = new Disburse({ DATA_DIR: specFolder('no-sandbox'), XDG_CONFIG_HOME });
+const payee = await createPayee(app.merchant);
+const payouts: string[] = [];
+for (let count = 0; count < 3; count += 1) payouts.unshift((await reported(app.merchant, payee.id)).id);
 
-  beforeAll(async () => {
-    dataDir = sandboxFolderOf(app);
-    const XDG_CONFIG_HOME = specFolder('config');
-    disburse = new Disburse({ DATA_DIR: dataDir, XDG_CONFIG_HOME });
-    keyless = new Disburse({ DATA_DIR: specFolder('no-sandbox'), XDG_CONFIG_HOME });
-    const payee = await createPayee(app.merchant);
-    payouts = [];
-    for (let count = 0; count < 3; count += 1) payouts.unshift((await reported(app.merchant, payee.id)).id);
-  });
+describe('disburse', () => {
+  const started: Listener[] = [];
+
   afterEach(async () => {
     await Promise.all(started.splice(0).map((each) => each.end('SIGINT')));
   });
 
-  it('listen passes deliveries on with their bytes and headers, and prints the status of the response', async () => {
+  it("listen forwards deliveries byte for byte, and prints the response's status", async () => {
     const application = await TestReceiver.start();
     application.respondWith(201);
     const listener = new Listener(dataDir, ['listen', '--forward', `${application.url}/hooks`], [DISBURSE]);
@@ -50,7 +44,7 @@ describe('disburse', () => {
     await application.stop();
   });
 
-  it('payouts list and get print payouts, by the keys and by the session of login alone', async () => {
+  it('payouts list and get work with the keys, and with the login session alone', async () => {
     const listed = await disburse.run('payouts', 'list', '--json', '--limit', '2');
     expect([listed.code, listed.lines<{ id: string }>().map(({ id }) => id)]).toEqual([
       0,
@@ -98,7 +92,7 @@ describe('disburse', () => {
     await receiver.stop();
   });
 
-  it('logs tail prints the former requests, then each one as it comes, and ends its session with it', async () => {
+  it('logs tail prints former requests, then new ones, and ends its session', async () => {
     const former = await disburse.run('logs', 'tail', '--no-follow', '--lines', '1', '--json');
     expect(former.lines()).toMatchObject([{ merchant_id: app.merchant.credentials.apiKey }]);
     const tail = disburse.start('logs', 'tail', '--lines', '0', '--status', '422', '--every', '100ms');
@@ -178,7 +172,7 @@ describe('disburse', () => {
     ]);
   });
 
-  it('explains itself and each command', async () => {
+  it('prints help for itself and each command', async () => {
     const help = await disburse.run('--help');
     expect([help.code, help.errors]).toEqual([0, '']);
     for (const command of ['listen', 'trigger', 'events', 'payouts', 'logs', 'open', 'login', 'logout']) {

@@ -1,12 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import type { ConsoleWorld } from '../../support/pages/console-world.js';
 import type { PageUser } from '../../support/pages/page-user.js';
 import { payUrl } from '../../support/exchange/pay-page.js';
 import { pageUrl } from '../../support/onboarding/people.js';
 import { keepPicture } from '../../support/http/screen.js';
+import { eventually } from '../../support/eventually.js';
 
-/** Each item of the navigation, and whether a row leads to a page of one. */
+/** The items of the navigation, and whether a row leads to a detail page. */
 const PAGES = [
   ['Payouts', true],
   ['Orders', true],
@@ -53,7 +55,7 @@ export function describeNavigation(world: ConsoleWorld): void {
       },
     );
 
-    it('a viewer is offered no write, and neither what their role may not read', async () => {
+    it('a viewer is offered no write, and nothing beyond their role', async () => {
       const user = await world.signIn(await world.service.newOperator('Vera Viewer', 'viewer'));
       await user.open(`/users/${world.morning.inReview.id}`);
       await user.expectFine();
@@ -84,7 +86,7 @@ export function describeNavigation(world: ConsoleWorld): void {
       }
     });
 
-    it('says in words that nothing is there: an address, an id, a search', async () => {
+    it('reports an unknown address, an unknown id and an empty search in words', async () => {
       const user = await world.signIn();
       await user.open('/nothing/here/at-all', 'There is no such page');
       await user.check();
@@ -99,7 +101,7 @@ export function describeNavigation(world: ConsoleWorld): void {
       await user.check();
     });
 
-    it('what needs attention is counted, and each count leads to what it counts', async () => {
+    it('items that need attention are counted, and each count leads to them', async () => {
       const user = await world.signIn();
       await user.expectFine();
       const counts = user.page.locator('.matters');
@@ -117,6 +119,113 @@ export function describeNavigation(world: ConsoleWorld): void {
       }
       await user.check();
       await keepPicture(user.page, 'console-1-attention');
+    });
+  });
+}
+
+export function describeLists(world: ConsoleWorld): void {
+  describe('a list', () => {
+    /** Sends a call of the merchant and returns its request id once it is logged. */
+    async function request(path = `/merchants/v1/users/${randomUUID()}`): Promise<string> {
+      const { app, admin } = world.service;
+      const id = (await app.merchant.get(path)).headers['request-id']!;
+      await eventually(async () => {
+        const found = await admin.get(`/requests?request_id=${id}`);
+        return found.json<{ requests: object[] }>().requests.length === 1;
+      });
+      return id;
+    }
+    const newest = (user: PageUser): Promise<string | null> =>
+      user.page.locator('a[data-row]').first().getAttribute('href');
+
+    it('is refreshed every 15 seconds, except behind a dialog', async () => {
+      const user = await world.signIn();
+      await user.page.clock.install();
+      await request();
+      await user.open('/requests', 'Requests');
+      await user.settled();
+      const { clock, keyboard } = user.page;
+      const read = async (): Promise<void> => {
+        const list = user.page.waitForResponse(/\/admin\/v1\/requests/);
+        await clock.fastForward(15_000);
+        await list;
+      };
+      const first = await request();
+      await read();
+      await eventually(async () => (await newest(user)) === `/requests/${first}`);
+      await keyboard.press('?');
+      await user.dialog.waitFor();
+      const second = await request();
+      await read();
+      await read();
+      expect(await newest(user)).toBe(`/requests/${first}`);
+      await keyboard.press('Escape');
+      await eventually(async () => (await newest(user)) === `/requests/${second}`);
+      await user.expectFine();
+    });
+
+    it('is exported with all rows of the filter, not only loaded ones', async () => {
+      const path = `/merchants/v1/users/${randomUUID()}`;
+      const { merchant } = world.service.app;
+      for (let n = 0; n < 60; n += 1) await merchant.get(path);
+      await request(path);
+      const user = await world.signIn();
+      await user.open(`/requests?path=${path}`, 'Requests');
+      await user.button('Load more').waitFor();
+      const saving = user.page.waitForEvent('download');
+      await user.press('Export CSV');
+      const file = await saving;
+      expect(file.suggestedFilename()).toBe('requests.csv');
+      const [head, ...lines] = (await readFile(await file.path(), 'utf8')).trim().split('\r\n');
+      expect(head).toMatch(/At,Method,Path,Status/);
+      expect(lines.filter((line) => line.includes(`,GET,${path},404,`)).length).toBe(61);
+      expect(lines.length).toBe(61);
+      await user.text('The file has all 61 rows').waitFor();
+      await user.expectFine();
+    });
+
+    it('is filtered in the history: Back leads from a row to the filtered list, then to the filters before', async () => {
+      const user = await world.signIn();
+      await user.open('/payouts', 'Payouts');
+      const status = user.page.getByRole('search', { name: 'Filters' }).getByLabel('Status');
+      await status.selectOption('expired');
+      await user.page.waitForURL(/\?status=expired$/);
+      await status.selectOption('received');
+      await user.page.waitForURL(/\?status=received$/);
+      await user.settled();
+      await user.page.locator('a[data-row]').first().click();
+      await user.heading(/^Payout /);
+      await user.page.goBack();
+      await user.heading('Payouts');
+      expect([user.path, await status.inputValue()]).toEqual(['/payouts?status=received', 'received']);
+      await user.page.goBack();
+      await eventually(async () => (await status.inputValue()) === 'expired');
+      await user.page.goBack();
+      await eventually(async () => (await status.inputValue()) === '');
+      expect(user.path).toBe('/payouts');
+      await user.expectFine();
+    });
+
+    it('reports a lost connection, and is refreshed once it is back', async () => {
+      const user = await world.signIn();
+      await user.open('/payouts', 'Payouts');
+      await user.page.context().setOffline(true);
+      await user.follow('Orders', user.page.locator('.side'));
+      await user.heading('Orders');
+      await user.alert().getByText('No connection').waitFor();
+      await user.page.context().setOffline(false);
+      await user.rows().first().waitFor();
+      user.problems.length = 0;
+      await user.expectFine();
+    });
+
+    it('displays times and dates in UTC, with that label', async () => {
+      const user = await world.signIn();
+      await user.open('/payouts', 'Payouts');
+      await user.settled();
+      expect(await user.page.locator('tbody time').first().textContent()).toMatch(/\d\d:\d\d:\d\d UTC/);
+      await user.page.getByLabel('Created from (UTC)').waitFor();
+      await user.check();
     });
   });
 }

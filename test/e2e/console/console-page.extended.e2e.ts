@@ -1,12 +1,9 @@
 import { describe } from '@jest/globals';
 import { canBrowse } from '../../support/http/browser.js';
 import { onConsoleWorld } from '../../support/pages/console-world.js';
-import { describeIdleEnd } from './console-idle.tests.js';
-import { describeKeyboard } from './console-keyboard.tests.js';
-import { describeLogin } from './console-login.tests.js';
-import { describeSecondPerson } from './console-second-person.tests.js';
+import { describeIdleEnd, describeLogin, describeKeyboard } from './console-login.tests.js';
+import { describeSecondPerson, describeTwoPeople } from './console-second-person.tests.js';
 import { describeSymptoms } from './console-symptoms.tests.js';
-import { describeTwoPeople } from './console-two-people.tests.js';
 
 /** What people do at the console (admin-api.md 5): one service and one browser for all of it. */
 (canBrowse() ? describe : describe.skip)('the page of the console', () => {

@@ -1,8 +1,7 @@
 import { describe } from '@jest/globals';
 import { canBrowse } from '../../support/http/browser.js';
 import { onConsoleWorld } from '../../support/pages/console-world.js';
-import { describeLists } from './console-lists.tests.js';
-import { describeNavigation } from './console-navigation.tests.js';
+import { describeLists, describeNavigation } from './console-navigation.tests.js';
 
 /** What each page displays; `console-page.extended.e2e.ts` has what people do there. */
 (canBrowse() ? describe : describe.skip)('the pages of the console', () => {

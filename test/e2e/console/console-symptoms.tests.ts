@@ -15,7 +15,7 @@ export function describeSymptoms(world: ConsoleWorld): void {
   describe('at 2 a.m., from the search in at most three clicks', () => {
     const few = ({ clicks }: PageUser): void => expect(clicks).toBeLessThanOrEqual(3);
 
-    it('a payout is stuck on an unresponsive node: its hash leads to what each check saw', async () => {
+    it('a payout is stuck on an unresponsive node: its hash leads to the findings of each check', async () => {
       const { app, node } = world.service;
       const [payee] = world.morning.users;
       const { hash } = await app.chain.transfer(payee!.issuer_wallet_address, '12');
@@ -86,7 +86,7 @@ export function describeSymptoms(world: ConsoleWorld): void {
       await user.expectFine();
     });
 
-    it('an endpoint is disabled: its deliveries are counted, and say that the merchant has to enable it', async () => {
+    it("an endpoint is disabled: its deliveries are counted, and name the merchant's next step", async () => {
       const missed = await missDeliveries(world.service);
       const user = await world.signIn();
       await user.text('1 Deliveries dropped, last 7 days').waitFor();
@@ -139,7 +139,7 @@ export function describeSymptoms(world: ConsoleWorld): void {
       await user.expectFine();
     });
 
-    it('a merchant gets 401: the request id leads to the text that the service signed', async () => {
+    it('a merchant gets 401: the request id leads to the text that the service expected', async () => {
       const { app } = world.service;
       const { apiKey } = app.merchant.credentials;
       const wrong = new SignedClient(app.url, { apiKey, privateKey: 'another key' });

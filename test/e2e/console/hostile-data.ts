@@ -12,13 +12,13 @@ import type { PagesService } from '../../support/pages/pages-service.js';
 const AT_ONCE = 8;
 /** Endpoints of one merchant. */
 const ENDPOINTS = 10;
-/** Written with one key of the admin API: each takes three requests. */
+/** Each text takes three requests with one key of the admin API. */
 const TEXTS_PER_KEY = 150;
-/** One user in so many enters a name, which takes the steps of the onboarding page. */
+/** One user in so many enters a name at the onboarding page. */
 const NAMED = 5;
 export const VICTIM = 'hostile customer';
 
-/** What was written with hostile texts, by the number of the text. */
+/** Ids of the resources with hostile texts, by the number of the text. */
 export interface HostileData {
   readonly users: readonly string[];
   readonly merchants: readonly string[];
@@ -149,7 +149,7 @@ async function deliver(
   return [...bodies.entries()].sort(([, a], [, b]) => texts.indexOf(a) - texts.indexOf(b)).map(([id]) => id);
 }
 
-/** Some at a time, in the order of the items. */
+/** Runs a few items at a time, in order. */
 async function each<T, R>(items: readonly T[], work: (item: T, index: number) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (let n = 0; n < items.length; n += AT_ONCE) {
@@ -159,7 +159,7 @@ async function each<T, R>(items: readonly T[], work: (item: T, index: number) =>
   return results;
 }
 
-/** Texts that would run `code` if a page took them for markup, an address, a template or a script. */
+/** Texts that would run `code` as markup, an address, a template or a script. */
 const SHAPES: readonly ((code: string) => string)[] = [
   (code) => `<script>${code}</script>`,
   (code) => `<img src=x onerror=${code}>`,
@@ -184,7 +184,7 @@ const SHAPES: readonly ((code: string) => string)[] = [
   (code) => `${'\u0f00\u0300\u0301'.repeat(20)}${code}${'W'.repeat(60)}`,
 ];
 
-/** How the same text hides from filters. */
+/** Disguises of a text against filters. */
 const DISGUISES: readonly ((text: string) => string)[] = [
   (text) => text,
   (text) =>
@@ -195,12 +195,12 @@ const DISGUISES: readonly ((text: string) => string)[] = [
   (text) => `${text}<!-- '"\``,
 ];
 
-/** What a page has to display of the text, however the rest is displayed. */
-export function markOf(number: number): string {
-  return `hostile${number}e`;
-}
+/** The part of a text that a page has to display. */
+export const markOf = (number: number): string => `hostile${number}e`;
 
-/** Texts of at most 255 characters without control characters, always the same; each runs `ran.push(number)` if it can. */
+/**
+ * Texts of at most 255 characters without control characters, always the same; each runs `ran.push(number)` if it can.
+ */
 export function hostileTexts(count: number): readonly string[] {
   return Array.from({ length: count }, (_, number) => {
     const shape = SHAPES[number % SHAPES.length]!;

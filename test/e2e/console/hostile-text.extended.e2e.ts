@@ -11,17 +11,16 @@ import { hostileTexts, markOf, VICTIM, writeHostile, type HostileData } from './
 /** `HOSTILE_TEXTS=1000` opens the page of each text in each field; by default of each text in one of the fields. */
 const COUNT = Number(process.env['HOSTILE_TEXTS'] ?? 100);
 const EVERY = process.env['HOSTILE_TEXTS'] === undefined ? 5 : 1;
-/** Of a test, and of what is written before. */
+/** Timeouts of a test, and of the writes before. */
 const [READING_MS, WRITING_MS] = [120_000 + (COUNT / EVERY) * 5_000, 60_000 + COUNT * 3_000];
 
-/** Lists of thousands of rows take a page its time. */
 const PAGE_MS = 15_000 + COUNT * 45;
 const RETRY_MS = 5_000;
 
-/** Runs before the scripts of a page: what the policy refused, also what no one else reports. */
+/** Runs before the scripts of a page and records violations of its policy. */
 const WATCH = `reports = []; document.addEventListener('securitypolicyviolation', (event) => reports.push(
   [event.violatedDirective, event.blockedURI, event.sample].join(' ')));`;
-/** What a text has become where it was read as markup. */
+/** Elements that a text has become where it was parsed as markup. */
 const FOREIGN = `document.querySelectorAll(\`script:not([src^="/console/assets/"], [src^="/portal/assets/"]), img, iframe,
   object, embed, base, meta[http-equiv], style, form[action], video, audio, math, template, [srcdoc],
   [href^="javascript:" i], [href^="data:text" i], body [onload], body [onerror], body [onfocus],
@@ -36,7 +35,7 @@ const FOREIGN = `document.querySelectorAll(\`script:not([src^="/console/assets/"
   let ada: Operator;
 
   beforeAll(async () => {
-    // What is written here is displayed, not processed.
+    // Processing of the texts is not under test.
     service = await PagesService.start(async () => ({
       PAYOUT_CHECK_INTERVAL_MS: '60000',
       EXCHANGE_CHECK_INTERVAL_MS: '60000',
@@ -66,7 +65,7 @@ const FOREIGN = `document.querySelectorAll(\`script:not([src^="/console/assets/"
     return user;
   };
 
-  /** Nothing has run, nothing was refused, nothing is markup. */
+  /** No script ran, nothing was refused, nothing is markup. */
   async function expectHarmless(user: PageUser): Promise<void> {
     expect(await user.page.evaluate('[typeof ran, reports, ' + FOREIGN + ']')).toEqual(['undefined', [], 0]);
     expect(user.problems).toEqual([]);
@@ -91,7 +90,7 @@ const FOREIGN = `document.querySelectorAll(\`script:not([src^="/console/assets/"
     await expectHarmless(user);
   }
 
-  /** Follows a link of the page itself: no document is loaded. */
+  /** Follows a link without loading a document. */
   async function go(user: PageUser, path: string, mark: string): Promise<void> {
     await user.page.evaluate(`(() => {
       const link = Object.assign(document.createElement('a'), { href: ${JSON.stringify(path)} });
@@ -101,7 +100,7 @@ const FOREIGN = `document.querySelectorAll(\`script:not([src^="/console/assets/"
     })()`);
     const main = user.page.locator('main');
     const found = main.getByText(mark).first();
-    // A person opens fewer pages a minute than the limit of a session allows, and does what the page says.
+    // A person opens fewer pages a minute than the limit of a session.
     const retry = main.getByRole('button', { name: 'Retry' });
     const lacking = async (): Promise<never> => {
       throw new Error(`${path} lacks ${mark}: ${await main.innerText()}`);
@@ -117,7 +116,7 @@ const FOREIGN = `document.querySelectorAll(\`script:not([src^="/console/assets/"
     await found.waitFor().catch(lacking);
   }
 
-  /** A log of requests has no name of a parameter that may be a value. */
+  /** The request log hides names of parameters, which may be values. */
   const textOf = (kind: string, number: number): string =>
     kind === 'requests' ? '? is not a parameter' : markOf(number);
 
@@ -126,7 +125,7 @@ const FOREIGN = `document.querySelectorAll(\`script:not([src^="/console/assets/"
     async (path) => {
       const user = await signedIn();
       await openList(user, path);
-      // Their pages have the texts.
+      // Only the detail pages have the texts.
       if (path === '/requests' || path === '/orders') return expectHarmless(user);
       await expectAll(user, numbers);
     },
@@ -134,7 +133,7 @@ const FOREIGN = `document.querySelectorAll(\`script:not([src^="/console/assets/"
   );
 
   it(
-    'are text on the pages of the console of what they belong to',
+    'are text on the detail pages of the console',
     async () => {
       const user = await signedIn();
       await user.open('/', HOME);
@@ -168,7 +167,7 @@ const FOREIGN = `document.querySelectorAll(\`script:not([src^="/console/assets/"
   );
 
   it(
-    'are text where the portal names its person, and an address only where it leads back',
+    'are text where the portal names its person, and a link only as the return URL',
     async () => {
       const scopes = ['usage:read'];
       const user = await portal({ scopes });
@@ -179,7 +178,7 @@ const FOREIGN = `document.querySelectorAll(\`script:not([src^="/console/assets/"
           actor: { id: text, name: text },
           return_url: `https://shop.example/${text.replace(/[^ -~]/gu, '')}`,
         });
-        // The page takes the code of another link without being loaded again.
+        // The page takes the code of another link without a reload.
         await user.page.evaluate(
           `history.replaceState(null, '', '/enter'); location.hash = ${JSON.stringify(new URL(url).hash)}`,
         );
@@ -198,7 +197,7 @@ const FOREIGN = `document.querySelectorAll(\`script:not([src^="/console/assets/"
     'data:text/html,x',
     '//evil.example',
     'https://a@evil.example',
-  ])('an address that leads elsewhere is refused: %s', async (return_url) => {
+  ])('a hostile return URL is refused: %s', async (return_url) => {
     const response = await service.app.merchant.post('/merchants/v1/portal_sessions', { return_url });
     expect(response.status).toBe(422);
   });

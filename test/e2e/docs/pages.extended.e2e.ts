@@ -26,12 +26,12 @@ const PAGES = [
   const app = onTestApp();
   const browser = onTestBrowser();
 
-  /** A reader at a page. What goes wrong there, refusals of its policy included, fails the test. */
+  /** Opens a page. Its errors and policy violations fail the test. */
   async function open(path: string): Promise<Page> {
     const { page } = await browser.visit([app.url], STILL);
     await page.goto(`${app.url}/docs/${path}`);
     await page.locator('h1').first().waitFor();
-    // The theme has run: before that, nothing responds.
+    // Before the theme has run, nothing responds.
     await page.locator('.VPNavBarSearch button').waitFor();
     return page;
   }
@@ -91,7 +91,7 @@ const PAGES = [
     await page.getByRole('button', { name: 'Send POST' }).click();
     await response.getByText('idempotent-replayed: true').waitFor();
 
-    // The keys are those of the next operation too.
+    // The next operation uses the same keys.
     await page.getByRole('link', { name: 'Get a user', exact: true }).first().click();
     await page.getByRole('heading', { level: 1, name: 'Get a user' }).waitFor();
     await page.locator('.try-it summary').click();

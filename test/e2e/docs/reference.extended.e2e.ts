@@ -21,7 +21,7 @@ const ajv = new Ajv2020({ strict: false, allErrors: true });
 (addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
 ajv.addSchema({ ...(closed(document) as object), $id: 'document' });
 
-/** Why a value is not what the schema at a place of the document describes; null where it is. */
+/** The fault of a value by the schema at a place of the document, or null. */
 function faultOf(place: readonly string[], value: unknown): string | null {
   const pointer = place.map((each) => each.replaceAll('~', '~0').replaceAll('/', '~1')).join('/');
   const validate = ajv.compile({ $ref: encodeURI(`document#/${pointer}`) });
@@ -62,7 +62,7 @@ describe('the reference', () => {
     expect(faults).toEqual([]);
   });
 
-  it('has samples in three languages for what merchants call, and in curl for everything', () => {
+  it("has samples in three languages for merchants' operations, and in curl for all", () => {
     const lacking = operations.flatMap((operation) => {
       const languages = blocksOf(sectionOf(pageOf(`reference/${operation.id}`), 'Request')).map(
         ({ language }) => language,

@@ -52,7 +52,7 @@ const operationOf = (method: string, path: string): Operation =>
     .filter((each) => new RegExp(`^${each.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path))
     .toSorted((a, b) => a.path.split('{').length - b.path.split('{').length)[0]!;
 
-/** Without what differs from call to call, or between the signatures that an operation takes. */
+/** The request without parts that differ between calls or signatures. */
 const essence = ({ method, path, query, body }: Sent): object => ({
   method,
   path,
@@ -66,7 +66,7 @@ describe('the samples of the reference', () => {
   let env: Record<string, string>;
   let folder: string;
 
-  /** Responds as the page of the operation says. */
+  /** Responds by the page of the operation. */
   beforeAll(async () => {
     server = createServer((request, response) => {
       void text(request).then((body) => {
@@ -97,7 +97,7 @@ describe('the samples of the reference', () => {
   const run = (program: string, args: readonly string[], more: Record<string, string> = {}) =>
     promisify(execFile)(program, [...args], { cwd: folder, env: { ...process.env, ...env, ...more } });
 
-  /** What the samples in curl send, which is what is verified in full. */
+  /** The requests of the samples in curl, which are verified in full. */
   async function sentByCurl(samples: readonly Operation[]): Promise<Sent[]> {
     sent.splice(0);
     const exports = Object.entries(env).map(([name, value]) => `export ${name}='${value}'`);
@@ -149,8 +149,7 @@ describe('the samples of the reference', () => {
     const imports = merchants.map(({ id }) => `await import('./${id}.ts');`).join('\n');
     writeFileSync(join(folder, 'all.ts'), imports);
     await run(process.execPath, ['--import', 'tsx', 'all.ts']);
-    const requests = sent.splice(0);
-    expect(requests.map(essence)).toEqual((await sentByCurl(merchants)).map(essence));
+    expect(sent.splice(0).map(essence)).toEqual((await sentByCurl(merchants)).map(essence));
   });
 
   const python = pythonOf();
@@ -159,8 +158,7 @@ describe('the samples of the reference', () => {
     const calls = merchants.map(({ id }) => `runpy.run_path("${id}.py")`).join('\n');
     writeFileSync(join(folder, 'all.py'), `import runpy\n${calls}\n`);
     await run(python!.path, ['all.py'], python!.env);
-    const requests = sent.splice(0);
-    expect(requests.map(essence)).toEqual((await sentByCurl(merchants)).map(essence));
+    expect(sent.splice(0).map(essence)).toEqual((await sentByCurl(merchants)).map(essence));
   });
 
   it('of webhooks compile', async () => {

@@ -27,7 +27,7 @@ describe('the documentation site', () => {
   const app = onTestApp();
   const get = (path: string, headers: Record<string, string> = {}) => send(`${app.url}${path}`, { headers });
 
-  it('is at /docs, where / leads to, a page of it at its name, and each page as Markdown', async () => {
+  it('is at /docs, the target of /, with each page also as Markdown', async () => {
     for (const start of ['/', '/docs']) {
       const index = await fetch(`${app.url}${start}`, { redirect: 'manual' });
       expect([start, index.status, index.headers.get('location')]).toEqual([start, 302, '/docs/']);
@@ -51,7 +51,7 @@ describe('the documentation site', () => {
     expect(markdown.text).toMatch(/^# Create a user\n/);
   });
 
-  it('runs the inline scripts of its pages and no others', async () => {
+  it('runs the inline scripts of its pages alone', async () => {
     const { headers, text } = await get('/docs/quickstart');
     const policy = headers['content-security-policy']!;
     expect(policy).toContain("default-src 'none'; script-src 'self' 'sha256-");
@@ -146,7 +146,7 @@ describe('pages', () => {
     expect(dead).toEqual([]);
   });
 
-  /** Whether a link of a page leads to a page of the site, and to a heading of it, or to the document. */
+  /** Returns whether a link leads to a page of the site and its heading, or to the document. */
   function leads(from: string, target: string): boolean {
     const { pathname, hash } = new URL(target, `https://site/docs/${from}`);
     if (pathname === '/openapi.json') return true;

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Listener } from '../../../src/platform/http/connections.js';
 import { eventually, WAIT_MS } from '../../support/eventually.js';
 
-/** More than all buffers between the two ends take. */
+/** More than all buffers between the two ends hold. */
 const LARGE = Buffer.alloc(32 << 20);
 
 const GET = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
@@ -32,7 +32,7 @@ async function client(): Promise<Socket> {
   return socket;
 }
 
-/** Whether the server closes the connection; bytes that come before are read and counted. */
+/** Resolves to true once the server closes the connection; earlier bytes are counted. */
 async function closed(socket: Socket): Promise<boolean> {
   socket.resume();
   const end = new Promise<boolean>((resolve) => {
@@ -61,20 +61,19 @@ describe('a guarded listener', () => {
     server.close();
   });
 
-  test('destroys a connection whose client takes nothing of its response, and no other', async () => {
+  test('destroys only a connection whose client does not read its response', async () => {
     server.setTimeout(500);
     server.keepAliveTimeout = WAIT_MS;
     await start();
     const idle = await client();
     idle.write(GET('/'));
     await once(idle, 'data');
-    const unread = await client();
-    unread.write(GET('/large'));
+    (await client()).write(GET('/large'));
     await eventually(() => ends.length === 2 && ends[1]!.destroyed);
     expect(ends[0]!.destroyed).toBe(false);
   });
 
-  test('destroys a connection with more than 32 requests that have no response', async () => {
+  test('destroys a connection with more than 32 requests without a response', async () => {
     await start();
     const piling = await client();
     piling.write(GET('/never').repeat(32));
@@ -84,7 +83,7 @@ describe('a guarded listener', () => {
     await eventually(() => ends[0]!.destroyed);
   });
 
-  test('makes place for new connections by closing idle ones when the process has too many', async () => {
+  test('closes idle connections for new ones when the process has too many', async () => {
     await start(2);
     for (const each of [await client(), await client()]) {
       each.write(GET('/'));
@@ -108,7 +107,7 @@ describe('a guarded listener', () => {
     await eventually(() => left.length === 3);
   });
 
-  test('does not wait for ever for a client to go', async () => {
+  test('bounds its wait for a client to disconnect', async () => {
     server.on('clientError', (_, socket: Socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
     server.setTimeout(500);
     await start();

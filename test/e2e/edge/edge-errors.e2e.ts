@@ -18,20 +18,20 @@ function expectProblem(response: ApiResponse, status: number, title: string, err
   expect(response.json()).toEqual(problem);
 }
 
-test('404 for an unknown path; under the signed prefix only to who may ask', async () => {
+test('404 for an unknown path; under the signed prefix only for authenticated callers', async () => {
   expectProblem(await send(`${edge.url}/nowhere`), 404, 'Resource not found');
   expectProblem(await send(`${edge.url}/merchants/v1/nowhere`), 401, 'Invalid request signature');
   expectProblem(await edge.client().get('/merchants/v1/nowhere'), 404, 'Resource not found');
   expectProblem(await edge.client().post('/merchants/v1/nowhere', {}), 404, 'Resource not found');
 });
 
-test('405 with Allow for a method that a path does not know', async () => {
+test('405 with Allow for an unsupported method', async () => {
   const response = await edge.client().call({ method: 'PUT', path: PLAIN });
   expectProblem(response, 405, 'Method not allowed');
   expect(response.headers['allow']?.split(', ').sort()).toEqual(['DELETE', 'PATCH', 'POST']);
 });
 
-test('400 for a body that is no JSON, no UTF-8, or would poison prototypes', async () => {
+test('400 for a body that is no JSON, no UTF-8, or would pollute prototypes', async () => {
   const bodies = ['{', '{"constructor": {"prototype": 1}}', Buffer.from([0x22, 0xff, 0x22])];
   for (const body of bodies) {
     expectProblem(await edge.client().post(PLAIN, body), 400, 'Bad request');
@@ -55,7 +55,7 @@ test('415 for a body with a Content-Encoding, which is named', async () => {
     expect((await sent(encoding)).status).toBe(201);
 });
 
-test('a byte order mark is signed, and is no part of the JSON', async () => {
+test('a byte order mark is signed, and not part of the JSON', async () => {
   const marked = (json: string): Buffer => Buffer.from(`\ufeff${json}`);
   expect((await edge.client().post(PLAIN, marked('{}'))).status).toBe(201);
   const client = edge.client();
@@ -65,7 +65,7 @@ test('a byte order mark is signed, and is no part of the JSON', async () => {
   expectProblem(await client.post(PLAIN, marked(marked('{}').toString())), 400, 'Bad request');
 });
 
-test('a key that is refused is not called malformed JSON', async () => {
+test('a refused key is not reported as malformed JSON', async () => {
   const response = await edge.client().post(PLAIN, '{"deep": [{"__proto__": 1}]}');
   expect(response.json()['detail']).toBe(
     'The request body holds a key that is not allowed (__proto__ or constructor.prototype)',
@@ -81,7 +81,7 @@ test('422 for a body nested too deep; 34 levels pass', async () => {
   );
 });
 
-test('415 for a body that is not called JSON', async () => {
+test('415 for a body without a JSON content type', async () => {
   for (const type of [
     'text/plain',
     'application/x-www-form-urlencoded',
@@ -107,7 +107,7 @@ test('413 at 1,048,576 bytes, counted or announced; one less passes', async () =
   expect((await edge.client().post(PLAIN, padded(1_048_575))).status).toBe(201);
   expectProblem(await edge.client().post(PLAIN, padded(1_048_576)), 413, 'Content too large');
   expectProblem(await edge.client().post(PLAIN, padded(4_000_000)), 413, 'Content too large');
-  // Its size is unknown before it is read, and no body of an unknown caller is read.
+  // The size of a chunked body is unknown in advance, and no body of an unknown caller is read.
   const { apiKey } = edge.client().credentials;
   const streamed = await raw(
     `POST ${PLAIN} HTTP/1.1\r\nHost: x\r\nsvc-api-key: ${apiKey}\r\n` +
@@ -118,7 +118,7 @@ test('413 at 1,048,576 bytes, counted or announced; one less passes', async () =
   expect(streamed).toContain('"title":"Content too large","status":413');
 });
 
-test('what a DTO does not know costs nothing, however much it is', async () => {
+test('unknown members of a DTO cost nothing, in any number', async () => {
   const extra = { a: Array(400_000).fill(1) };
   const response = await edge
     .client()
@@ -126,9 +126,7 @@ test('what a DTO does not know costs nothing, however much it is', async () => {
   expect(response.status).toBe(201);
 });
 
-test('a malformed path is 400', async () => {
-  expectProblem(await send(`${edge.url}/%zz`), 400, 'Bad request');
-});
+test('a malformed path is 400', async () => expectProblem(await send(`${edge.url}/%zz`), 400, 'Bad request'));
 
 test.each(['a=%ff', '%ff=a', 'a=%c3', 'a=%c0%80', 'a=%ed%a0%80', 'a=%zz', 'a=100%'])(
   'a query of bytes that are no percent-encoded UTF-8 is 400: %j',
@@ -140,7 +138,7 @@ test.each(['a=%ff', '%ff=a', 'a=%c3', 'a=%c0%80', 'a=%ed%a0%80', 'a=%zz', 'a=100
   },
 );
 
-/** Bytes to the server's socket, and the response to them. */
+/** Sends bytes to the server's socket and returns the response. */
 function raw(bytes: string | Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(edge.url).port), '127.0.0.1', () => socket.write(bytes));
@@ -176,7 +174,7 @@ test.each([
   expect(JSON.parse(body)).toMatchObject({ type: 'about:blank', title, status, instance: null, errors: {} });
 });
 
-test('REQUIRE_HTTPS refuses what a trusted proxy got in the clear, and binds browsers to HTTPS', async () => {
+test('REQUIRE_HTTPS refuses requests that a trusted proxy got in the clear, and sets HSTS', async () => {
   const strict = await startEdgeApp(edge.db.database, { REQUIRE_HTTPS: 'true', TRUST_PROXY: '127.0.0.1' });
   const client = strict.client();
   const path = '/merchants/v1/probe/whoami';

@@ -2,30 +2,24 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, expect, it, test } from '@jest/globals';
+import { afterEach, expect, it, test } from '@jest/globals';
 import { MemoryBudget } from '../../../src/platform/http/request-body.js';
 import { RequestState } from '../../../src/platform/http/request-state.js';
 import { startEdgeApp, type EdgeApp } from '../../support/http/edge-app.js';
 import { eventually, WAIT_MS } from '../../support/eventually.js';
-import { testDatabase, type TestDatabase } from '../../support/postgres.js';
+import { onTestDatabase } from '../../support/postgres.js';
 import type { SignedClient } from '../../support/http/signed-client.js';
 
-/** A case about /proc or about all of 127.0.0.0/8, which Linux alone has. */
+/** A case about /proc or 127.0.0.0/8, for Linux only. */
 const onLinux = process.platform === 'linux' ? it : it.skip;
 
-let db: TestDatabase;
+const db = onTestDatabase();
 let edge: EdgeApp;
 const sockets: Socket[] = [];
-
-beforeAll(async () => {
-  db = await testDatabase();
-});
 afterEach(async () => {
   sockets.splice(0).forEach((socket) => socket.destroy());
   await edge.close();
 });
-afterAll(() => db.drop());
-
 const PLAIN = '/merchants/v1/probe/plain';
 const WRONG = '0'.repeat(64);
 const LARGE = Buffer.alloc(1_048_575, 0x20);
@@ -65,7 +59,7 @@ async function open(localAddress = '127.0.0.1'): Promise<Socket> {
   return socket;
 }
 
-/** What comes until the text is in it, or the connection ends. */
+/** Reads until the text or the end of the connection. */
 async function until(socket: Socket, part: string | RegExp): Promise<string> {
   let received = '';
   const deadline = AbortSignal.timeout(WAIT_MS);
@@ -99,7 +93,7 @@ test.each([
   expect(await until(socket, detail)).toContain(detail);
 });
 
-test('100 Continue is sent once the key is known, and not before', async () => {
+test('100 Continue is sent only once the key is known', async () => {
   edge = await startEdgeApp(db.database);
   const more = ['Content-Length: 2', 'Expect: 100-continue', 'Content-Type: application/json'];
   const stranger = await open();
@@ -114,7 +108,7 @@ test('100 Continue is sent once the key is known, and not before', async () => {
   expect(await until(known, 'string_to_sign_bytes')).toContain('401 Unauthorized');
 });
 
-test('a client of HTTP/1.0 gets no 100 Continue: it would read that as the response', async () => {
+test('a client of HTTP/1.0 gets no 100 Continue, which it would take for the response', async () => {
   edge = await startEdgeApp(db.database);
   const socket = await open();
   const more = ['Content-Length: 2', 'Expect: 100-continue'];
@@ -157,7 +151,7 @@ onLinux(
   },
 );
 
-test('a merchant who has not signed yet is not kept out by one who fails from behind the same address', async () => {
+test('failures from one address do not exclude a new merchant behind it', async () => {
   edge = await startEdgeApp(db.database, { RATE_LIMIT_PER_MINUTE: '1000' });
   const { apiKey } = edge.client().credentials;
   for (let i = 0; i < 5; i++) {
@@ -172,12 +166,12 @@ test('a merchant who has not signed yet is not kept out by one who fails from be
   expect((await merchant.post(PLAIN, large)).status).toBe(201);
 });
 
-test('bodies and responses share a bound; small requests pass, and all is released', async () => {
+test('bodies and responses share a bound; small requests pass, and all memory is released', async () => {
   edge = await startEdgeApp(db.database, { REQUEST_MEMORY_MIB: '16', RATE_LIMIT_PER_MINUTE: '1000' });
   const client = edge.client();
   const { apiKey } = client.credentials;
   expect((await client.post(PLAIN, {})).status).toBe(201);
-  // A quarter is 4 MiB: of five unfinished bodies of nearly one each, not all find room.
+  // A quarter is 4 MiB: it has no room for five unfinished bodies of nearly one each.
   const response = await Promise.race(
     await Promise.all(
       [1, 2, 3, 4, 5].map(async () => {
@@ -257,10 +251,10 @@ test('aborted requests release their memory', async () => {
   expect((await client.post(PLAIN, large)).status).toBe(201);
 });
 
-test('requests pipelined behind one in flight, whose client has gone, leave nothing counted', async () => {
+test('requests pipelined behind one in flight of a disconnected client are not counted', async () => {
   edge = await startEdgeApp(db.database, { REQUEST_MEMORY_MIB: '16', RATE_LIMIT_PER_MINUTE: '1000' });
   const large = Buffer.concat([LARGE.subarray(2), Buffer.from('{}')]);
-  // All that is left behind would be the whole share of the address.
+  // A leak would use up the whole share of the address.
   for (let round = 0; round < 2; round++) {
     const [slow, merchant] = [edge.client(), edge.client()];
     edge.probe.hold();

@@ -1,21 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { readConfig } from '../../../src/composition.js';
 import { addressLimit, RateLimits } from '../../../src/platform/http/rate-limit.guard.js';
 import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
-import { startEdgeApp } from '../../support/http/edge-app.js';
-import { testDatabase, type TestDatabase } from '../../support/postgres.js';
+import { startEdgeApp, onEdgeApp } from '../../support/http/edge-app.js';
+import { onTestDatabase, testDatabase } from '../../support/postgres.js';
 import { send } from '../../support/http/signed-client.js';
 
 const HASH = new KeyedHash(randomBytes(32));
 
-let db: TestDatabase;
-
-beforeAll(async () => {
-  db = await testDatabase();
-});
-
-afterAll(() => db.drop());
+const db = onTestDatabase();
 
 const PATH = '/merchants/v1/probe/whoami';
 
@@ -127,4 +121,91 @@ test('the table of counts holds neither addresses nor keys in clear', async () =
   const text = JSON.stringify(rows.rows);
   expect(rows.rows.length).toBeGreaterThan(0);
   for (const secret of [keyId, '203.0.113.77']) expect(text).not.toContain(secret);
+});
+
+const edge = onEdgeApp({ RATE_LIMIT_PER_MINUTE: '5000' });
+const COMMIT = '/merchants/v1/probe/commit';
+
+test('100 concurrent repeats in two processes: one event, every response 409 or the first 201', async () => {
+  const other = await startEdgeApp(edge.db.database, { RATE_LIMIT_PER_MINUTE: '5000' });
+  const client = edge.client();
+  const credentials = edge.merchants.get(client.credentials.apiKey)!;
+  const second = other.client({ ...credentials });
+  const key = randomUUID();
+  const calls = Array.from({ length: 100 }, (_, i) => (i % 2 ? client : second).post(COMMIT, { a: 1 }, key));
+  const responses = await Promise.all(calls);
+  const created = responses.filter(({ status }) => status === 201);
+  expect(responses.every(({ status }) => status === 201 || status === 409)).toBe(true);
+  expect(created.length).toBeGreaterThan(0);
+  expect(new Set(created.map(({ text }) => text)).size).toBe(1);
+  const id = created[0]!.json().thing.id;
+  const [events] = await edge.db.database.query(
+    'select count(*)::int as n from event_store.events where stream = $1',
+    [`probe-${id}`],
+  );
+  expect(events).toEqual({ n: 1 });
+  await other.close();
+});
+
+test('a signed request is admitted, and every response has a Request-Id', async () => {
+  const client = edge.client();
+  const response = await client.get(`${PATH}?size=7`);
+  expect(response.status).toBe(200);
+  expect(response.json()).toEqual({ merchant_id: client.credentials.apiKey, size: 7 });
+  expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
+  expect(response.headers['request-id']).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+test('the path is signed as it is sent: percent-encoding kept, query string left out', async () => {
+  const client = edge.client();
+  const id = '7C0C3F2E-6F0A-4A39-9F55-3B6B3F8A1B11';
+  expect((await client.get(`/merchants/v1/probe/%74hings/${id}?x=1`)).json()).toEqual({
+    id: id.toLowerCase(),
+  });
+});
+
+test('a path that only decodes to a signed one needs a signature too', async () => {
+  expect((await send(`${edge.url}/%6Derchants/v1/probe/whoami`)).status).toBe(401);
+});
+
+test('a GET may carry a body, and then it is signed', async () => {
+  const client = edge.client();
+  expect((await client.call({ path: PATH, body: '{}' })).status).toBe(200);
+  expect((await client.call({ path: PATH, body: 'not json' })).status).toBe(400);
+});
+
+test('an unsigned malformed body is 401, a signed one 400', async () => {
+  const client = edge.client();
+  const call = { method: 'POST', path: '/merchants/v1/probe/plain', body: '{"a":' } as const;
+  expect((await client.call({ ...call, headers: { 'svc-signature': '0'.repeat(64) } })).status).toBe(401);
+  expect((await send(`${edge.url}${call.path}`, { method: 'POST', body: call.body })).status).toBe(401);
+  expect((await client.call(call)).status).toBe(400);
+});
+
+test('403 for a suspended merchant, but only to itself', async () => {
+  const client = edge.client({ status: 'suspended' });
+  const response = await client.get(PATH);
+  expect(response.status).toBe(403);
+  expect(response.json()).toMatchObject({ title: 'Access forbidden', status: 403, errors: {} });
+  expect((await client.get(PATH, { 'svc-signature': '0'.repeat(64) })).status).toBe(401);
+});
+
+test('403 outside of the IP allow-list', async () => {
+  expect((await edge.client({ ipAllowList: ['10.0.0.0/8', '2001:db8::/32'] }).get(PATH)).status).toBe(403);
+  expect((await edge.client({ ipAllowList: ['10.0.0.0/8', '127.0.0.0/8'] }).get(PATH)).status).toBe(200);
+});
+
+test('a failure of the directory is 503, not an admission', async () => {
+  const { merchants } = edge;
+  const client = edge.client();
+  const get = merchants.get.bind(merchants);
+  merchants.get = () => {
+    throw Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:5432'), { code: 'ECONNREFUSED' });
+  };
+  const response = await client.get(PATH).finally(() => {
+    merchants.get = get;
+  });
+  expect(response.status).toBe(503);
+  expect(response.headers['retry-after']).toBe('1');
+  expect(response.text).not.toContain('5432');
 });

@@ -5,21 +5,15 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Agent, request } from 'undici';
-import { afterAll, beforeAll, expect, it, test } from '@jest/globals';
+import { expect, it, test } from '@jest/globals';
 import { drainHttp } from '../../../src/platform/http/connections.js';
 import { startEdgeApp } from '../../support/http/edge-app.js';
 import { startTestApp } from '../../support/app.js';
 import { eventually, WAIT_MS } from '../../support/eventually.js';
-import { testDatabase, type TestDatabase } from '../../support/postgres.js';
+import { onTestDatabase } from '../../support/postgres.js';
 import { specFolder } from '../../support/run-folder.js';
 
-let db: TestDatabase;
-
-beforeAll(async () => {
-  db = await testDatabase();
-});
-
-afterAll(() => db.drop());
+const db = onTestDatabase();
 
 test('draining under load cuts off no accepted request, and soon ends idle connections', async () => {
   const edge = await startEdgeApp(db.database, { RATE_LIMIT_PER_IP_PER_MINUTE: '1000000' });
@@ -51,7 +45,7 @@ test('draining under load cuts off no accepted request, and soon ends idle conne
   await dispatcher.destroy();
 });
 
-/** Connects so often at once, sends a request on each, makes the file, and prints what came back. */
+/** Opens that many connections, sends a request on each, creates the file, and prints the responses. */
 const CLIENT = `
   const [port, marker, count] = process.argv.slice(1);
   const { connect } = require('node:net');
@@ -70,7 +64,7 @@ const CLIENT = `
   Promise.all(Array.from({ length: Number(count) }, ask)).then((all) => console.log(all.join()));
 `;
 
-/** Clients that have all sent their requests, while this process accepted none of them. Returns what they will print. */
+/** Clients that have sent their requests while this process accepted none. Resolves to their output. */
 function clientsInQueue(url: string, count: number): Promise<string> {
   const marker = join(specFolder('drain'), String(count));
   const { port } = new URL(url);
@@ -87,7 +81,7 @@ function clientsInQueue(url: string, count: number): Promise<string> {
 
 const responses = (count: number): string => `${Array.from({ length: count }, () => '200').join()}\n`;
 
-test('a client in the queue of the listener when draining begins still gets its response', async () => {
+test("a client in the listener's queue when draining begins still gets its response", async () => {
   const edge = await startEdgeApp(db.database);
   const printed = clientsInQueue(edge.url, 10);
   await drainHttp(edge.adapter.api, WAIT_MS);
@@ -95,12 +89,12 @@ test('a client in the queue of the listener when draining begins still gets its 
   expect(await printed).toBe(responses(10));
 });
 
-// Linux lets 4096 wait; elsewhere the system lets fewer.
+// Linux lets 4096 wait; other systems fewer.
 (process.platform === 'linux' ? it : it.skip)(
   'clients that come at once while the process is busy are connected, and have their responses after it',
   async () => {
     const service = await startTestApp();
-    // More than the 511 that Node lets wait to be accepted.
+    // More than the 511 connections that Node lets wait.
     expect(await clientsInQueue(service.url, 1200)).toBe(responses(1200));
     await service.close();
   },

@@ -1,7 +1,6 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { EventStoreUnavailable } from '../../../src/platform/event-store/port.js';
 import { BUSY, Refusal } from '../../../src/platform/http/problem.js';
@@ -9,27 +8,13 @@ import { HealthRegistry } from '../../../src/platform/telemetry/health.js';
 import { MetricsServer } from '../../../src/platform/http/metrics-server.js';
 import { registry } from '../../../src/platform/telemetry/metrics.js';
 import { eventually } from '../../support/eventually.js';
-import { startEdgeApp, type EdgeApp } from '../../support/http/edge-app.js';
-import { testDatabase, type TestDatabase } from '../../support/postgres.js';
+import { onEdgeApp, startEdgeApp } from '../../support/http/edge-app.js';
+import { testDatabase } from '../../support/postgres.js';
+import { specFolder } from '../../support/run-folder.js';
 import { send } from '../../support/http/signed-client.js';
 
-let db: TestDatabase;
-let folder: string;
-let edge: EdgeApp;
-let logFile: string;
-
-beforeAll(async () => {
-  db = await testDatabase();
-  folder = await mkdtemp(join(tmpdir(), 'disburse-log-'));
-  logFile = join(folder, 'service.log');
-  edge = await startEdgeApp(db.database, { LOG_LEVEL: 'info', LOG_FILE: logFile });
-});
-
-afterAll(async () => {
-  await edge.close();
-  await db.drop();
-  await rm(folder, { recursive: true });
-});
+const logFile = join(specFolder('edge-log'), 'service.log');
+const edge = onEdgeApp({ LOG_LEVEL: 'info', LOG_FILE: logFile });
 
 /** The lines of a request, once there are `count`. */
 async function linesOf(requestId: string | undefined, count = 1): Promise<Record<string, unknown>[]> {
@@ -72,7 +57,7 @@ test('one wide line per request, without the body, the signature or the key', as
   ]);
 });
 
-test('what failed inside is in the log with its stack, and in no response', async () => {
+test('an internal failure is in the log with its stack, and in no response', async () => {
   const response = await edge.client().post('/merchants/v1/probe/commit', { fail: 'unexpected' });
   expect(response.status).toBe(500);
   const lines = await linesOf(response.headers['request-id'], 2);
@@ -159,7 +144,7 @@ test('ready reports each dependency, within its time', async () => {
   expect(JSON.stringify(report)).not.toContain('10.0.0.7');
 });
 
-/** A report is kept for half a second. */
+/** A report is cached for half a second. */
 const unready = (url: string): Promise<Awaited<ReturnType<typeof send>>> =>
   eventually(async () => {
     const ready = await send(`${url}/health/ready`);
@@ -184,14 +169,13 @@ test('ready is 503 while the database accepts no writes, as a standby', async ()
   const standby = await testDatabase({ poolSize: 1 });
   const app = await startEdgeApp(standby.database);
   expect((await send(`${app.url}/health/ready`)).status).toBe(200);
-  // Also of sessions that are open.
+  // Applies to open sessions too.
   await standby.database.query(`do $$ begin
     execute format('alter database %I set default_transaction_read_only = on', current_database());
     perform pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid();
   end $$`);
-  const ready = await unready(app.url);
-  expect(ready.json()).toMatchObject({ checks: { database: { status: 'unavailable' } } });
+  expect((await unready(app.url)).json()).toMatchObject({ checks: { database: { status: 'unavailable' } } });
   await app.close();
   await standby.drop();
 });

@@ -17,7 +17,7 @@ const idOf = (response: ApiResponse, of: string): string =>
   response.json<Record<string, { id: string }>>()[of]!.id;
 
 describe('an Idempotency-Key whose response is no longer kept', () => {
-  // Of its own: the clock of the service is moved by a month.
+  // Its own service: the clock is moved by a month.
   const app = onTestApp();
   let merchant: SignedClient;
 
@@ -28,19 +28,19 @@ describe('an Idempotency-Key whose response is no longer kept', () => {
     jest.restoreAllMocks();
   });
 
-  /** So much later; what is too old by then is purged as the service does it. */
+  /** Advances the clock and purges expired responses as the service does. */
   const later = async (days: number): Promise<void> => {
     const at = (): Date => new Date(Date.now() + days * DAY_MS);
     jest.spyOn(app.app.get<Clock>(CLOCK), 'now').mockImplementation(at);
     await app.app.get(ResponseStore).purge(undefined, at());
   };
-  /** What a crash between the events and their response leaves behind on a store that does not carry responses. */
+  /** The state after a crash between the events and their response, on a store that does not carry responses. */
   const loseResponse = (key: string): Promise<unknown> =>
     app.database.query('delete from event_store.responses where key = $1', [key]);
   const create = (phone: string, key: string): Promise<ApiResponse> =>
     merchant.post(USERS, { phone_number: phone }, key);
 
-  it('creates another user, who is found again by a repeat', async () => {
+  it('creates another user, whom a repeat finds', async () => {
     const [key, phone] = [randomUUID(), randomPhone()];
     const first = await create(phone, key);
     await later(RESPONSES_KEPT_DAYS + 1);
@@ -57,7 +57,7 @@ describe('an Idempotency-Key whose response is no longer kept', () => {
     expect([repeat.status, repeat.text]).toEqual([201, second.text]);
   });
 
-  it('finds its own user until then, when the response was lost', async () => {
+  it('finds its own user until then, after a lost response', async () => {
     const [key, phone] = [randomUUID(), randomPhone()];
     const first = await create(phone, key);
     await loseResponse(key);
@@ -66,7 +66,7 @@ describe('an Idempotency-Key whose response is no longer kept', () => {
     expect([repeat.status, repeat.text]).toEqual([201, first.text]);
   });
 
-  it('reports another payout; the same report stays the payout that it was', async () => {
+  it('reports another payout; the same report remains the former payout', async () => {
     const userId = idOf(await create(randomPhone(), randomUUID()), 'user');
     const key = randomUUID();
     const report = (transaction: string): Promise<ApiResponse> =>
@@ -92,8 +92,7 @@ describe('an Idempotency-Key whose response is no longer kept', () => {
     const key = randomUUID();
     const register = (url: string): Promise<ApiResponse> =>
       merchant.post(ENDPOINTS, { webhook_endpoint: { url } }, key);
-    const secretOf = (response: ApiResponse): string =>
-      response.json<{ webhook_endpoint: { signing_secret: string } }>().webhook_endpoint.signing_secret;
+    const secretOf = (response: ApiResponse): string => response.json().webhook_endpoint.signing_secret;
     const first = await register('https://8.8.8.8/a');
     const rotateKey = randomUUID();
     const path = `${ENDPOINTS}/${idOf(first, 'webhook_endpoint')}/rotate_secret`;

@@ -1,27 +1,19 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { AdminClient } from '../../support/admin/admin-client.js';
-import { onSharedApp } from '../../support/app.js';
+import { describe, expect, it } from '@jest/globals';
+import { sharedApp } from '../../support/app.js';
+import { createUser, getPayout, PAYOUTS, reported } from '../../support/payouts/payout-calls.js';
 
-interface Page {
-  readonly next_cursor: string;
-  readonly detail?: string;
+const app = await sharedApp();
+const admin = await app.newAdmin();
+for (let n = 0; n < 3; n += 1) {
+  await app.newMerchant();
+  await app.newAdmin({ role: 'support' });
+  await app.merchant.post('/merchants/v1/portal_sessions', {});
 }
 
 describe('a cursor', () => {
-  const app = onSharedApp();
-  let admin: AdminClient;
-  beforeAll(async () => {
-    admin = await app.newAdmin();
-    for (let n = 0; n < 3; n += 1) {
-      await app.newMerchant();
-      await app.newAdmin({ role: 'support' });
-      await app.merchant.post('/merchants/v1/portal_sessions', {});
-    }
-  });
-
   it('is 400 in another list, and with other filters', async () => {
     const filters = 'kind=admin&status=active';
-    const first = (await admin.get(`/credentials?${filters}&page_size=1`)).json<Page>();
+    const first = (await admin.get(`/credentials?${filters}&page_size=1`)).json();
     const cursor = `page_cursor=${first.next_cursor}`;
     for (const same of [`${filters}&${cursor}`, `${cursor}&page_size=2&status=active&kind=admin`])
       expect((await admin.get(`/credentials?${same}`)).status).toBe(200);
@@ -35,17 +27,33 @@ describe('a cursor', () => {
     ]) {
       const refused = await admin.get(path);
       expect([path, refused.status]).toEqual([path, 400]);
-      expect(refused.json<Page>().detail).toMatch(/^page_cursor must/);
+      expect(refused.json().detail).toMatch(/^page_cursor must/);
     }
   });
 
   it('of the merchant API belongs to its list, too, whatever the size of its pages', async () => {
-    const { next_cursor } = (
-      await app.merchant.get('/merchants/v1/portal_sessions?page_size=1')
-    ).json<Page>();
+    const { next_cursor } = (await app.merchant.get('/merchants/v1/portal_sessions?page_size=1')).json();
     const statusOf = async (path: string): Promise<number> =>
       (await app.merchant.get(`/merchants/v1/${path}page_cursor=${next_cursor}`)).status;
     expect(await statusOf('portal_sessions?page_size=2&')).toBe(200);
     expect(await statusOf('payouts?')).toBe(400);
   });
+});
+
+const user = await createUser(app.merchant);
+const ids = await Promise.all(Array.from({ length: 30 }, () => reported(app.merchant, user)));
+await getPayout(app.merchant, ids.at(-1)!.id);
+
+describe('64 lists of one merchant at once', () => {
+  it.each(['', '?page_size=20', '?page_size=1000', '?page_size=7'])(
+    'are all served: payouts%s',
+    async (query) => {
+      for (let round = 0; round < 4; round += 1) {
+        const pages = await Promise.all(
+          Array.from({ length: 64 }, () => app.merchant.get(`${PAYOUTS}${query}`)),
+        );
+        expect(pages.map(({ status }) => status)).toEqual(pages.map(() => 200));
+      }
+    },
+  );
 });

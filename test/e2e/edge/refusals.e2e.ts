@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { EVENT_TYPES } from '../../../src/contexts/webhooks/domain/event-types.js';
-import { onSharedApp } from '../../support/app.js';
-import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
+import { sharedApp } from '../../support/app.js';
+import type { ApiResponse } from '../../support/http/signed-client.js';
+import { MerchantWebhooks } from '../../support/webhooks/merchant-webhooks.js';
 
 const V1 = '/merchants/v1';
 const ENDPOINTS = `${V1}/webhook_endpoints`;
@@ -17,20 +18,14 @@ interface Problem {
   readonly errors: Readonly<Record<string, readonly string[]>>;
 }
 
-const app = onSharedApp();
-let merchant: SignedClient;
-let endpointId: string;
+const app = await sharedApp();
 
-beforeAll(async () => {
-  ({ merchant } = app);
-  const made = await merchant.post(ENDPOINTS, { webhook_endpoint: URL_OF });
-  ({ id: endpointId } = made.json<{ webhook_endpoint: { id: string } }>().webhook_endpoint);
-});
-
+const { merchant } = app;
+const endpointId = await new MerchantWebhooks(app, merchant).register(URL_OF.url);
 const patch = (body: object | string): Promise<ApiResponse> =>
   merchant.call({ method: 'PATCH', path: `${ENDPOINTS}/${endpointId}`, body });
 function said(response: ApiResponse): Problem {
-  const { status, detail, errors } = response.json<Problem>();
+  const { status, detail, errors } = response.json();
   return { status, detail, errors };
 }
 const invalid = (detail: string, errors: Problem['errors'] = {}): Problem => ({
@@ -39,7 +34,7 @@ const invalid = (detail: string, errors: Problem['errors'] = {}): Problem => ({
   errors,
 });
 
-/** An integrator reads these sentences before the documentation: each names what is to be changed. */
+/** Integrators read these sentences first: each names the fault and the expected value. */
 describe('a refusal says what is wrong', () => {
   const register = (fields: object): Promise<ApiResponse> =>
     merchant.post(ENDPOINTS, { webhook_endpoint: { ...URL_OF, ...fields } });
@@ -120,7 +115,7 @@ describe('a refusal says what is wrong', () => {
     expect(detail).toBe(`${field} ${errors[field]![0]}`);
   });
 
-  it('names both parts of a report that are missing', async () => {
+  it('names both missing parts of a report', async () => {
     expect(said(await merchant.post(`${V1}/payouts/report`, {}))).toEqual(
       invalid('user_id is required; payout is required', {
         user_id: ['is required'],
@@ -185,7 +180,7 @@ describe('a query parameter that nobody knows', () => {
     ['users/USER/events', /^foo is not a parameter of this list \(event_name, event_from, event_to, /],
   ])('400: GET /%s?foo=1', async (path, sentence) => {
     const user = await merchant.post(`${V1}/users`, { phone_number: '+15550001111' }, randomUUID());
-    const userId = user.status === 201 ? user.json<{ user: { id: string } }>().user.id : randomUUID();
+    const userId = user.status === 201 ? user.json().user.id : randomUUID();
     const list = `${V1}/${path.replace('ENDPOINT', endpointId).replace('USER', userId)}`;
     for (const query of ['foo=1', 'foo=', 'foo=1&foo=2', 'foo=1&user_id=x'])
       expect(said(await merchant.get(`${list}?${query}`))).toEqual({

@@ -1,8 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it } from '@jest/globals';
-import { onSharedApp } from '../../support/app.js';
-import type { ApiResponse, SignedCall, SignedClient } from '../../support/http/signed-client.js';
-import { createPayee, createUser, reported } from '../../support/payouts/payout-calls.js';
+import { describe, expect, it } from '@jest/globals';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { once } from 'node:events';
+import { request as openRequest, type IncomingMessage } from 'node:http';
+import { createResources } from '../../support/access/resources.js';
+import { sharedApp } from '../../support/app.js';
+import { type ApiResponse, type SignedCall, send } from '../../support/http/signed-client.js';
+import { createUser } from '../../support/payouts/payout-calls.js';
+import type { AdminCall } from '../../support/admin/admin-client.js';
+import { operationsOf, type Document } from '../../support/docs/reference.js';
+import type { ExchangeCall } from '../../support/exchange/exchange-client.js';
+import { ContractChecker } from '../../support/http/openapi.js';
+import { createPortalSession } from '../../support/http/portal-browser.js';
 
 const V1 = '/merchants/v1';
 
@@ -14,17 +23,16 @@ interface Operation {
   readonly isKeyed: boolean;
 }
 interface Documented {
-  readonly security?: readonly object[];
   readonly requestBody?: object;
   readonly parameters?: readonly { readonly name?: string; readonly $ref?: string }[];
 }
 
-/** Bodies that get as far as the question whose the resource is. */
+/** Bodies that pass validation up to the ownership check. */
 const BODIES: Readonly<Record<string, () => object>> = {
   [`PATCH ${V1}/webhook_endpoints/{id}`]: () => ({ webhook_endpoint: { status: 'disabled' } }),
   [`POST ${V1}/webhook_endpoints/{id}/recover`]: () => ({ since: new Date(Date.now() - 1000) }),
 };
-/** Requests that are executed once under one key, by their operation. */
+/** Idempotent requests by operation. */
 const KEYED: Readonly<Record<string, () => object | undefined>> = {
   [`POST ${V1}/users`]: () => ({ phone_number: '+15550009876' }),
   [`POST ${V1}/webhook_endpoints`]: () => ({ webhook_endpoint: { url: 'https://8.8.8.8/hooks' } }),
@@ -35,48 +43,32 @@ const KEYED: Readonly<Record<string, () => object | undefined>> = {
   [`DELETE ${V1}/webhook_endpoints/{id}`]: () => undefined,
 };
 
-/** Of the merchant API, as the service documents itself: what is added to it is checked here without another line. */
+const app = await sharedApp();
+const { merchant } = app;
+const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as Document & {
+  readonly servers: object;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Documented>>>>;
+};
+const operations = Object.entries(document.paths)
+  .filter(([path]) => path.startsWith(V1))
+  .flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { requestBody, parameters = [] }]) => ({
+      method: method.toUpperCase() as Method,
+      path,
+      hasBody: requestBody !== undefined,
+      isKeyed: parameters.some(
+        ({ name, $ref }) => name === 'Idempotency-Key' || $ref?.endsWith('IdempotencyKey'),
+      ),
+    })),
+  );
+const ids = await createResources(app);
+
+/** All operations of the service's own document. */
 describe('every operation of the merchant API', () => {
-  const app = onSharedApp();
-  let merchant: SignedClient;
-  let operations: readonly Operation[];
-  /** A resource of the merchant, by the segment before its id. */
-  let ids: Readonly<Record<string, string>>;
-
-  beforeAll(async () => {
-    ({ merchant } = app);
-    const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as {
-      readonly paths: Readonly<Record<string, Readonly<Record<string, Documented>>>>;
-    };
-    operations = Object.entries(document.paths)
-      .filter(([path]) => path.startsWith(V1))
-      .flatMap(([path, methods]) =>
-        Object.entries(methods).map(([method, { requestBody, parameters = [] }]) => ({
-          method: method.toUpperCase() as Method,
-          path,
-          hasBody: requestBody !== undefined,
-          isKeyed: parameters.some(
-            ({ name, $ref }) => name === 'Idempotency-Key' || $ref?.endsWith('IdempotencyKey'),
-          ),
-        })),
-      );
-    const payee = await createPayee(merchant);
-    const endpoint = await merchant.post(`${V1}/webhook_endpoints`, {
-      webhook_endpoint: { url: 'https://8.8.8.8/' },
-    });
-    const { id } = endpoint.json<{ webhook_endpoint: { id: string } }>().webhook_endpoint;
-    const test = await merchant.post(`${V1}/webhook_endpoints/${id}/test_delivery`);
-    ids = {
-      users: payee.id,
-      payouts: (await reported(merchant, payee.id)).id,
-      webhook_endpoints: id,
-      webhook_deliveries: test.json<{ webhook_delivery: { id: string } }>().webhook_delivery.id,
-    };
-  });
-
   const nameOf = ({ method, path }: Operation): string => `${method} ${path}`;
   const pathOf = ({ path }: Operation, id: string): string => path.replace('{id}', id);
-  const ownId = ({ path }: Operation): string => ids[/(\w+)\/\{id\}/.exec(path)?.[1] ?? ''] ?? randomUUID();
+  const ownId = ({ path }: Operation): string =>
+    ids.get(/(\w+)\/\{id\}/.exec(path)?.[1] ?? '') ?? randomUUID();
   /** The status of each call, by the operation. */
   const statuses = async (
     of: readonly Operation[],
@@ -148,5 +140,136 @@ describe('every operation of the merchant API', () => {
     expect(first.status).toBeLessThan(300);
     expect([again.status, again.text]).toEqual([first.status, first.text]);
     expect([first, again].map(({ headers }) => headers['idempotent-replayed'])).toEqual([undefined, 'true']);
+  });
+});
+
+const ID = '0b5a3d7e-8c1f-4f9e-9d57-3f0f6f0e8a11';
+/** Longer than a request line and headers may be. */
+const LONG = 'x'.repeat(17_000);
+const ADMIN = '/admin/v1';
+
+interface Malformed {
+  readonly query?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+const admin = await app.newAdmin();
+const contract = await ContractChecker.of(app.url);
+
+describe('every documented operation', () => {
+  function request(
+    method: string,
+    path: string,
+    { query, headers = {}, body }: Malformed,
+  ): Promise<ApiResponse> {
+    const target = query === undefined ? path : `${path}?${query}`;
+    const sent = { headers, ...(body === undefined ? {} : { body }) };
+    if (path.startsWith('/merchants/'))
+      return app.merchant.call({ method, path: target, ...sent } as SignedCall);
+    if (path.startsWith(ADMIN))
+      return admin.call({ method, path: target.slice(ADMIN.length), ...sent } as AdminCall);
+    if (!path.startsWith('/v1/') || query !== undefined)
+      return send(`${app.url}${target}`, { method, ...sent });
+    const signs = path === '/v1/merchant/orders' ? undefined : null;
+    return app.exchange.open.call({ method, path, signs, ...sent } as ExchangeCall);
+  }
+
+  const json = { 'content-type': 'application/json' };
+
+  it.each<[string, number, Malformed]>([
+    ['a URL that is too long', 431, { query: `a=${LONG}` }],
+    ['headers that are too large', 431, { headers: { 'x-a': LONG } }],
+    ['a query that is no UTF-8', 400, { query: 'a=%ff' }],
+    ['a body that is no JSON', 400, { body: '{', headers: json }],
+    ['a body of another type', 415, { body: '{}', headers: { 'content-type': 'text/plain' } }],
+    ['a body that is too large', 413, { body: ' '.repeat(1_048_576), headers: json }],
+  ])('refuses %s with %d, as it is documented', async (_, status, malformed) => {
+    // A read of the admin API ignores bodies.
+    const all = operationsOf(document).filter(
+      ({ method, path }) => malformed.body === undefined || method !== 'GET' || !path.startsWith(ADMIN),
+    );
+    expect(all.length).toBeGreaterThan(60);
+    const others: string[] = [];
+    for (const { method, path } of all) {
+      const response = await request(method, path.replaceAll(/\{\w+\}/g, ID), malformed);
+      contract.expect(method, path, response);
+      if (response.status !== status) others.push(`${method} ${path} ${response.status}`);
+    }
+    expect(others).toEqual([]);
+  });
+
+  it('names the server of the admin API alone', async () => {
+    const { valid, errors } = await new Validator().validate(JSON.parse(JSON.stringify(document)) as never);
+    expect([valid, errors ?? []]).toEqual([true, []]);
+    for (const { path, servers } of operationsOf(document) as readonly { path: string; servers?: object }[])
+      expect(servers).toEqual(path.startsWith(ADMIN) ? [{ url: 'http://localhost:0' }] : undefined);
+    expect(document.servers).toEqual([{ url: '/' }]);
+  });
+});
+
+const MIB = 1_048_576;
+const PIECE = Buffer.alloc(16_384, ' ');
+
+interface Sent {
+  readonly bytes: number;
+  readonly isChunked: boolean;
+  /** Waits for `100 Continue` or the response before the body. */
+  readonly waits?: true;
+}
+
+/** The status of a POST whose body is sent in pieces, and whether the service let it continue. */
+async function post(url: string, headers: Record<string, string>, { bytes, isChunked, waits }: Sent) {
+  const length: Record<string, string> = isChunked ? {} : { 'content-length': String(bytes) };
+  const expectation: Record<string, string> = waits ? { expect: '100-continue' } : {};
+  const all = { 'content-type': 'application/json', ...headers, ...length, ...expectation };
+  const request = openRequest(url, { method: 'POST', headers: all });
+  const response = once(request, 'response') as Promise<[IncomingMessage]>;
+  let continues = false;
+  const goesOn = once(request, 'continue').then(() => (continues = true));
+  goesOn.catch(() => undefined);
+  if (waits) {
+    request.flushHeaders();
+    await Promise.race([goesOn, response]);
+  }
+  let isOver = waits === true && !continues;
+  response.then(() => (isOver = true)).catch(() => undefined);
+  for (let sent = 0; sent < bytes && !isOver; sent += PIECE.length) {
+    const part = PIECE.subarray(0, Math.min(PIECE.length, bytes - sent));
+    if (!request.write(part)) await Promise.race([once(request, 'drain'), response]);
+  }
+  const [{ statusCode }] = await response;
+  request.destroy();
+  return [statusCode, continues];
+}
+
+const portal = new URL((await createPortalSession(app.merchant)).url).origin;
+
+describe('a body that the admin API and the portal do not accept', () => {
+  it.each([
+    [{ bytes: 16_384, isChunked: false }, false],
+    [{ bytes: 16_384, isChunked: true }, false],
+    [{ bytes: MIB, isChunked: false }, false],
+    [{ bytes: 24 * MIB, isChunked: true }, false],
+    [{ bytes: MIB, isChunked: false, waits: true }, false],
+    [{ bytes: MIB, isChunked: true, waits: true }, true],
+  ] as const)('of %j is 413 before the connection ends', async (sent, continues) => {
+    const authorization = `Bearer ${admin.key}`;
+    const expected = [413, continues];
+    expect(await post(`${portal}/session`, { origin: portal }, sent)).toEqual(expected);
+    expect(await post(`${admin.baseUrl}/admin/v1/merchants`, { authorization }, sent)).toEqual(expected);
+  });
+
+  it('is 415 with a Content-Encoding', async () => {
+    const [sent, encoded] = [{ bytes: 100, isChunked: false }, { 'content-encoding': 'gzip' }];
+    const authorization = `Bearer ${admin.key}`;
+    expect(await post(`${portal}/session`, { origin: portal, ...encoded }, sent)).toEqual([415, false]);
+    const merchants = `${admin.baseUrl}/admin/v1/merchants`;
+    expect(await post(merchants, { authorization, ...encoded }, sent)).toEqual([415, false]);
+  });
+
+  it('of a stranger is 401, and is not read', async () => {
+    const sent = { bytes: MIB, isChunked: true, waits: true } as const;
+    expect(await post(`${admin.baseUrl}/admin/v1/merchants`, {}, sent)).toEqual([401, false]);
   });
 });

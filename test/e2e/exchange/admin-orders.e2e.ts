@@ -1,8 +1,6 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { OrderJson } from '../../../src/contexts/exchange/domain/order-record.js';
-import type { OperationJson } from '../../../src/platform/operations/operations.js';
-import type { AdminClient } from '../../support/admin/admin-client.js';
-import { onSharedApp } from '../../support/app.js';
+import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import type { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import { ADDRESS, orderIn } from '../../support/exchange/exchange-orders.js';
@@ -16,61 +14,50 @@ interface Page {
 const REASON = 'Sent back by finance';
 const PERSON = { user_id: 'ann', withdraw_address_tag: 'tag 1', withdraw_address_memo: 'memo 2' };
 
-/** Responses are checked against the OpenAPI document by the client itself. */
+const app = await sharedApp();
+const merchants = [app.merchant, app.secondMerchant].map(({ credentials }) => credentials.apiKey);
+// Other suites create orders at the same service.
+const admin = await app.newAdmin({ merchants });
+const second = await app.newAdmin({ role: 'finance' });
+const foreignKey = await app.newExchangeKey(false, app.secondMerchant.credentials.apiKey);
+const created = async (by: ExchangeClient, more: object) =>
+  orderIn(await by.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS, ...more }), 201);
+const pay = async (address: string, amount: string): Promise<string> => {
+  const { hash } = await app.chain.transfer(address, amount);
+  await app.chain.mine();
+  return hash;
+};
+const read = async (id: string, by = admin): Promise<OrderJson> =>
+  (await by.get(`/orders/${id}`)).json().order;
+const until = (id: string, holds: (order: OrderJson) => boolean): Promise<unknown> =>
+  eventually(async () => holds(await read(id)));
+const list = async (query: Record<string, string>, by = admin): Promise<Page> => {
+  const response = await by.get(`/orders?${new URLSearchParams(query)}`);
+  expect([response.status, response.text]).toEqual([200, expect.anything()]);
+  return response.json();
+};
+const ids = async (query: Record<string, string>, by = admin): Promise<readonly string[]> =>
+  (await list(query, by)).orders.map(({ id }) => id);
+const etagOf = async (id: string): Promise<string> => (await admin.get(`/orders/${id}`)).headers['etag']!;
+const refund = async (id: string, body: object, ifMatch?: string, by = admin): Promise<ApiResponse> =>
+  by.call({ method: 'POST', path: `/orders/${id}/refunds`, body, ...(ifMatch ? { ifMatch } : {}) });
+const body = (over: object = {}): object => ({
+  amount: '33.5',
+  transaction_hash: `0x${'ab'.repeat(32)}`,
+  reason: REASON,
+  ...over,
+});
+
+const { id: refundable, deposit_address } = await created(app.exchange.open, PERSON);
+await pay(deposit_address, '100');
+await until(refundable, ({ status }) => status === 'completed');
+// A late deposit.
+await pay(deposit_address, '33.5');
+await until(refundable, ({ amount_refundable }) => amount_refundable === '33.5');
+const open = (await created(app.exchange.signing, { user_id: 'ann' })).id;
+const foreign = (await created(foreignKey, { user_id: 'ann' })).id;
+
 describe('orders in the admin API', () => {
-  const app = onSharedApp();
-  /** The reach of this suite's merchants: other suites create orders at the same service. */
-  let admin: AdminClient;
-  let second: AdminClient;
-  let foreignKey: ExchangeClient;
-  /** A completed order with a late deposit of 33.5. */
-  let refundable: string;
-  let open: string;
-  let foreign: string;
-
-  beforeAll(async () => {
-    const merchants = [app.merchant, app.secondMerchant].map(({ credentials }) => credentials.apiKey);
-    admin = await app.newAdmin({ merchants });
-    second = await app.newAdmin({ role: 'finance' });
-    foreignKey = await app.newExchangeKey(false, app.secondMerchant.credentials.apiKey);
-    const { id, deposit_address } = await created(app.exchange.open, PERSON);
-    refundable = id;
-    await pay(deposit_address, '100');
-    await until(id, ({ status }) => status === 'completed');
-    await pay(deposit_address, '33.5');
-    await until(id, ({ amount_refundable }) => amount_refundable === '33.5');
-    open = (await created(app.exchange.signing, { user_id: 'ann' })).id;
-    foreign = (await created(foreignKey, { user_id: 'ann' })).id;
-  });
-
-  const created = async (by: ExchangeClient, more: object) =>
-    orderIn(await by.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS, ...more }), 201);
-  const pay = async (address: string, amount: string): Promise<string> => {
-    const { hash } = await app.chain.transfer(address, amount);
-    await app.chain.mine();
-    return hash;
-  };
-  const read = async (id: string, by = admin): Promise<OrderJson> =>
-    (await by.get(`/orders/${id}`)).json<{ order: OrderJson }>().order;
-  const until = (id: string, holds: (order: OrderJson) => boolean): Promise<unknown> =>
-    eventually(async () => holds(await read(id)));
-  const list = async (query: Record<string, string>, by = admin): Promise<Page> => {
-    const response = await by.get(`/orders?${new URLSearchParams(query)}`);
-    expect([response.status, response.text]).toEqual([200, expect.anything()]);
-    return response.json<Page>();
-  };
-  const ids = async (query: Record<string, string>, by = admin): Promise<readonly string[]> =>
-    (await list(query, by)).orders.map(({ id }) => id);
-  const etagOf = async (id: string): Promise<string> => (await admin.get(`/orders/${id}`)).headers['etag']!;
-  const refund = async (id: string, body: object, ifMatch?: string, by = admin): Promise<ApiResponse> =>
-    by.call({ method: 'POST', path: `/orders/${id}/refunds`, body, ...(ifMatch ? { ifMatch } : {}) });
-  const body = (over: object = {}): object => ({
-    amount: '33.5',
-    transaction_hash: `0x${'ab'.repeat(32)}`,
-    reason: REASON,
-    ...over,
-  });
-
   it('a search finds an order by its id, its deposit address and the hash of a deposit', async () => {
     const { deposit_address, late_deposits } = await read(refundable);
     const { transaction_hash } = late_deposits[0]!;
@@ -119,27 +106,24 @@ describe('orders in the admin API', () => {
     expect([response.status, response.text]).toEqual([400, expect.stringContaining(name)]);
   });
 
-  it('have no personal data without users_personal:read, and no filter by user', async () => {
+  it('hide their user without users_personal:read, and are not filtered by it', async () => {
     const viewer = await app.newAdmin({ role: 'viewer' });
     const hidden = { user_id: null, withdraw_address_tag: null, withdraw_address_memo: null };
     expect(await read(refundable, viewer)).toMatchObject(hidden);
     expect((await list({ status: 'completed' }, viewer)).orders[0]).toMatchObject(hidden);
     const filtered = await viewer.get('/orders?user_id=ann');
-    expect([filtered.status, filtered.json<{ detail: string }>().detail]).toEqual([
+    expect([filtered.status, filtered.json().detail]).toEqual([
       403,
       expect.stringContaining('users_personal:read'),
     ]);
   });
 
-  it('a refund is refused for another revision, without a revision, and with invalid fields', async () => {
+  it('a refund is refused for another revision, without one, and with invalid facts', async () => {
     const etag = await etagOf(refundable);
     expect((await refund(refundable, body())).status).toBe(428);
     expect((await refund(refundable, body(), '"0"')).status).toBe(412);
     const more = await refund(refundable, body({ amount: '33.6' }), etag);
-    expect([more.status, more.json<{ detail: string }>().detail]).toEqual([
-      409,
-      'At most 33.5 is refundable',
-    ]);
+    expect([more.status, more.json().detail]).toEqual([409, 'At most 33.5 is refundable']);
     const faults: [object, string][] = [
       [{ amount: '0' }, 'amount'],
       [{ transaction_hash: 'nonsense' }, 'transaction_hash'],
@@ -147,10 +131,7 @@ describe('orders in the admin API', () => {
     ];
     for (const [fault, name] of faults) {
       const response = await refund(refundable, body(fault), etag);
-      expect([response.status, response.json<{ errors: object }>().errors]).toEqual([
-        422,
-        { [name]: expect.anything() },
-      ]);
+      expect([response.status, response.json().errors]).toEqual([422, { [name]: expect.anything() }]);
     }
   });
 
@@ -163,7 +144,7 @@ describe('orders in the admin API', () => {
       await etagOf(refundable),
     );
     expect(requested.status).toBe(202);
-    const { operation } = requested.json<{ operation: OperationJson }>();
+    const { operation } = requested.json();
     expect(operation).toMatchObject({
       name: 'orders.record_refund',
       status: 'pending_approval',

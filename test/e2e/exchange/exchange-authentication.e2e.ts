@@ -1,9 +1,9 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
 import { issueExchangeKey } from '../../../sandbox/issuing.js';
 import { SuspendMerchant } from '../../../src/contexts/access/application/merchant-commands.js';
-import { onSharedApp } from '../../support/app.js';
+import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ExchangeClient, exchangeSignature, querySignature } from '../../support/exchange/exchange-client.js';
 import { send, type ApiResponse } from '../../support/http/signed-client.js';
@@ -14,18 +14,13 @@ const TITLE = 'Invalid API key or signature';
 const LIST = '/v1/merchant/orders';
 const CONFIGURATION = '/v1/merchants/configuration';
 const DATES = { start_date: '2026-01-01', end_date: '2026-01-02' };
-/** The parameters of orders, the configuration and tokens. */
+/** The union of the parameters of orders, the configuration and tokens. */
 const REQUEST = { pair_id: 'USDCSOL', token: 'sol', to_token: 'sol', withdraw_address: ADDRESS };
 
+const app = await sharedApp();
+const { signing, open } = app.exchange;
+
 describe('the edge of the exchange', () => {
-  const app = onSharedApp();
-  let signing: ExchangeClient;
-  let open: ExchangeClient;
-
-  beforeAll(() => {
-    ({ signing, open } = app.exchange);
-  });
-
   const ask = (target: string, headers: Record<string, string> = {}): Promise<ApiResponse> =>
     send(`${app.url}${target}`, { headers });
   const expectRefused = (response: ApiResponse): void => {
@@ -35,7 +30,7 @@ describe('the edge of the exchange', () => {
     expect(response.json()).toMatchObject({ type: 'about:blank', title: TITLE, status: 401, errors: {} });
   };
 
-  it('refuses a missing, malformed or unknown key in the same words, and does not reveal which paths exist', async () => {
+  it('refuses missing, malformed and unknown keys in the same words, also on unknown paths', async () => {
     const details = new Set<unknown>();
     for (const query of ['', '?api_key=', '?api_key=nobody', `?api_key=${randomUUID()}`, '?API_KEY=x'])
       for (const path of ['/v1/tokens', '/v1/nothing', '/v1', '/v1/merchant/orders/', CONFIGURATION]) {
@@ -45,13 +40,13 @@ describe('the edge of the exchange', () => {
       }
     expect([...details]).toEqual(['A valid API key is required in the query parameter api_key']);
     expectRefused(await ask(`/v1/tokens?api_key=${app.merchant.credentials.apiKey}`));
-    // The key belongs in the header for the list only, and in the query for all others.
+    // A header works for the list alone, and the query does not work for the list.
     expectRefused(await ask('/v1/tokens', { 'x-api-key': open.credentials.apiKey }));
     const { apiKey, secret } = open.credentials;
     expectRefused(await ask(`${LIST}?api_key=${apiKey}`, { 'x-signature': exchangeSignature(secret, '') }));
   });
 
-  it('reveals unknown paths and methods only to callers with a key', async () => {
+  it('names unknown paths and methods only to callers with a key', async () => {
     expect((await open.get('/v1/tokens', REQUEST)).status).toBe(200);
     expect((await open.get('/v1/nothing')).status).toBe(404);
     expect((await open.call({ method: 'DELETE', path: '/v1/tokens' })).status).toBe(405);
@@ -78,7 +73,7 @@ describe('the edge of the exchange', () => {
     expectRefused(await signing.call({ method, path, signs: ADDRESS }));
   });
 
-  it('accepts the signature of the configuration in a header too; two signatures must both be valid', async () => {
+  it("accepts the configuration's signature in a header too; with both, both have to be right", async () => {
     const right = exchangeSignature(signing.credentials.secret, ADDRESS);
     const wrong = exchangeSignature(signing.credentials.secret, OTHER_ADDRESS);
     const configuration = async (query: string | undefined, header: string | undefined) => {
@@ -99,13 +94,13 @@ describe('the edge of the exchange', () => {
       [undefined, `${right}, ${right}`],
     ])
       expect(await configuration(query, header)).toBe(401);
-    // An order accepts it in the query only.
+    // An order takes the signature in the query alone.
     const headers = { 'x-signature': right };
     const order = { method: 'POST', path: '/v1/orders', query: REQUEST, signs: null, headers } as const;
     expectRefused(await signing.call(order));
   });
 
-  it('verifies the signature over the percent-decoded query', async () => {
+  it('verifies the percent-decoded query', async () => {
     const { apiKey, secret } = signing.credentials;
     for (const [encoded, decoded] of [
       ['a%20b', 'a b'],
@@ -115,16 +110,16 @@ describe('the edge of the exchange', () => {
     ] as const) {
       const signature = exchangeSignature(secret, decoded);
       const target = `/v1/orders?api_key=${apiKey}&withdraw_address=${encoded}&signature=${signature}`;
-      // Admitted, and then refused as an invalid address.
+      // 422: authenticated, although it is no address.
       expect((await send(`${app.url}${target}`, { method: 'POST' })).status).toBe(422);
     }
   });
 
-  it('lists orders by a header signature over an empty address, for every key and any filter', async () => {
+  it('lists with signed headers of every key, over an empty address, with any filters', async () => {
     for (const client of [signing, open]) {
       expect((await client.list({ ...DATES, withdraw_address: ADDRESS })).status).toBe(200);
       expectRefused(await client.get(LIST, {}, null));
-      // The signature of a link to the address.
+      // The signature in a link to the address.
       expectRefused(await client.get(LIST, { withdraw_address: ADDRESS }, ADDRESS));
       expectRefused(await client.get(LIST, { withdraw_address: ADDRESS }, OTHER_ADDRESS));
       expectRefused(await client.get(LIST, {}, ADDRESS));
@@ -135,11 +130,11 @@ describe('the edge of the exchange', () => {
     const unknown = await ask(LIST, { 'x-api-key': randomUUID(), 'x-signature': 'a' });
     expectRefused(unknown);
     expect(unknown.json()['detail']).toBe('A valid API key is required in the header X-Api-Key');
-    // Any spelling of the path.
+    // The spelling of the path does not matter.
     expectRefused(await open.get('/v1/merchant/%6Frders'));
   });
 
-  it('refuses any repeated parameter in any spelling', async () => {
+  it('refuses any repeated parameter, in any spelling', async () => {
     const { apiKey } = open.credentials;
     for (const [query, name] of [
       ['withdraw_address=a&withdraw_address=b', 'withdraw_address'],
@@ -165,7 +160,7 @@ describe('the edge of the exchange', () => {
     expectRefused(await by('wrong'));
   });
 
-  it("refuses addresses that the key is not bound to, and ignores a caller's own claim of its address", async () => {
+  it("refuses addresses outside the key's, and ignores the caller's claim of an address", async () => {
     const issue = [app.app.get(CommandBus), app.merchant.credentials.apiKey, false] as const;
     const { keyId: apiKey, secret } = await issueExchangeKey(...issue, { addresses: ['203.0.113.0/24'] });
     const bound = new ExchangeClient(app.url, { apiKey, secret });
@@ -175,7 +170,7 @@ describe('the edge of the exchange', () => {
     expect([refused.status, refused.json()['detail']]).toEqual([403, detail]);
   });
 
-  it('reads neither large bodies nor bodies of refused callers', async () => {
+  it('reads no large body, and none of a refused caller', async () => {
     const large = (client: ExchangeClient): Promise<ApiResponse> =>
       client.call({ method: 'POST', path: '/v1/orders', body: 'x'.repeat(20_000) });
     expect((await large(open)).status).toBe(413);
@@ -204,26 +199,21 @@ describe('the edge of the exchange', () => {
       signature: exchangeSignature(secret, ADDRESS),
     });
 
-    it.each([CONFIGURATION, '/v1/orders'])(
-      '%s: required for a memo by keys with memo signing',
-      async (path) => {
-        const done = path === CONFIGURATION ? 200 : 201;
-        const full = await app.newExchangeKey(true, undefined, 'full');
-        const tag = { ...REQUEST, withdraw_address_tag: '7' };
-        for (const query of [MEMO, tag]) {
-          expect(await call(full, path, { ...query, ...ofAddress(full) })).toBe(401);
-          expect(await call(signing, path, { ...query, ...ofAddress(signing) })).toBe(done);
-          expect(await call(full, path, signedQuery(full, path, query))).toBe(done);
-          expect(await call(signing, path, signedQuery(signing, path, query))).toBe(done);
-          expect(await call(full, path, signedQuery(full, path, { ...query, ...ofAddress(full) }))).toBe(
-            done,
-          );
-        }
-        // The signature of the address suffices without a memo; an empty memo is none.
-        const none = { ...REQUEST, withdraw_address_memo: '', ...ofAddress(full) };
-        expect(await call(full, path, none)).toBe(done);
-      },
-    );
+    it.each([CONFIGURATION, '/v1/orders'])('%s: needed for a memo by keys issued with it', async (path) => {
+      const done = path === CONFIGURATION ? 200 : 201;
+      const full = await app.newExchangeKey(true, undefined, 'full');
+      const tag = { ...REQUEST, withdraw_address_tag: '7' };
+      for (const query of [MEMO, tag]) {
+        expect(await call(full, path, { ...query, ...ofAddress(full) })).toBe(401);
+        expect(await call(signing, path, { ...query, ...ofAddress(signing) })).toBe(done);
+        expect(await call(full, path, signedQuery(full, path, query))).toBe(done);
+        expect(await call(signing, path, signedQuery(signing, path, query))).toBe(done);
+        expect(await call(full, path, signedQuery(full, path, { ...query, ...ofAddress(full) }))).toBe(done);
+      }
+      // Without a memo the contract's form is enough; an empty memo is none.
+      const none = { ...REQUEST, withdraw_address_memo: '', ...ofAddress(full) };
+      expect(await call(full, path, none)).toBe(done);
+    });
 
     it.each([CONFIGURATION, '/v1/orders'])(
       '%s: refused with an added or changed parameter and for another path',
@@ -238,7 +228,7 @@ describe('the edge of the exchange', () => {
           signedQuery(full, path, MEMO, {
             signature: exchangeSignature(full.credentials.secret, OTHER_ADDRESS),
           }),
-          // The signature of a link.
+          // A signature of a link.
           signedQuery(full, '/widget', MEMO),
           { ...MEMO, ...ofAddress(full), signature_v2: '' },
           { ...MEMO, signature_v2: querySignature(signing.credentials.secret, path, MEMO) },

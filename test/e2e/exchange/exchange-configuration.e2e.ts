@@ -1,13 +1,9 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { iconUrl } from '../../../src/contexts/exchange/http/tokens.controller.js';
 import { openSignedQuery } from '../../../src/contexts/exchange/http/signature.js';
 import { TOKENS as ALL_TOKENS } from '../../../src/contexts/exchange/domain/catalog.js';
-import { onTestApp } from '../../support/app.js';
-import {
-  exchangeSignature,
-  querySignature,
-  type ExchangeClient,
-} from '../../support/exchange/exchange-client.js';
+import { testApp } from '../../support/app.js';
+import { exchangeSignature, querySignature } from '../../support/exchange/exchange-client.js';
 import { ADDRESS, expectProblem } from '../../support/exchange/exchange-orders.js';
 import { httpConfig } from '../../../src/platform/config/config.js';
 
@@ -31,27 +27,22 @@ interface Configuration {
   readonly onramps: readonly { readonly id: string; readonly url: string }[];
 }
 
-/** Invalid parameters of all operations whose inputs are in the query. */
+/** Wrong parameters, the same for all operations with inputs in the query. */
 type Fault = [string, Record<string, string | undefined>, string];
 const LONG = 'a'.repeat(10_000);
 const PUBLIC_URL = 'https://api.example/base/';
-/** A separate service, because the URLs of its settings are in responses. */
-const app = onTestApp({ PAY_URL: 'https://pay.example/base/', PUBLIC_URL });
-let open: ExchangeClient;
-let signing: ExchangeClient;
+/** Its own service: the URLs of its settings are in responses. */
+const app = await testApp({ PAY_URL: 'https://pay.example/base/', PUBLIC_URL });
 
-beforeAll(() => {
-  ({ open, signing } = app.exchange);
-});
+const { open, signing } = app.exchange;
 
 const fault = (name: string): object => ({ [name]: [expect.any(String)] });
 
-/** Responses are checked against the OpenAPI document by the client itself. */
 describe('GET /v1/merchants/configuration', () => {
   const configuration = async (query: Record<string, string>, by = signing): Promise<Configuration> => {
     const response = await by.get(CONFIGURATION, query);
     expect([response.status, response.text]).toEqual([200, expect.anything()]);
-    return response.json<Configuration>();
+    return response.json();
   };
   const opened = ({ signed_url: url }: Configuration, secrets: readonly string[], now = new Date()) => {
     const link = openSignedQuery(url.slice(url.indexOf('?') + 1), secrets, now);
@@ -80,7 +71,7 @@ describe('GET /v1/merchants/configuration', () => {
     expect(opened(given, [secret])).toEqual(parameters);
     expect(opened(given, [secret], new Date(expiry - 1))).toEqual(parameters);
     expect(opened(given, [secret], new Date(expiry))).toBeNull();
-    // The link contains no signature that would open a link to another address.
+    // No signature in the response opens a link to another address.
     expect(given.signed_url).not.toContain(exchangeSignature(secret, ADDRESS));
   });
 
@@ -105,7 +96,7 @@ describe('GET /v1/merchants/configuration', () => {
       };
       const given = await ask('https://shop.example/done?order=7');
       expect(given.status).toBe(200);
-      expect(opened(given.json<Configuration>(), [secret])).toMatchObject({
+      expect(opened(given.json(), [secret])).toMatchObject({
         return_url: 'https://shop.example/done?order=7',
       });
       expectProblem(await ask('shop.example'), 422, fault('return_url'));
@@ -167,7 +158,7 @@ describe('GET /v1/tokens', () => {
   });
 });
 
-it('the icon of each token is a cacheable picture without scripts; other names are not found', async () => {
+it('the icon of each token is a cacheable, inert picture; other names are not found', async () => {
   for (const { id } of ALL_TOKENS) {
     const url = iconUrl(httpConfig({ PUBLIC_URL }), id);
     const response = await fetch(url.replace('https://api.example/base', app.url));

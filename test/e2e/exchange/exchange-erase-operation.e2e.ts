@@ -1,11 +1,10 @@
 import { expect, it } from '@jest/globals';
 import type { OrderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
-import type { OperationJson } from '../../../src/platform/operations/operations.js';
-import { onSharedApp } from '../../support/app.js';
+import { sharedApp } from '../../support/app.js';
 import { ADDRESS, orderIn } from '../../support/exchange/exchange-orders.js';
 import { invoke } from '../../support/programs/cli.js';
 
-const app = onSharedApp();
+const app = await sharedApp();
 const PERSON = { user_id: 'quixotina@unmistakable.example', withdraw_address_memo: 'memo of vandersnoot' };
 const NO_PERSON = { user_id: null, withdraw_address_memo: null };
 
@@ -23,7 +22,7 @@ const ended = async (person: object): Promise<OrderRecord> => {
 const read = async ({ id }: OrderRecord): Promise<OrderRecord> =>
   orderIn(await app.exchange.open.act(id, 'refresh', ADDRESS));
 
-it('the person of orders is erased after the approval of a second person, and the operation has no personal data', async () => {
+it('the user of orders is erased once a second person approved it, and the operation does not name them', async () => {
   const bob = await app.newAdmin({ role: 'finance' });
   const orders = [await ended(PERSON), await ended(PERSON)];
   const other = await ended({ user_id: 'somebody else' });
@@ -34,7 +33,7 @@ it('the person of orders is erased after the approval of a second person, and th
   for (const order of orders) expect(await read(order)).toMatchObject(PERSON);
 
   const response = await bob.get(`/operations/${id}`);
-  const { operation } = response.json<{ operation: OperationJson }>();
+  const { operation } = response.json();
   expect(operation).toMatchObject({
     name: 'orders.erase_user',
     status: 'pending_approval',

@@ -1,27 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, expect, it } from '@jest/globals';
 import { ORDER_ERASURE_FAILPOINTS } from '../../support/failpoints.js';
 import type { OrderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { startTestApp } from '../../support/app.js';
 import { CLI, MAIN, runBuilt } from '../../support/erasure/killed.js';
 import { operatorOf } from '../../support/erasure/life.js';
 import { dumpOf, openedOf, tracesOf, type Haystack } from '../../support/erasure/traces.js';
 import { eventually, WAIT_MS } from '../../support/eventually.js';
-import {
-  exchangeSignature,
-  type ExchangeCall,
-  type ExchangeClient,
-} from '../../support/exchange/exchange-client.js';
+import { exchangeSignature, type ExchangeCall } from '../../support/exchange/exchange-client.js';
 import { ADDRESS, orderIn, type OrdersPage } from '../../support/exchange/exchange-orders.js';
 import { expectAuditPasses } from '../../support/audit-passes.js';
 import { startCollector, type Span } from '../../support/programs/otlp-collector.js';
 import { specFolder } from '../../support/run-folder.js';
 
-/** The unique personal data of an order. */
+/** The personal data of an order. */
 interface Payer {
   readonly user_id: string;
   readonly withdraw_address_tag: string;
@@ -30,30 +25,24 @@ interface Payer {
 
 const NO_PERSON = { user_id: null, withdraw_address_tag: null, withdraw_address_memo: null };
 
-let app: TestApp;
-let client: ExchangeClient;
-let folder: string;
-let collector: Server;
 const spans: Span[] = [];
 /** Payers of orders that have ended, for the processes that are killed. */
 const killed: { readonly payer: Payer; readonly id: string }[] = [];
 
-beforeAll(async () => {
-  folder = specFolder('order-erasure');
-  collector = await startCollector(spans);
-  // A separate service, because of its log, its spans, and kills.
-  app = await startTestApp({
-    LOG_LEVEL: 'debug',
-    LOG_FILE: join(folder, 'service.log'),
-    DATA_DIR: folder,
-    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
-  });
-  client = app.exchange.open;
-  while (killed.length < ORDER_ERASURE_FAILPOINTS.length) {
-    const payer = newPayer();
-    killed.push({ payer, id: (await ended(payer, randomUUID(), app.exchange.signing)).id });
-  }
+const folder = specFolder('order-erasure');
+const collector = await startCollector(spans);
+// Its own service: its log, its spans, and kills.
+const app = await startTestApp({
+  LOG_LEVEL: 'debug',
+  LOG_FILE: join(folder, 'service.log'),
+  DATA_DIR: folder,
+  OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
 });
+const client = app.exchange.open;
+while (killed.length < ORDER_ERASURE_FAILPOINTS.length) {
+  const payer = newPayer();
+  killed.push({ payer, id: (await ended(payer, randomUUID(), app.exchange.signing)).id });
+}
 afterAll(async () => {
   await expectAuditPasses(app.config.databaseUrl!);
   await app.close();
@@ -73,7 +62,7 @@ function newPayer(): Payer {
 const create = (payer: Partial<Payer>, key: string = randomUUID(), by = client) =>
   by.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS, ...payer }, key);
 
-/** Creates and cancels orders, each under an Idempotency-Key. */
+/** A created and cancelled order, each under a key. */
 async function ended(payer: Partial<Payer>, key?: string, by = client): Promise<OrderRecord> {
   const { id } = orderIn(await create(payer, key, by), 201);
   const path = `/v1/orders/${id}/cancel`;
@@ -83,7 +72,7 @@ async function ended(payer: Partial<Payer>, key?: string, by = client): Promise<
 async function listed(user_id?: string): Promise<OrdersPage> {
   const today = new Date().toISOString().slice(0, 10);
   const query = { start_date: today, end_date: today, ...(user_id === undefined ? {} : { user_id }) };
-  return (await client.list(query)).json<OrdersPage>();
+  return (await client.list(query)).json();
 }
 
 function files(): Haystack[] {
@@ -93,7 +82,7 @@ function files(): Haystack[] {
     .map((where) => ({ where, text: readFileSync(where, 'latin1') }));
 }
 
-/** The places that contain data of the payer: tables, their unsealed texts, and files. */
+/** The places of the payer's data: tables, contents that any key opens, files. */
 async function found(payer: Payer): Promise<string[]> {
   const dump = await dumpOf(app.database);
   const opened = await openedOf(dump, app.database, app.config.masterKey!);
@@ -102,7 +91,7 @@ async function found(payer: Payer): Promise<string[]> {
 
 const erase = (...args: string[]) => operatorOf(app)('exchange', 'erase', ...args, '--yes');
 
-it('user_id, tag and memo of orders are sealed in every table, and no key opens them after an erasure', async () => {
+it('user_id, tag and memo of orders are sealed, and after an erasure no key opens them', async () => {
   const [gone, stays] = [newPayer(), newPayer()];
   const key = randomUUID();
   const first = await ended(gone, key);
@@ -142,7 +131,7 @@ it('user_id, tag and memo of orders are sealed in every table, and no key opens 
     ...NO_PERSON,
     status: 'cancelled',
   });
-  // The stored response is dropped with the rest: the same request makes no second order and displays nothing.
+  // The stored response is gone too: the same request creates no second order and displays nothing.
   expect((await create(gone, key)).status).toBe(409);
   expect(await found(gone)).toEqual([]);
 
@@ -174,7 +163,7 @@ it('addresses, tags, memos and signatures of the exchange reach neither the log 
     for (const call of calls) statuses.push((await client.call(call)).status);
   // The workers are separate processes from here on.
   await app.stop();
-  // The expected outcomes: created, refused, not found.
+  // Each call has its intended result.
   expect(new Set(statuses)).toEqual(new Set([200, 201, 400, 401, 404, 422]));
   const signatures = [signing, open].flatMap(({ credentials: { secret } }) =>
     [PAID_OUT_TO, 'another address'].map((address) => exchangeSignature(secret, address)),
@@ -189,7 +178,7 @@ it('addresses, tags, memos and signatures of the exchange reach neither the log 
   ];
   const log = readFileSync(join(folder, 'service.log'), 'utf8');
   const traces = JSON.stringify(spans);
-  // An invalid URL is refused before it becomes a request.
+  // A malformed URL is refused before it is a request.
   expect(log.match(/"msg":"request"/g)?.length).toBeGreaterThanOrEqual(2 * (calls.length - 1));
   expect(spans.filter(({ name }) => name.startsWith('POST')).length).toBeGreaterThan(0);
   for (const secret of secrets)

@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startService } from '../../../sandbox/service.js';
 import { EXCHANGE_KEY_DIRECTORY, type ExchangeKeyDirectory } from '../../../src/contexts/access/contract.js';
-import type { Service } from '../../../src/service.js';
 import { isDeepStrictEqual } from 'node:util';
-import type { AdminClient } from '../../support/admin/admin-client.js';
-import { onSharedApp } from '../../support/app.js';
+import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import { invoke } from '../../support/programs/cli.js';
@@ -25,15 +23,11 @@ interface Issued {
   readonly secret: string;
 }
 
-describe('the keys of the exchange', () => {
-  const app = onSharedApp();
-  let second: Service;
-  let admin: AdminClient;
+const app = await sharedApp();
+const second = await startService({ ...app.config, roles: ['api'] });
+const admin = await app.newAdmin();
 
-  beforeAll(async () => {
-    second = await startService({ ...app.config, roles: ['api'] });
-    admin = await app.newAdmin();
-  });
+describe('the keys of the exchange', () => {
   afterAll(() => second?.close());
 
   const run = async (program: string, ...args: string[]): Promise<string> => {
@@ -44,11 +38,9 @@ describe('the keys of the exchange', () => {
   const issue = async (members: object = {}): Promise<Issued> => {
     const { apiKey: merchant_id } = app.merchant.credentials;
     const body = { kind: 'exchange', name: 'Shop', merchant_id, demands_signing: false, reason, ...members };
-    const response = await admin.post('/credentials', body);
-    return response.json<{ credential: Issued }>().credential;
+    return (await admin.post('/credentials', body)).json().credential;
   };
   const change = (id: string, action: string) => admin.change(`/credentials/${id}`, action, { reason });
-  /** One client for each process. */
   const clients = (apiKey: string, secret: string): ExchangeClient[] =>
     [app.url, second.address!].map((url) => new ExchangeClient(url, { apiKey, secret }));
   const statuses = (callers: readonly ExchangeClient[], path = NOWHERE): Promise<number[]> =>
@@ -93,7 +85,7 @@ describe('the keys of the exchange', () => {
 
   it('roll with an overlap, and a revoked secret or key, addresses and a suspension hold in every process', async () => {
     const created = await issue();
-    const rolled = (await change(created.id, '/roll')).json<{ credential: Issued }>().credential;
+    const rolled = (await change(created.id, '/roll')).json().credential;
     const [before, after] = [created, rolled].map(({ secret }) => clients(created.api_key, secret));
     for (const callers of [before!, after!]) expect(await statuses(callers, LIST)).toEqual([200, 200]);
     expect((await change(rolled.id, '/roll')).text).toContain('2 secrets are valid');
@@ -108,9 +100,7 @@ describe('the keys of the exchange', () => {
     const bound = await issue({ addresses: ['203.0.113.0/24', '198.51.100.7'] });
     expect(await statuses(clients(bound.api_key, bound.secret))).toEqual([403, 403]);
 
-    const { merchant } = (await admin.post('/merchants', { name: 'Exchanger', reason })).json<{
-      merchant: { id: string };
-    }>();
+    const { merchant } = (await admin.post('/merchants', { name: 'Exchanger', reason })).json();
     const suspended = await issue({ merchant_id: merchant.id });
     const ofMerchant = clients(suspended.api_key, suspended.secret);
     await become(404, ofMerchant);
@@ -131,7 +121,7 @@ describe('the keys of the exchange', () => {
     });
   });
 
-  it('have a pay page with a logo, help and terms; what is left out is cleared, what is wrong changes nothing', async () => {
+  it('have a pay page with a logo, help and terms; omitted members are cleared, wrong ones change nothing', async () => {
     const { id, api_key: key, secret } = await issue();
     const displayed = async (): Promise<unknown> => {
       const { logo, ...links } = (await app.app.get<ExchangeKeyDirectory>(EXCHANGE_KEY_DIRECTORY).find(key))!
@@ -172,7 +162,7 @@ describe('the keys of the exchange', () => {
     await expect(exchange('key', 'page', key, '--help-url', help)).rejects.toThrow('The key is revoked');
   });
 
-  it('are sealed: no secret is stored in clear, and the sealed texts are counted', async () => {
+  it('are sealed: no secret is stored in clear, and sealed secrets are counted', async () => {
     const count = async (): Promise<number> => {
       const { keys } = JSON.parse(await run('keys', '--json', 'status')) as {
         keys: { exchange_secrets: number; merchant_keys: number }[];

@@ -34,7 +34,7 @@ describe('the edge of the exchange counts requests (contract.md 21.6)', () => {
     expect([own.status, own.headers['ratelimit-policy']]).toEqual([200, '"merchant";q=3;w=60']);
   });
 
-  it('of each client of a key separately: one link exhausts neither the other clients nor the owner', async () => {
+  it("of each client with a key apart: one link's holder does not exhaust the others' limits", async () => {
     const owner = await app.newExchangeKey(true);
     const { apiKey, secret } = owner.credentials;
     const from = (last: number) => ({ 'x-forwarded-for': `203.0.113.${last}` });
@@ -49,7 +49,7 @@ describe('the edge of the exchange counts requests (contract.md 21.6)', () => {
     for (const call of [tokens, act, unneeded]) expect((await stranger.call(call)).status).toBe(429);
     expect(await statuses(3, () => orders(stranger))).toEqual([401, 401, 401]);
     expect(await statuses(4, () => byLink(2))).toEqual([201, 201, 201, 429]);
-    // A request that only the owner can sign, from any address.
+    // Only the owner can sign the list, from any address.
     const list = () => owner.call({ path: LIST, query: DATES, headers: from(1) });
     expect(await statuses(4, list)).toEqual([200, 200, 200, 429]);
     const query = { api_key: apiKey, ...REQUEST };

@@ -1,9 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { OrderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
-import { onSharedApp } from '../../support/app.js';
-import { type ExchangeClient } from '../../support/exchange/exchange-client.js';
-import { ADDRESS, expectProblem, orderIn, OTHER_ADDRESS } from '../../support/exchange/exchange-orders.js';
+import { sharedApp } from '../../support/app.js';
+import type { ExchangeClient } from '../../support/exchange/exchange-client.js';
+import {
+  ADDRESS,
+  expectProblem,
+  orderIn,
+  OTHER_ADDRESS,
+  type OrdersPage,
+} from '../../support/exchange/exchange-orders.js';
 
 const ORDERS = '/v1/orders';
 const LEAST = { pair_id: 'USDCSOL', withdraw_address: ADDRESS };
@@ -14,24 +20,18 @@ const FULL = {
   user_id: 'Zoë/日本?#',
 };
 
-const app = onSharedApp();
-let open: ExchangeClient;
-let signing: ExchangeClient;
-
-beforeAll(() => {
-  ({ open, signing } = app.exchange);
-});
+const app = await sharedApp();
+const { open, signing } = app.exchange;
 
 const created = async (query: Record<string, string> = LEAST, by = signing): Promise<OrderRecord> =>
   orderIn(await by.order(query), 201);
 const count = async (by: ExchangeClient): Promise<number> => {
   const today = new Date().toISOString().slice(0, 10);
-  return (await by.list({ start_date: today, end_date: today })).json<{ total_count: number }>().total_count;
+  return (await by.list({ start_date: today, end_date: today })).json().total_count;
 };
 
-/** Responses are checked against the OpenAPI document by the client itself. */
 describe('POST /v1/orders', () => {
-  it('201: the order with all requested parameters', async () => {
+  it('201: the order, with everything requested', async () => {
     const order = await created(FULL);
     expect(order).toEqual({
       ...FULL,
@@ -60,7 +60,7 @@ describe('POST /v1/orders', () => {
     expect(Date.parse(order.expires_at) - Date.parse(order.created_at)).toBe(3_600_000);
   });
 
-  it('201: orders with required parameters only have separate deposit addresses, and a null user', async () => {
+  it('201: a minimal order, with its own deposit address and no user', async () => {
     const [one, other] = [await created(LEAST, open), await created(LEAST, open)];
     expect([one.withdraw_address_tag, one.withdraw_address_memo, one.user_id]).toEqual([null, null, null]);
     expect(one.id).not.toBe(other.id);
@@ -70,7 +70,7 @@ describe('POST /v1/orders', () => {
     expect((await open.call({ method: 'POST', path: ORDERS, query: LEAST, signs: null })).status).toBe(201);
   });
 
-  it('201: any text of up to 255 characters is returned unchanged', async () => {
+  it('201: any text is returned unchanged, up to 255 characters', async () => {
     const user_id = `'; drop table exchange.orders; -- <script>"\\ %00 \u202e${'😀'.repeat(50)}`;
     const longest = '😀'.repeat(255);
     const texts = { user_id, withdraw_address_tag: longest, withdraw_address_memo: longest };
@@ -84,7 +84,7 @@ describe('POST /v1/orders', () => {
     expect(spaced.json()).toMatchObject({ total_count: 1 });
   });
 
-  it('201: one order for an Idempotency-Key that is repeated', async () => {
+  it('201: once for an Idempotency-Key, also for repeats', async () => {
     const key = randomUUID();
     const before = await count(signing);
     const responses = await Promise.all(Array.from({ length: 5 }, () => signing.order(FULL, key)));
@@ -150,30 +150,27 @@ describe('PATCH /v1/orders/{id}/...', () => {
     expect(orders).toContainEqual(cancelled);
   });
 
-  it.each(ACTIONS)(
-    '401 of %s: a key that demands signatures, without one or with one over another address',
-    async (action) => {
-      const order = await created();
-      const path = `${ORDERS}/${order.id}/${action}`;
-      expectProblem(await signing.call({ method: 'PATCH', path, signs: null }), 401);
-      expectProblem(await signing.call({ method: 'PATCH', path, signs: '' }), 401);
-      // An address in the query is ignored.
-      const query = { withdraw_address: OTHER_ADDRESS };
-      expectProblem(await signing.call({ method: 'PATCH', path, query }), 401);
-      expectProblem(await signing.act(order.id, action, OTHER_ADDRESS), 401);
-      expect(orderIn(await signing.act(order.id, 'refresh', ADDRESS))).toEqual(order);
-      const free = await created(LEAST, open);
-      expectProblem(await open.act(free.id, action, OTHER_ADDRESS), 401);
-      const unsigned = await open.call({
-        method: 'PATCH',
-        path: `${ORDERS}/${free.id}/${action}`,
-        signs: null,
-      });
-      expect(unsigned.status).toBe(200);
-    },
-  );
+  it.each(ACTIONS)('401 of %s: without a signature, or with one over another address', async (action) => {
+    const order = await created();
+    const path = `${ORDERS}/${order.id}/${action}`;
+    expectProblem(await signing.call({ method: 'PATCH', path, signs: null }), 401);
+    expectProblem(await signing.call({ method: 'PATCH', path, signs: '' }), 401);
+    // The order's own address counts; one in the query is ignored.
+    const query = { withdraw_address: OTHER_ADDRESS };
+    expectProblem(await signing.call({ method: 'PATCH', path, query }), 401);
+    expectProblem(await signing.act(order.id, action, OTHER_ADDRESS), 401);
+    expect(orderIn(await signing.act(order.id, 'refresh', ADDRESS))).toEqual(order);
+    const free = await created(LEAST, open);
+    expectProblem(await open.act(free.id, action, OTHER_ADDRESS), 401);
+    const unsigned = await open.call({
+      method: 'PATCH',
+      path: `${ORDERS}/${free.id}/${action}`,
+      signs: null,
+    });
+    expect(unsigned.status).toBe(200);
+  });
 
-  it('200: the recorded order for its own key, with its signature', async () => {
+  it('200: the recorded order, for its own key and with its signature', async () => {
     const order = await created();
     expect(orderIn(await signing.read(order.id, ADDRESS))).toEqual(order);
     expect(order).toMatchObject({ waits_until: null, refunds: [], refund_transaction_hash: null });
@@ -185,29 +182,26 @@ describe('PATCH /v1/orders/{id}/...', () => {
     expectProblem(await signing.read(randomUUID(), ADDRESS), 404);
   });
 
-  it.each(ACTIONS)(
-    "404 of %s: another key's order, an unknown id and an invalid id in the same words",
-    async (action) => {
-      const order = await created();
-      const stranger = await app.newExchangeKey(true, app.secondMerchant.credentials.apiKey);
-      const refusals = await Promise.all([
-        stranger.act(order.id, action, ADDRESS),
-        open.act(order.id, action, ADDRESS),
-        open.act(randomUUID(), action, ADDRESS),
-        open.act('1', action, ADDRESS),
-        open.act(`${order.id}0`, action, ADDRESS),
-        open.act('%00', action, ADDRESS),
-      ]);
-      const bodies = refusals.map((response) => {
-        expectProblem(response, 404);
-        return response.text;
-      });
-      expect(new Set(bodies).size).toBe(1);
-      expect(orderIn(await signing.act(order.id, 'refresh', ADDRESS))).toEqual(order);
-    },
-  );
+  it.each(ACTIONS)("404 of %s: another key's order, an unknown id, and no UUID", async (action) => {
+    const order = await created();
+    const stranger = await app.newExchangeKey(true, app.secondMerchant.credentials.apiKey);
+    const refusals = await Promise.all([
+      stranger.act(order.id, action, ADDRESS),
+      open.act(order.id, action, ADDRESS),
+      open.act(randomUUID(), action, ADDRESS),
+      open.act('1', action, ADDRESS),
+      open.act(`${order.id}0`, action, ADDRESS),
+      open.act('%00', action, ADDRESS),
+    ]);
+    const bodies = refusals.map((response) => {
+      expectProblem(response, 404);
+      return response.text;
+    });
+    expect(new Set(bodies).size).toBe(1);
+    expect(orderIn(await signing.act(order.id, 'refresh', ADDRESS))).toEqual(order);
+  });
 
-  it('404 and 405 for unknown actions', async () => {
+  it('404 and 405 for an unknown action', async () => {
     const order = await created(LEAST, open);
     const { apiKey } = open.credentials;
     const call = (method: string, path: string): Promise<number> =>
@@ -216,5 +210,68 @@ describe('PATCH /v1/orders/{id}/...', () => {
     expect(await call('PUT', `${ORDERS}/${order.id}`)).toBe(405);
     expect(await call('POST', `${ORDERS}/${order.id}/cancel`)).toBe(405);
     expect(await call('GET', ORDERS)).toBe(405);
+  });
+});
+
+const DAY_MS = 86_400_000;
+const daysAgo = (days: number): string => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
+/** Includes tomorrow, in case the day ends during the suite. */
+const NOW = { start_date: daysAgo(1), end_date: daysAgo(-1) };
+const JANUARY = { start_date: '2026-01-01', end_date: '2026-01-31' };
+
+const key = await app.newExchangeKey(false);
+const ids: string[] = [];
+for (const more of [
+  { user_id: 'ann' },
+  { user_id: 'bob' },
+  { user_id: 'ann', withdraw_address: OTHER_ADDRESS },
+])
+  ids.push((await created({ ...LEAST, ...more }, key)).id);
+
+describe('GET /v1/merchant/orders', () => {
+  const page = async (query: Record<string, string>, by = key): Promise<OrdersPage> => {
+    const response = await by.list(query);
+    expect([response.status, response.text.slice(0, 200)]).toEqual([200, expect.anything()]);
+    return response.json();
+  };
+  const displayed = async (query: Record<string, string>, by = key): Promise<number[]> => {
+    const { total_count, orders, next_cursor } = await page(query, by);
+    expect(orders).toHaveLength(total_count);
+    expect(next_cursor).toBeNull();
+    return orders.map(({ id }) => ids.indexOf(id));
+  };
+  it.each<[string, Record<string, string>, number[]]>([
+    ['all, newest first', NOW, [2, 1, 0]],
+    ['everything', { ...NOW, user_id: 'ann', status: 'pending', withdraw_address: ADDRESS }, [0]],
+    ['92 days', { start_date: daysAgo(91), end_date: daysAgo(0) }, [2, 1, 0]],
+  ])('200: %s', async (_, query, expected) => {
+    expect(await displayed(query)).toEqual(expected);
+  });
+
+  it('200: nothing of another key, of the same merchant or not', async () => {
+    expect(await displayed(NOW, app.exchange.signing)).toEqual([]);
+    const stranger = await app.newExchangeKey(false, app.secondMerchant.credentials.apiKey);
+    expect(await displayed({ ...NOW, user_id: 'ann' }, stranger)).toEqual([]);
+    const cursor = (await page({ ...NOW, page_size: '1' })).next_cursor!;
+    expect(await displayed({ ...NOW, page_cursor: cursor }, stranger)).toEqual([]);
+  });
+
+  it.each<[string, Record<string, string | undefined>, RegExp]>([
+    ['no start', { end_date: '2026-01-31' }, /^start_date is required/],
+    ['a start that is none', { ...JANUARY, start_date: '2026-02-30' }, /^start_date must be a date/],
+    [
+      'an end before the start',
+      { start_date: '2026-01-02', end_date: '2026-01-01' },
+      /^end_date must not lie before/,
+    ],
+    ['93 days', { start_date: '2025-11-01', end_date: '2026-02-02' }, /^end_date must lie at most 92 days/],
+    ['a status that does not exist', { ...JANUARY, status: 'done' }, /^status must be one of/],
+    ['a page of 0', { ...JANUARY, page_size: '0' }, /^page_size must/],
+    ['a cursor that is none', { ...JANUARY, page_cursor: 'abc' }, /^page_cursor must/],
+    ['a misspelt filter', { ...JANUARY, staus: 'paid' }, /^staus is not a parameter/],
+  ])('400: %s', async (_, query, detail) => {
+    const response = await key.list(query);
+    expectProblem(response, 400);
+    expect(response.json().detail).toMatch(detail);
   });
 });

@@ -14,10 +14,10 @@ const STORES: readonly (readonly [string, TestSettings])[] = [
   ...(eventStoreDb === undefined ? [] : [['EventStoreDB', { EVENT_STORE_URL: eventStoreDb }] as const]),
 ];
 
-/** The outcomes of orders with real deposits on a chain, for the merchant and the operator (contract.md 23). */
+/** Outcomes of orders with real deposits on a chain, for merchant and operator (contract.md 23). */
 describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, settings) => {
   let app: TestApp;
-  /** Creates orders that expire after a second. */
+  /** Creates orders that wait for a second. */
   let brief: Service;
 
   beforeAll(async () => {
@@ -37,7 +37,7 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
     orderIn(await by.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS }), 201);
   const newShortOrder = (): Promise<OrderRecord> =>
     newOrder(new ExchangeClient(brief.address!, app.exchange.open.credentials));
-  /** Pays and confirms the deposit. */
+  /** Pays and confirms. */
   const pay = async ({ deposit_address }: OrderRecord, amount: string): Promise<string> => {
     const { hash } = await app.chain.transfer(deposit_address, amount);
     await app.chain.mine();
@@ -78,12 +78,9 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
       amount_refundable: '33.5',
       late_deposits: [{ amount: '33.5', transaction_hash: hash }],
     });
-    interface Orders {
-      readonly orders: readonly { readonly id: string; readonly amount_refundable: string }[];
-    }
     const [ada, bob] = [await app.newAdmin(), await app.newAdmin()];
     const refundable = async (): Promise<string | undefined> =>
-      (await ada.get('/orders?refundable=true')).json<Orders>().orders.find(({ id }) => id === order.id)
+      (await ada.get('/orders?refundable=true')).json().orders.find(({ id }: OrderRecord) => id === order.id)
         ?.amount_refundable;
     expect(await eventually(refundable)).toBe('33.5');
     const payer = await app.chain.funded.getAddress();
@@ -92,7 +89,7 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
       const body = { amount: '33.5', transaction_hash, reason: 'it came twice' };
       const requested = await ada.change(`/orders/${order.id}`, '/refunds', body);
       if (requested.status !== 202) return requested;
-      const { operation } = requested.json<{ operation: { id: string } }>();
+      const { operation } = requested.json();
       return bob.post(`/operations/${operation.id}/approve`, { reason: 'agreed' });
     };
     expect((await refund(back)).text).toContain('The block of the transaction is not final yet');
@@ -103,7 +100,7 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
     expect((await listed(order.id)).amount_refundable).toBe('0');
   });
 
-  it('an unconfirmed deposit: the order cannot be cancelled; a reorganisation removes it', async () => {
+  it('a deposit without confirmations: the order is not cancelled; a reorganisation removes it', async () => {
     const order = await newOrder();
     const snapshot = await app.chain.rpc('evm_snapshot', []);
     await app.chain.transfer(order.deposit_address, '100');
@@ -124,7 +121,7 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
     });
   });
 
-  it('no deposit in time: expired, and a later deposit is late', async () => {
+  it('no deposit in time: expired, and a later one is late', async () => {
     const order = await newShortOrder();
     await until(order.id, ({ status }) => status === 'expired');
     expectProblem(await app.exchange.open.act(order.id, 'mark_as_paid', ADDRESS), 409);

@@ -1,10 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import type { OrderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { startTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import type { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import { ADDRESS, expectProblem, orderIn } from '../../support/exchange/exchange-orders.js';
 import { specFolder } from '../../support/run-folder.js';
 import { SideShift } from '../../support/exchange/sideshift/sideshift.js';
@@ -13,32 +12,25 @@ const REQUEST = { pair_id: 'USDCSOL', withdraw_address: ADDRESS, user_id: 'ann' 
 /** An address of a network in Iran. */
 const FROM_THERE = { 'x-forwarded-for': '185.143.234.1' };
 
-let sideshift: SideShift;
-let app: TestApp;
-let open: ExchangeClient;
-let logFile: string;
-
-beforeAll(async () => {
-  const folder = specFolder('sideshift');
-  const notices = join(folder, 'notices.json');
-  writeFileSync(notices, '{"IR": "Not offered in Iran."}');
-  logFile = join(folder, 'service.log');
-  sideshift = await SideShift.start();
-  const { sideshiftUrl, sideshiftSecret, sideshiftAffiliateId } = sideshift.account;
-  // A separate service, because of its provider and its log.
-  app = await startTestApp({
-    EXCHANGE_PROVIDER: 'sideshift',
-    SIDESHIFT_URL: sideshiftUrl,
-    SIDESHIFT_SECRET: sideshiftSecret,
-    SIDESHIFT_AFFILIATE_ID: sideshiftAffiliateId,
-    EXCHANGE_NOTICES_FILE: notices,
-    EXCHANGE_CHECK_INTERVAL_MS: '50',
-    TRUST_PROXY: '127.0.0.1/32',
-    LOG_LEVEL: 'info',
-    LOG_FILE: logFile,
-  });
-  ({ open } = app.exchange);
+const folder = specFolder('sideshift');
+const notices = join(folder, 'notices.json');
+writeFileSync(notices, '{"IR": "Not offered in Iran."}');
+const logFile = join(folder, 'service.log');
+const sideshift = await SideShift.start();
+const { sideshiftUrl, sideshiftSecret, sideshiftAffiliateId } = sideshift.account;
+// Its own service: another provider, and its log.
+const app = await startTestApp({
+  EXCHANGE_PROVIDER: 'sideshift',
+  SIDESHIFT_URL: sideshiftUrl,
+  SIDESHIFT_SECRET: sideshiftSecret,
+  SIDESHIFT_AFFILIATE_ID: sideshiftAffiliateId,
+  EXCHANGE_NOTICES_FILE: notices,
+  EXCHANGE_CHECK_INTERVAL_MS: '50',
+  TRUST_PROXY: '127.0.0.1/32',
+  LOG_LEVEL: 'info',
+  LOG_FILE: logFile,
 });
+const { open } = app.exchange;
 afterAll(async () => {
   await app?.close();
   await sideshift?.shutDown();
@@ -50,7 +42,7 @@ async function newOrder(): Promise<{ order: OrderRecord; shiftId: string }> {
   return { order, shiftId: shift.id };
 }
 
-/** Waits until the worker has polled the status. */
+/** Waits for the worker. */
 const until = (id: string, status: string): Promise<OrderRecord> =>
   eventually(async () => {
     const order = orderIn(await open.act(id, 'refresh', ADDRESS));
@@ -74,7 +66,7 @@ describe('an order at SideShift', () => {
     });
   });
 
-  it('cannot be created while SideShift is unavailable; the service is ready, with a warning', async () => {
+  it('cannot be created while SideShift is unavailable, which readiness reports', async () => {
     await sideshift.shutDown();
     const response = await open.order(REQUEST);
     expectProblem(response, 503);

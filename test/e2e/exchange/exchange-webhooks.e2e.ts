@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import type { OrderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
-import { onSharedApp } from '../../support/app.js';
+import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ADDRESS, orderIn } from '../../support/exchange/exchange-orders.js';
 import { invoke, type Run } from '../../support/programs/cli.js';
@@ -17,23 +17,15 @@ interface Sent {
   readonly data: Readonly<Record<'order_id' | 'api_key', string>> & Readonly<Record<string, unknown>>;
 }
 
-/** The webhooks of orders that merchants create and operators refund (contract.md 13.9). */
-describe('webhooks of orders', () => {
-  const app = onSharedApp();
-  let receiver: TestReceiver;
-  let webhooks: MerchantWebhooks;
-  /** Endpoints that list all types of orders, one of them, and none. */
-  let listing: string;
-  let refundable: string;
-  let all: string;
+const app = await sharedApp();
+const receiver = await TestReceiver.start();
+const webhooks = new MerchantWebhooks(app, app.merchant);
+const listing = await webhooks.register(`${receiver.url}/listing`, TYPES);
+const refundable = await webhooks.register(`${receiver.url}/refundable`, ['order.refundable']);
+const all = await webhooks.register(`${receiver.url}/all`);
 
-  beforeAll(async () => {
-    receiver = await TestReceiver.start();
-    webhooks = new MerchantWebhooks(app, app.merchant);
-    listing = await webhooks.register(`${receiver.url}/listing`, TYPES);
-    refundable = await webhooks.register(`${receiver.url}/refundable`, ['order.refundable']);
-    all = await webhooks.register(`${receiver.url}/all`);
-  });
+/** Webhooks of orders that are created, paid and refunded as merchants and operators do it (contract.md 13.9). */
+describe('webhooks of orders', () => {
   afterAll(() => receiver?.stop());
 
   const newOrder = async (): Promise<OrderRecord> =>
@@ -56,7 +48,7 @@ describe('webhooks of orders', () => {
     const chain = { CHAIN_RPC_URL: chainRpcUrl!, USDC_ADDRESS: usdcAddress! };
     return invoke(program, { ...env, ...chain }, ...args);
   };
-  /** Waits for so many verified webhooks of the order at a path. */
+  /** The verified deliveries at a path about the order, once there are `count`. */
   const sent = (path: string, endpoint: string, { id }: OrderRecord, count: number): Promise<Sent[]> =>
     eventually(() => {
       const own = receiver.received.filter((each) => each.path === path && each.body.includes(id));
@@ -91,7 +83,7 @@ describe('webhooks of orders', () => {
     expect(new Set([...ids, other!.id]).size).toBe(3);
   });
 
-  it('order.refunded has the amount that the provider refunded', async () => {
+  it("order.refunded has the provider's refund", async () => {
     const order = await paidInPart();
     const by = (id: string) => app.merchant.post(`${SANDBOX}/${id}/refund`);
     for (let time = 1; time <= 2; time += 1)
@@ -108,7 +100,7 @@ describe('webhooks of orders', () => {
     expect((await app.secondMerchant.post(`${SANDBOX}/${order.id}/refund`)).status).toBe(404);
   });
 
-  it('are sent only to endpoints that list their types, also after a PATCH', async () => {
+  it('are sent only to endpoints that list their types, and follow a PATCH', async () => {
     expect((await webhooks.list(all)).webhook_deliveries).toEqual([]);
     const failed = async (): Promise<OrderRecord> => {
       const order = await newOrder();

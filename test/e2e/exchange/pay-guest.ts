@@ -26,7 +26,6 @@ export class PayGuest extends Reader<Messages> {
     return new PayGuest(await browser.visit([payUrl(app)], options), locale);
   }
 
-  /** Waits for the value of a field. */
   async expectField(key: keyof Messages, symbol: string, value: string): Promise<void> {
     await eventually(async () => (await this.field(key, { symbol }).inputValue()) === value);
   }
@@ -43,13 +42,12 @@ export class PayGuest extends Reader<Messages> {
     await this.field('amountFrom', { symbol: 'USDC' }).fill(amount);
   }
 
-  /** Waits for a quote. */
   async quoted(): Promise<void> {
     const rate = shortAmount('0.005', this.locale);
     await this.text('amountRate', { symbol: 'USDC', toSymbol: 'SOL', rate }).waitFor();
   }
 
-  /** Proceeds to the deposit address, and returns it. */
+  /** Opens the page up to the deposit address, which it returns. */
   async toPayment(url: string): Promise<string> {
     await this.toAmounts(url);
     await this.press('amountSubmit');

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
@@ -8,7 +8,7 @@ import {
   SuspendMerchant,
 } from '../../../src/contexts/access/application/merchant-commands.js';
 import type { PayFacts } from '../../../src/contexts/exchange/http/pay/pay-types.js';
-import { onSharedApp, onTestApp } from '../../support/app.js';
+import { sharedApp, onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { type ExchangeClient, querySignature } from '../../support/exchange/exchange-client.js';
 import { orderIn } from '../../support/exchange/exchange-orders.js';
@@ -27,12 +27,8 @@ import { factsIn } from '../../support/onboarding/people.js';
 
 const ONE_KIB = 1024;
 
-const app = onSharedApp();
-let signing: ExchangeClient;
-let open: ExchangeClient;
-beforeAll(() => {
-  ({ signing, open } = app.exchange);
-});
+const app = await sharedApp();
+const { signing, open } = app.exchange;
 
 const payFactsIn = (response: Response) => factsIn<PayFacts>(response);
 const statusOf = async (query: Record<string, string>, headers: Record<string, string> = {}) =>
@@ -57,7 +53,7 @@ describe('the page is opened (contract.md 26.1)', () => {
     expect(facts.offers.filter(({ is_open }) => is_open).map(({ pair_id }) => pair_id)).toEqual(['USDCSOL']);
   });
 
-  it('401: by no other request, without a reason', async () => {
+  it('401: with any other credentials, without a reason on the page', async () => {
     const { api_key, signature = '' } = signedBy(signing);
     const { secret } = signing.credentials;
     const refused: [Record<string, string>, Record<string, string>?][] = [
@@ -103,7 +99,7 @@ describe('the page is opened (contract.md 26.1)', () => {
     expect(await statusOf({ ...unsigned(), user_id: 'a\u0000' })).toBe(422);
   });
 
-  it('a signed_url with another address or without its signature is refused, and an expired one is named as such', async () => {
+  it('a signed_url with another address or without its signature is refused; an expired one says so', async () => {
     const url = signedUrl(app, signing, { user_id: 'u' });
     const ofOpenKey = signedUrl(app, open, { user_id: 'u' });
     expect((await navigate(url.replace(ADDRESS, OTHER_ADDRESS))).status).toBe(401);
@@ -112,7 +108,7 @@ describe('the page is opened (contract.md 26.1)', () => {
     const late = await navigate(signedUrl(app, signing, {}, -1000));
     expect(late.status).toBe(401);
     expect(await late.clone().text()).toContain('This link has expired');
-    // The session reads orders of the link and creates none.
+    // Its session reads orders of the link and creates none.
     const [former, expired] = [
       await Visitor.at(app, signedUrl(app, signing)),
       new Visitor(app, (await payFactsIn(late)).session),
@@ -126,7 +122,7 @@ describe('the page is opened (contract.md 26.1)', () => {
 });
 
 describe('the page', () => {
-  it('loads only its own files, cannot be framed, and is not cached', async () => {
+  it('loads its own files alone, is never framed, and is not cached', async () => {
     const response = await navigate(widgetUrl(app, unsigned()));
     expect(response.headers.get('content-security-policy')).toBe(
       "default-src 'none'; connect-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -147,11 +143,10 @@ describe('the page', () => {
     expect((await fetch(`${payUrl(app)}/widget/assets/licenses.txt`)).status).toBe(200);
   });
 
-  it('escapes the parameters of the link', async () => {
+  it('displays the parameters of the link as text, also markup', async () => {
     const memo = '"></main><script>alert(1)</script>';
     const displayed = await navigate(widgetUrl(app, { ...unsigned(), withdraw_address_memo: memo }));
-    const html = await displayed.clone().text();
-    expect(html).not.toContain('<script>');
+    expect(await displayed.clone().text()).not.toContain('<script>');
     expect((await payFactsIn(displayed)).to.memo).toBe(memo);
   });
 
@@ -171,8 +166,7 @@ describe('the page', () => {
 
 describe('nothing is served', () => {
   it('403 while the merchant is suspended, 401 once the key is revoked', async () => {
-    const merchant = await app.newMerchant();
-    const { apiKey } = merchant.credentials;
+    const { apiKey } = (await app.newMerchant()).credentials;
     const key = await app.newExchangeKey(false, apiKey);
     const url = widgetUrl(app, { api_key: key.credentials.apiKey, withdraw_address: ADDRESS });
     const visitor = await Visitor.at(app, url);
@@ -223,7 +217,7 @@ describe('a signature of the whole query (contract.md 26.1)', () => {
         { ...right, return_url: 'https://evil.example/' },
         { ...right, withdraw_address_memo: '8' },
         { ...right, user_id: 'u' },
-        // The signature of a call.
+        // A signature of a call.
         signedQuery(key, MORE, '/v1/orders'),
         { ...signedQuery(key, {}), return_url },
         { ...signedBy(key), return_url },
@@ -238,7 +232,7 @@ describe('a signature of the whole query (contract.md 26.1)', () => {
 });
 
 describe('behind a proxy', () => {
-  /** A separate service, because of its limits and framing origins. */
+  /** Its own service: its limits, and its allowed framers. */
   const crowded = onTestApp({
     TRUST_PROXY: '127.0.0.1',
     PAY_FRAMED_BY: 'https://shop.example',
@@ -246,7 +240,7 @@ describe('behind a proxy', () => {
     RATE_LIMIT_PER_IP_PER_MINUTE: '1000',
   });
 
-  it("429 for an address with too many requests only; the operator's origins may frame the page", async () => {
+  it("429 for one address with too many requests; framed by the operator's list", async () => {
     const { apiKey } = crowded.exchange.open.credentials;
     const url = widgetUrl(crowded, { api_key: apiKey, withdraw_address: ADDRESS });
     const from = (last: number) => ({ 'x-forwarded-for': `198.51.100.${last}` });
@@ -271,7 +265,7 @@ describe('behind a proxy', () => {
     expect(reads).toEqual([...Array<number>(50).fill(404), 429]);
   });
 
-  it('an order belongs to the client address from the proxy, or to the /64 of IPv6', async () => {
+  it("an order belongs to the address that the proxy names; with IPv6 to its subscriber's network", async () => {
     const { open: key } = crowded.exchange;
     const callerOf = async (address: string): Promise<string | null> => {
       const headers = { 'x-forwarded-for': address };

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import { randomBytes, randomUUID } from 'node:crypto';
 import {
@@ -6,7 +6,7 @@ import {
   RollCredential,
 } from '../../../src/contexts/access/application/credential-commands.js';
 import type { PayOrder } from '../../../src/contexts/exchange/http/pay/pay-types.js';
-import { onSharedApp } from '../../support/app.js';
+import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import {
@@ -19,12 +19,8 @@ import {
   widgetUrl,
 } from '../../support/exchange/pay-page.js';
 
-const app = onSharedApp();
-let signing: ExchangeClient;
-let open: ExchangeClient;
-beforeAll(() => {
-  ({ signing, open } = app.exchange);
-});
+const app = await sharedApp();
+const { signing, open } = app.exchange;
 
 const unsigned = (address = ADDRESS): Record<string, string> => ({
   api_key: open.credentials.apiKey,
@@ -34,7 +30,7 @@ const unsigned = (address = ADDRESS): Record<string, string> => ({
 const statusOf = async (query: Record<string, string>) => (await navigate(widgetUrl(app, query))).status;
 
 describe('a session (contract.md 26.3)', () => {
-  it('ends with the revocation of the secret that opened it, and of no other', async () => {
+  it('ends once its secret is revoked; a session of the other secret does not', async () => {
     const key = await app.newExchangeKey(true);
     const bus = app.app.get(CommandBus);
     const { apiKey } = key.credentials;
@@ -63,7 +59,7 @@ describe('a session (contract.md 26.3)', () => {
 });
 
 describe('the calls of the page', () => {
-  it('401 without a session, and with any other token', async () => {
+  it('401 without the session of a page, also with any other credentials', async () => {
     const { session } = await Visitor.at(app, widgetUrl(app, unsigned()));
     const [encoded = '', ...rest] = session.split('.');
     const other = Buffer.from(encoded, 'base64url').toString().replace(ADDRESS, OTHER_ADDRESS);
@@ -97,7 +93,7 @@ describe('the calls of the page', () => {
     for (const pair of ['', 'BTCSOL']) expect((await visitor.call(`quote?pair_id=${pair}`)).status).toBe(422);
   });
 
-  it('create one order for one request, to the address of the link (contract.md 26.2)', async () => {
+  it('create one order per request, to the address of the link (contract.md 26.2)', async () => {
     const url = signedUrl(app, signing, { user_id: 'u-1', withdraw_address_memo: '77' });
     const request = randomBytes(16).toString('hex');
     const [visitor, reloaded] = [await Visitor.at(app, url), await Visitor.at(app, url)];
@@ -116,13 +112,13 @@ describe('the calls of the page', () => {
       amount_from: '100',
       amount_to: '0.5',
     });
-    // Another payer's equal `request_id` creates another order, and reveals nothing of this one.
+    // The same nonce of another payer is another order, without a trace of this one.
     const stranger = await Visitor.at(app, signedUrl(app, signing, { user_id: 'u-2' }));
     const theirs = (await (await stranger.create('100', request)).json()) as PayOrder;
     expect(theirs.order.id).not.toBe(orders[0]!.id);
   });
 
-  it('422: an invalid order', async () => {
+  it('422: an impossible order', async () => {
     const visitor = await Visitor.at(app, widgetUrl(app, unsigned()));
     const request_id = randomBytes(16).toString('hex');
     const good = { pair_id: 'USDCSOL', amount_from: '100', request_id };
@@ -136,7 +132,7 @@ describe('the calls of the page', () => {
     expect(order).toMatchObject({ withdraw_address: ADDRESS, user_id: null });
   });
 
-  it('404: an order of another payer, by any call', async () => {
+  it("404: another payer's order, for every call", async () => {
     const visitor = await Visitor.at(app, signedUrl(app, signing, { user_id: 'u' }));
     const { order } = await visitor.order();
     const others = await Promise.all(

@@ -21,7 +21,7 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
   const arrive = (options?: BrowserContextOptions): Promise<PayGuest> =>
     PayGuest.arrive(app, browser, options);
   const link = (): string => widgetUrl(app, signedBy(app.exchange.signing));
-  it('leads from a currency to the completed order with a real deposit, and resumes after each reload', async () => {
+  it('leads from a currency to completion with a real deposit, and restores its step after each reload', async () => {
     const guest = await arrive();
     const { page } = guest;
     await page.goto(signedUrl(app, app.exchange.signing, { user_id: 'happy' }));
@@ -80,7 +80,7 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
       await page.getByText(displayed, { exact: true }).waitFor();
   });
 
-  it('displays the missing amount after a small deposit and accepts the rest, also after Back and Forward', async () => {
+  it('displays the missing amount of a partial payment, accepts the rest, and survives Back and Forward', async () => {
     const guest = await arrive(SMALL);
     const { page } = guest;
     await page.goto('about:blank');
@@ -108,7 +108,7 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
     expect(await ordersOf(app, 'short')).toHaveLength(1);
   });
 
-  it('cancels after a confirmation, with the safe choice first, and starts again', async () => {
+  it('is cancelled after a confirmation with the safe choice first, and starts again', async () => {
     const guest = await arrive(DARK);
     await guest.page.goto(link());
     await guest.heading('chooseHeading');
@@ -118,7 +118,6 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
     await guest.press('payCancel');
     await guest.check();
     expect(await guest.page.evaluate('document.activeElement.textContent')).toBe(guest.says('cancelKeep'));
-    // Enter keeps the payment.
     await guest.page.keyboard.press('Enter');
     await guest.press('payCancel');
     await guest.press('cancelYes');
@@ -130,7 +129,7 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
     await guest.heading('chooseHeading');
   });
 
-  it('creates one order for a double click and for a lost response', async () => {
+  it('creates one order for a double click, and for a lost response', async () => {
     const guest = await arrive();
     await guest.toAmounts(signedUrl(app, app.exchange.signing, { user_id: 'twice' }));
     let lost = 0;
@@ -151,7 +150,7 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
     guest.problems.length = 0;
   });
 
-  it('is usable with the keyboard alone', async () => {
+  it('works with the keyboard alone', async () => {
     const guest = await arrive();
     const { keyboard } = guest.page;
     await guest.page.goto(link());
@@ -168,7 +167,7 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
     expect(await focused()).toBe('Copy Amount');
   });
 
-  it('an expired link is named as such, and its order can still be followed, also in other tabs and browsers', async () => {
+  it('an expired link says so, and still follows its order, in other tabs and browsers too', async () => {
     const guest = await arrive();
     const url = signedUrl(app, app.exchange.signing, { user_id: 'late' });
     await guest.toPayment(url);
@@ -182,12 +181,12 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
       expect((await other.page.goto(url))?.status()).toBe(401);
       await other.heading('expiredLink');
       await other.check();
-      // The page's URL now leads to the order on every device.
+      // The page now has the address of the order, on every device.
       await other.page.goto('about:blank');
       await other.page.goto(guest.page.url());
       await other.heading('payHeading', { amount: '100', symbol: 'USDC' });
       other.problems.length = 0;
-      // The link in the browser that created the order.
+      // The link itself, in the browser with the order.
       const tab = await guest.page.context().newPage();
       await tab.goto(url);
       await tab
@@ -201,7 +200,7 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
 
   testLanguages(app, browser);
 
-  it('copies the tag of an address, warns that the deposit needs it, and counts down by the clock of the server', async () => {
+  it("copies the required tag of an address with a warning, and counts down by the server's clock", async () => {
     const guest = await arrive({ permissions: ['clipboard-read', 'clipboard-write'] });
     await guest.page.addInitScript(`{
       const now = Date.now;
@@ -231,12 +230,12 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
     await copied(tag);
     await guest.press('copyThing', { thing: guest.says('payAmount') });
     await copied('100');
-    // Wallets support no URI with a tag, so the QR code contains the address only.
+    // Wallets know no URI with a tag, so that the code has the address alone.
     expect(await guest.page.locator('.wallet').count()).toBe(0);
     await guest.check();
   });
 
-  it('hides the address after the end of the offer, while the service checks for a payment', async () => {
+  it("displays no address after the offer's end, while the service checks for a payment", async () => {
     const guest = await arrive();
     let ending: PayOrder | undefined;
     await guest.page.route('**/widget/api/orders', async (route) => {
@@ -257,7 +256,7 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
     await guest.check();
   });
 
-  it('announces the end of the offer, lists late payments, and starts another', async () => {
+  it('reports the end of the offer, lists late payments, and begins another', async () => {
     const guest = await arrive(SMALL);
     const { page } = guest;
     const { exchangeOrderExpirySeconds } = app.config;
@@ -270,7 +269,7 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
       await guest.text('expiredText').waitFor();
       await guest.heading('expiredHeading');
       const { hash } = await app.chain.transfer(address, '12.5');
-      // The page polls an ended order every 15 seconds without a reload.
+      // The open page reads such an order every 15 seconds.
       await eventually(async () => {
         await page.clock.fastForward(16_000);
         return (await page.getByText(hash, { exact: true }).count()) > 0;

@@ -1,26 +1,23 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Images } from '../../../src/contexts/onboarding/store/images.js';
 import { eventually } from '../../support/eventually.js';
 import { submitted, eventsOf, onboardingOf } from '../../support/onboarding/onboard.js';
 import { Onfido } from '../../support/onboarding/onfido/onfido.js';
-import { pageUrl, startPeople, type People } from '../../support/onboarding/people.js';
+import { pageUrl, startPeople } from '../../support/onboarding/people.js';
 
 const MASTER_KEY = '22'.repeat(32);
 
 type Callback = ReturnType<Onfido['webhook']>;
 
+const onfido = await Onfido.start();
+const options = {
+  masterKey: MASTER_KEY,
+  roles: 'worker,widget',
+  env: { ...onfido.settings, RATE_LIMIT_PER_IP_PER_MINUTE: '1000000' },
+};
+const people = await startPeople(options);
+
 describe('a service whose identities are checked by Onfido', () => {
-  let onfido: Onfido;
-  let people: People;
-  beforeAll(async () => {
-    onfido = await Onfido.start();
-    const options = {
-      masterKey: MASTER_KEY,
-      roles: 'worker,widget',
-      env: { ...onfido.settings, RATE_LIMIT_PER_IP_PER_MINUTE: '1000000' },
-    };
-    people = await startPeople(options);
-  });
   afterAll(async () => {
     await people.close();
     await onfido.shutDown();
@@ -59,7 +56,6 @@ describe('a service whose identities are checked by Onfido', () => {
     beforeEach(async () => {
       userId = await submitted(people);
       check = await openCheck();
-      // None is in flight.
       await eventually(async () => {
         const postponed = await people.database.query(
           `update work.items set due_at = now() + interval '1 hour' where kind = 'onboarding.step' and key = $1

@@ -22,7 +22,7 @@ export function describeFramed(pages: OnboardingPages): void {
     };
     const messagesTo = (page: Page) => page.evaluate<{ origin: string; data: object }[]>('heard');
 
-    it('is notified of each step, and the frame does not navigate', async () => {
+    it('is notified of each step, without navigation of the frame', async () => {
       const query = { callback_url: `${SHOP}/done` };
       const { page, user, origin, address, enter } = await pages.openFramed('es', { query });
       await embed({ origins: [origin, SHOP] }, user, `${origin} ${SHOP}`);
@@ -39,7 +39,7 @@ export function describeFramed(pages: OnboardingPages): void {
       expect(new Set(messages.map((each) => each.origin))).toEqual(new Set([pages.url]));
       const message = { type: 'disburse.onboarding', version: 1, user_id: user.userId };
       const steps = messages.map(({ data }) => (data as { step: string }).step);
-      // How long it is under review, and set up, is for the providers to say: it may be too short to be seen.
+      // The other steps may be too short to be observed.
       const certain = ['phone', 'code', 'details', 'documents', 'review', 'setup', 'done'];
       expect(certain.filter((step) => steps.includes(step))).toEqual(steps);
       expect(steps).toEqual(expect.arrayContaining(['phone', 'code', 'details', 'documents', 'done']));
@@ -51,7 +51,7 @@ export function describeFramed(pages: OnboardingPages): void {
       await embed({ origins: [] }, user);
     });
 
-    it('cannot use the camera where the frame does not let it, and takes files', async () => {
+    it('takes files where the frame does not allow the camera', async () => {
       const person = await (await pages.openFramed('es', { allow: '' })).enter();
       await person.confirmPhone();
       await person.enterDetails();
@@ -62,7 +62,7 @@ export function describeFramed(pages: OnboardingPages): void {
       await person.button('captureUploadOnly').waitFor();
     });
 
-    it('is displayed by no site outside its list, and sends it no messages', async () => {
+    it('is displayed only by sites of its list, and sends others no messages', async () => {
       const { page, problems, user, origin } = await pages.openFramed('es');
       await embed({ origins: [SHOP] }, user, SHOP);
       await page.goto(origin);

@@ -28,7 +28,7 @@ export function describePhotos(pages: OnboardingPages): void {
       await (await chooser).setFiles({ name, buffer, mimeType });
     };
 
-    it('are uploaded where the camera is refused, and nothing but the picture is sent', async () => {
+    it('are uploaded where the camera is refused, without metadata', async () => {
       const visit = await toPhotos('es', { ...NO_CAMERA, viewport: SIZES.phone });
       const { person, page } = visit;
       await person.text('cameraRefused').waitFor();
@@ -51,7 +51,7 @@ export function describePhotos(pages: OnboardingPages): void {
       }
     });
 
-    it('may come from the camera once it is allowed, and be retaken, also when all are complete', async () => {
+    it('come from the camera once it is allowed, and can be retaken, also when all are complete', async () => {
       const { person, page } = await toPhotos('de', NO_CAMERA);
       await person.text('cameraRefused').waitFor();
       await page.context().grantPermissions(['camera']);
@@ -72,7 +72,7 @@ export function describePhotos(pages: OnboardingPages): void {
       await person.heading('doneHeading');
     });
 
-    it('that cannot be used are explained, each case in plain words', async () => {
+    it('unusable photos are explained in plain words', async () => {
       const visit = await toPhotos('es');
       const { person, page } = visit;
       await upload(visit, 'IMG_2.HEIC', Buffer.from('....ftypheic'));
@@ -120,7 +120,7 @@ export function describePhotos(pages: OnboardingPages): void {
   });
 }
 
-/** A JPEG that the browser makes, with something to see on it. */
+/** A JPEG of the browser with visible content. */
 async function jpegOf(page: Page, width: number, height: number): Promise<Buffer> {
   const url = await page.evaluate<string>(`{
     const canvas = Object.assign(document.createElement('canvas'), { width: ${width}, height: ${height} });
@@ -133,7 +133,7 @@ async function jpegOf(page: Page, width: number, height: number): Promise<Buffer
   return Buffer.from(url.split(',')[1]!, 'base64');
 }
 
-/** With what a phone writes into its photos. */
+/** Adds a phone's metadata. */
 function withPlace(jpeg: Buffer): Buffer {
   const exif = Buffer.from(`Exif\0\0${PLACE}`);
   const head = Buffer.from([0xff, 0xe1, 0, exif.length + 2]);

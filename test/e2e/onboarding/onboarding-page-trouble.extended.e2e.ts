@@ -9,13 +9,13 @@ import { onOnboardingPages, type NewUser } from '../../support/onboarding/page-h
 import { describePhotos } from './onboarding-page-photos.tests.js';
 
 const HOUR_MS = 3_600_000;
-/** A browser that keeps nothing, as many do for frames of other sites. */
+/** A browser without storage, as many are for frames of other sites. */
 const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('', 'SecurityError'); } })`;
 
 (canBrowse() ? describe : describe.skip)('what goes wrong on the onboarding page', () => {
   const pages = onOnboardingPages();
 
-  it('is explained in plain words: offline, unavailable, too often, another number', async () => {
+  it('errors are explained in plain words: offline, unavailable, too often, another number', async () => {
     const { person, page, user, problems } = await pages.open('es');
     await page.context().setOffline(true);
     await person.press('phoneSubmit');
@@ -49,7 +49,7 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
     problems.length = 0;
   });
 
-  it('a session that has ended leads back to the code, and what was typed is still there', async () => {
+  it('an ended session leads back to the code, and keeps the typed text', async () => {
     const { person } = await pages.open('de', { at: 'details' });
     const clock = jest.spyOn(pages.app.app.get<Clock>(CLOCK, { strict: false }), 'now');
     try {
@@ -65,7 +65,7 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
     expect(await person.field('lastNameLabel').inputValue()).toBe('Lovelace');
   });
 
-  it('two presses are one call, on a slow network too', async () => {
+  it('two presses are one call, also on a slow network', async () => {
     const { person, page } = await pages.open('es');
     const calls: string[] = [];
     await page.route('**/onboarding/*/*/**', async (route) => {
@@ -92,7 +92,7 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
     await person.choose('documentsPassport');
     const [other] = await Promise.all([
       page.context().waitForEvent('page'),
-      // A tab that a page opens begins with what that page keeps.
+      // A tab that a page opens begins with that page's storage.
       page.evaluate('void window.open(location.href)'),
     ]);
     const there = new Person({ page: other, problems }, 'de');
@@ -104,10 +104,10 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
     await person.heading('doneHeading');
   });
 
-  it('the back button closes the camera and the code, and leaves nothing', async () => {
+  it('the back button closes the camera and the code', async () => {
     const { person, page } = await pages.open('es');
     const goBack = async (): Promise<void> => {
-      // The page takes the button over once it is painted.
+      // The page shows the button once it is painted.
       await eventually(() =>
         page.evaluate<boolean>("history.state?.inside === true && document.activeElement.tagName === 'H1'"),
       );
@@ -134,7 +134,7 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
     await person.heading('documentsHeading');
   });
 
-  it('the keyboard is enough', async () => {
+  it('the page works with the keyboard alone', async () => {
     const { person, page } = await pages.open('en');
     const { keyboard } = page;
     const focused = (): Promise<unknown> =>
@@ -186,7 +186,7 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
   describePhotos(pages);
 
   describe('when a stranger uses the link', () => {
-    /** As if 30 seconds passed. */
+    /** Advances the limit by 30 seconds. */
     const wait = (user: NewUser): Promise<unknown> =>
       pages.app.database.query(
         `update onboarding.phone_codes set sent_at = sent_at - interval '30 seconds' where user_id = $1`,

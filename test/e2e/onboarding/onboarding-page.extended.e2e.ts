@@ -59,7 +59,7 @@ const SHOP = 'https://shop.example';
     },
   );
 
-  it('is in its place again after a reload at each step, and accessible on 320 pixels', async () => {
+  it('restores its step after each reload, and is accessible on 320 pixels', async () => {
     const { person, page, user } = await pages.open('es', { options: SMALL });
     await person.check();
     const code = await person.askForCode();
@@ -97,14 +97,14 @@ const SHOP = 'https://shop.example';
     await page.reload();
     await person.heading('doneHeading');
     await person.check();
-    // The tab stores nothing that was typed.
+    // The tab stores no typed data.
     const kept = await page.evaluate<string>('JSON.stringify({ ...sessionStorage, ...localStorage })');
     for (const typed of ['Ada', 'Lovelace', 'King', '1985', user.phone, code])
       expect(kept).not.toContain(typed);
     expect(page.url()).not.toContain('session');
   });
 
-  it('says after each wrong code how many attempts are left, and requests a new one after the fifth', async () => {
+  it('counts down the attempts after each wrong code, and requests a new code after the fifth', async () => {
     const { person, page } = await pages.open('es', { before: (page) => page.clock.install() });
     const code = await person.askForCode();
     const wrong = code === '000000' ? '000001' : '000000';
@@ -126,7 +126,7 @@ const SHOP = 'https://shop.example';
     await person.heading('detailsHeading');
   });
 
-  it('continues only with consent and from the minimum age, which it displays beforehand', async () => {
+  it('continues only with consent and from the minimum age, which it displays before', async () => {
     const { person, page } = await pages.open('de', { at: 'details' });
     await person.text('birthHint').waitFor();
     await person.press('detailsSubmit');
@@ -185,7 +185,7 @@ const SHOP = 'https://shop.example';
     expect(state).toMatchObject({ details: { first_name: 'Sukarno', last_name: null } });
   });
 
-  it('shows the terms that hold now when they changed while the page was open', async () => {
+  it('displays the present terms when they changed while the page was open', async () => {
     const { person, page } = await pages.open('es', { at: 'details' });
     Object.assign(pages.app.config, { onboardingTermsVersion: '2027-01' });
     try {
@@ -219,7 +219,7 @@ const SHOP = 'https://shop.example';
 
   describeFramed(pages);
 
-  it('an identity that is rejected says why, and may be tried again', async () => {
+  it('a rejected identity has a reason, and may be tried again', async () => {
     const visit = await pages.open('de', { at: 'submitted', lastName: 'Rejected' });
     const { person, page } = visit;
     await person.heading('failedHeading');
@@ -246,8 +246,8 @@ const SHOP = 'https://shop.example';
     expect(await pages.stateOf(visit)).toBe('active');
   });
 
-  // The last: it stops the service of this suite.
-  it('a review lasts over reloads and a restart of the service, and the page continues once it passes', async () => {
+  // The last test, because it stops the service of this suite.
+  it('a review survives reloads and a restart, and the page continues once it passes', async () => {
     const visit = await pages.open('es', { at: 'submitted', lastName: 'Review', options: PHONE });
     const { person, page } = visit;
     await person.heading('reviewHeading');

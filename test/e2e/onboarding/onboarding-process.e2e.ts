@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { afterAll, beforeEach, expect, it } from '@jest/globals';
 import { HDNodeWallet } from 'ethers';
 import {
   CardIssuer,
@@ -16,14 +16,14 @@ import { newId } from '../../../src/kernel/ids.js';
 import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { eventually } from '../../support/eventually.js';
 import { eventsOf, MERCHANT, onboardingOf, submitted } from '../../support/onboarding/onboard.js';
-import { ACT, startPeople, type People } from '../../support/onboarding/people.js';
+import { ACT, startPeople } from '../../support/onboarding/people.js';
 
 const WHOLE_HISTORY = [
   ...['started.v1', 'phone_verified.v1', 'consent_given.v1', 'details_confirmed.v1', 'kyc_submitted.v1'],
   ...['kyc_passed.v1', 'wallet_provisioned.v1', 'card_issued.v1', 'completed.v1'],
 ];
 
-/** Providers that record requests. The identity decides on command, cards may be refused, and all may get one wallet. */
+/** Providers that record requests. A test decides identities, refuses cards, or gives everybody one wallet. */
 class Providers {
   readonly provider = 'counting';
   readonly checked: string[] = [];
@@ -46,7 +46,7 @@ class Providers {
     const own = await this.sandboxWallets.provision(userId);
     return this.onlyWallet === null ? own : { address: this.onlyWallet, derivation: null };
   }
-  /** From now on everybody gets this wallet; null: their own. */
+  /** From now on everybody gets this wallet; null restores their own. */
   giveAll(wallet: string | null): void {
     this.onlyWallet = wallet;
   }
@@ -60,15 +60,12 @@ class Providers {
 }
 
 const providers = new Providers();
-let people: People;
-beforeAll(async () => {
-  people = await startPeople({
-    override: (builder) =>
-      [IdentityVerifier, WalletProvisioner, CardIssuer].reduce(
-        (all, port) => all.overrideProvider(port).useValue(providers),
-        builder,
-      ),
-  });
+const people = await startPeople({
+  override: (builder) =>
+    [IdentityVerifier, WalletProvisioner, CardIssuer].reduce(
+      (all, port) => all.overrideProvider(port).useValue(providers),
+      builder,
+    ),
 });
 beforeEach(() => {
   Object.assign(providers, { refusesCards: false, decides: Promise.resolve() });
@@ -94,7 +91,7 @@ const noStepOf = (userId: string): Promise<true> =>
 const advance = (userId: string) => people.module.get(OnboardingSteps, { strict: false }).advance(userId);
 const retry = (userId: string): Promise<unknown> => people.commandBus.execute(new RetryStep(userId));
 
-it('an onboarding activates the user with the own wallet, and does nothing more when its events come twice', async () => {
+it('an onboarding activates the user with its wallet, once also for repeated events', async () => {
   const userId = await submitted(people);
   await completed(userId);
   const { address } = await providers.sandboxWallets.provision(userId);
@@ -113,13 +110,13 @@ it('an onboarding activates the user with the own wallet, and does nothing more 
   await completed(userId);
 });
 
-it('eight concurrent workers, and that of the service, write every step once', async () => {
+it("eight concurrent workers and the service's write every step once", async () => {
   const userId = await submitted(people);
   await Promise.all(Array.from({ length: 8 }, () => advance(userId)));
   await completed(userId);
 });
 
-it('of two users who get one wallet at the same time the second waits until the provider gives another wallet', async () => {
+it('the second of two users with one wallet waits until the provider gives another', async () => {
   const wallet = HDNodeWallet.createRandom().address;
   providers.giveAll(wallet);
   const both = await Promise.all([submitted(people), submitted(people, 'Lovelace', newId())]);
@@ -137,7 +134,7 @@ it('of two users who get one wallet at the same time the second waits until the 
   await completed(second);
 });
 
-it('a user who is deactivated gets neither wallet nor card after a late decision of the provider', async () => {
+it('a deactivated user gets neither wallet nor card after a late decision', async () => {
   let decide = (): void => undefined;
   providers.decides = new Promise((resolve) => (decide = resolve));
   const userId = await submitted(people);
@@ -151,7 +148,7 @@ it('a user who is deactivated gets neither wallet nor card after a late decision
   expect([...providers.wallets, ...providers.cards]).not.toContain(userId);
 });
 
-it('a user who is deactivated is refused the retry of a step, and no provider is called', async () => {
+it('a deactivated user cannot retry a step, and no provider is called', async () => {
   providers.refusesCards = true;
   const userId = await submitted(people);
   await eventually(async () => (await onboardingOf(people, userId)).stage === 'card_failed');

@@ -22,9 +22,8 @@ async function start(options: Parameters<typeof startPeople>[0] = {}): Promise<P
   return people;
 }
 
-function user(people: People, verb: string, userId: string, ...args: string[]): Promise<object> {
-  return asShell(people.dataDir, 'users', verb, userId, ...args, '--reason', 'decided by a suite');
-}
+const user = (people: People, verb: string, userId: string, ...args: string[]): Promise<object> =>
+  asShell(people.dataDir, 'users', verb, userId, ...args, '--reason', 'decided by a suite');
 
 async function stepOf(people: People, userId: string): Promise<Record<string, unknown> | undefined> {
   const [step] = await people.database.query(
@@ -39,7 +38,7 @@ const stageOf = async (people: People, userId: string): Promise<string> =>
   (await onboardingOf(people, userId)).stage;
 
 describe('an identity under review in the sandbox', () => {
-  it('stays so over a restart, is no failed attempt, and ends once an operator decides', async () => {
+  it('survives a restart, is no failed attempt, and ends once an operator decides', async () => {
     const first = await start();
     const userId = await submitted(first, 'Review');
     await eventually(async () => ((await stepOf(first, userId))?.['polls'] as number) >= 2);
@@ -85,7 +84,7 @@ class Unavailable {
 }
 
 describe('a provider that gives nothing', () => {
-  it('is retried for ONBOARDING_GIVE_UP_SECONDS: then the check has failed, and the operator sees and retries it', async () => {
+  it('is retried for ONBOARDING_GIVE_UP_SECONDS; then the check fails, and an operator retries it', async () => {
     const provider = new Unavailable();
     const people = await start({
       override: (builder) => builder.overrideProvider(IdentityVerifier).useValue(provider),
@@ -110,7 +109,7 @@ describe('a provider that gives nothing', () => {
     await eventually(async () => (await stageOf(people, userId)) === 'completed');
   });
 
-  it('is counted, and so are onboardings by stage; reviews pass and images are deleted after the times that are set', async () => {
+  it('is counted, as are onboardings by stage; reviews pass and images expire after the set times', async () => {
     // Suites of one worker share it.
     registry.resetMetrics();
     const people = await start({ env: { ONBOARDING_IMAGE_DAYS: '2', SANDBOX_REVIEW_SECONDS: '1' } });

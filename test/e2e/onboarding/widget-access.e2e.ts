@@ -23,7 +23,7 @@ describe('the widget behind a proxy', () => {
   });
   afterAll(() => widget?.close());
 
-  it('403: what came in the clear, on every route and by every method', async () => {
+  it('403: requests in the clear, on every route and by every method', async () => {
     const visitor = await widget.visitor();
     for (const proto of [undefined, 'http']) {
       const headers: Record<string, string> = proto === undefined ? {} : { 'x-forwarded-proto': proto };
@@ -93,7 +93,7 @@ describe('the page in production', () => {
   });
   afterAll(() => widget?.close());
 
-  it('503: sends no code without a provider, and readiness and metrics name the providers that are missing', async () => {
+  it('503: sends no code without a provider, and readiness and metrics name the missing ones', async () => {
     const visitor = await widget.visitor();
     expect((await visitor.step('code', { phone_number: visitor.phone })).status).toBe(503);
     const missing = [
@@ -111,14 +111,14 @@ describe('the page in production', () => {
       );
   });
 
-  it('has the terms that are set, and nothing of the sandbox', async () => {
+  it('has the configured terms, and nothing of the sandbox', async () => {
     const visitor = await widget.visitor();
     expect((await visitor.page()).status).toBe(200);
     expect(await checkOf('onboarding_terms')).toBeUndefined();
     expect((await visitor.step('inbox')).status).toBe(404);
   });
 
-  it('is displayed in no frame until origins are listed, then in those of exactly these', async () => {
+  it('is displayed in no frame until origins are listed, then in exactly theirs', async () => {
     const visitor = await widget.visitor();
     expect(await widget.framersFor(visitor)).toBe("frame-ancestors 'none'");
     await expect(widget.embed({ origins: ['http://localhost:3000'] })).rejects.toMatchObject({
@@ -130,7 +130,7 @@ describe('the page in production', () => {
     );
   });
 
-  it('that is refused in a frame is logged once per merchant', async () => {
+  it('a refused frame is logged once per merchant', async () => {
     await widget.embed({ origins: [] });
     const visitor = await widget.visitor();
     await eventually(async () => (await widget.framersFor(visitor)) === "frame-ancestors 'none'");
@@ -149,9 +149,9 @@ describe('the page in production', () => {
     warn.mockRestore();
   });
 
-  it('is not displayed in frames of localhost from sandbox settings', async () => {
+  it("ignores the sandbox's localhost origins", async () => {
     const visitor = await widget.visitor();
-    // As the sandbox may have stored it.
+    // A stored setting of the sandbox.
     const change = { origins: ['http://localhost:3000', 'https://shop.example'] };
     await widget.people.module
       .get(CommandLoop, { strict: false })
@@ -173,7 +173,7 @@ describe('the page in production without terms (contract.md 18.8)', () => {
   });
   afterAll(() => widget?.close());
 
-  it('503: no code is sent, and readiness says what is missing', async () => {
+  it('503: no code is sent, and readiness names the missing terms', async () => {
     const visitor = await widget.visitor();
     const page = await visitor.page({ headers: { accept: 'text/html' } });
     const trouble = expect.stringContaining('We are having technical problems');

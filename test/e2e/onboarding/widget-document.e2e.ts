@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import {
   ReinstateMerchant,
   SuspendMerchant,
@@ -20,11 +20,10 @@ import { framersOf, TERMS, Widget, type Visitor } from '../../support/onboarding
 const STEPS = ['code', 'phone', 'details', 'identity', 'state', 'inbox'];
 const ONE_KIB = 1024;
 const HTML = { accept: 'text/html' };
-let widget: Widget;
 
 const inLanguage = (visitor: Visitor, language: string) =>
   visitor.page({ headers: { ...HTML, 'accept-language': language } });
-/** No message reaches this phone. */
+/** The phone that no message reaches. */
 let unreachable: string | null = null;
 class UnreachableSms extends SandboxSms {
   override async send(phone: string, message: { readonly code: string }): Promise<void> {
@@ -33,19 +32,17 @@ class UnreachableSms extends SandboxSms {
   }
 }
 
-describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () => {
-  let logFile: string;
-  beforeAll(async () => {
-    logFile = join(specFolder('widget-log'), 'service.log');
-    const log = { LOG_LEVEL: 'info', LOG_FILE: logFile };
-    const env = { ...log, RATE_LIMIT_PER_MINUTE: '10000', ONBOARDING_MINIMUM_AGE: '21', ...TERMS };
-    widget = await Widget.start(env, (builder) =>
-      builder.overrideProvider(SandboxSms).useClass(UnreachableSms),
-    );
-  });
-  afterAll(() => widget?.close());
+const logFile = join(specFolder('widget-log'), 'service.log');
+const log = { LOG_LEVEL: 'info', LOG_FILE: logFile };
+const env = { ...log, RATE_LIMIT_PER_MINUTE: '10000', ONBOARDING_MINIMUM_AGE: '21', ...TERMS };
+const widget = await Widget.start(env, (builder) =>
+  builder.overrideProvider(SandboxSms).useClass(UnreachableSms),
+);
 
-  it('opening the page starts nothing; the first request for a code does', async () => {
+describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () => {
+  afterAll(() => widget.close());
+
+  it('opening the page starts no onboarding; the first request for a code does', async () => {
     const visitor = await widget.visitor();
     expect((await visitor.page()).status).toBe(200);
     expect((await visitor.page({ method: 'HEAD' })).status).toBe(200);
@@ -60,7 +57,7 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
     expect(await widget.eventsOf(visitor)).toEqual(['onboarding.started.v1']);
   });
 
-  it('403: nothing is served for a merchant that is suspended, and no code is sent', async () => {
+  it('403: nothing is served for a suspended merchant, and no code is sent', async () => {
     const visitor = await widget.visitor();
     await widget.people.commandBus.execute(new SuspendMerchant(widget.merchantId));
     await eventually(async () => (await visitor.page()).status === 403);
@@ -118,7 +115,7 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
     await widget.embed({ callbacks: [] });
   });
 
-  it('runs and loads its own files alone, requests the camera alone, and is not cached', async () => {
+  it('loads its own files alone, requests the camera alone, and is not cached', async () => {
     const response = await (await widget.visitor()).page();
     expect(response.headers.get('content-security-policy')).toBe(
       "default-src 'none'; connect-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src blob:; base-uri 'none'; form-action 'none'",
@@ -204,7 +201,7 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
     expect(facts).toMatchObject({ framers: origins, callbackUrl: new URL(callback).href });
   });
 
-  it('404: a page that says so, for an unknown merchant or user, and problem details for programs', async () => {
+  it('404: a page for an unknown merchant or user, and problem details for programs', async () => {
     const { userId } = await widget.visitor();
     const other = await createMerchant(widget.people.commandBus, 'Other shop');
     for (const query of [
@@ -224,7 +221,7 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
     }
   });
 
-  it('of a refusal speaks the language of the browser too', async () => {
+  it('a refusal is in the language of the browser too', async () => {
     const headers = { ...HTML, 'accept-language': 'es' };
     const lost = await fetch(`${widget.url}/onboarding?merchant_id=x&user_id=y`, { headers });
     expect(await lost.text()).toMatch(new RegExp(`<html lang="es">[^]*${MESSAGES.es.refusedLink}`));
@@ -244,7 +241,7 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
     });
   const stepRoute = (name: string): string => `/onboarding/:merchantId/:userId/${name}`;
 
-  it('is logged as one wide line a request, with nothing of the person', async () => {
+  it('is logged as one wide line a request, without personal data', async () => {
     const visitor = await widget.visitor();
     for (const [response, method, route, status] of [
       [await visitor.page(), 'GET', '/onboarding', 200],
@@ -265,7 +262,7 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
       expect(logged()).not.toContain(personal);
   });
 
-  it('500: the reason is in the log, redacted, and not in the response', async () => {
+  it('500: the redacted reason is in the log, and not in the response', async () => {
     const visitor = await widget.visitor();
     unreachable = visitor.phone;
     const response = await visitor.step('code', { phone_number: visitor.phone });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { connect } from 'node:net';
 import { Images } from '../../../src/contexts/onboarding/store/images.js';
 import { eventually } from '../../support/eventually.js';
@@ -7,7 +7,6 @@ import { DETAILS, Widget, type Visitor } from '../../support/onboarding/widget-h
 
 const LIMIT = 8 * 1_048_576;
 const PNG = pngOf(300, 200);
-let widget: Widget;
 
 /** A JPEG of that many bytes. */
 function large(bytes: number): Buffer {
@@ -20,17 +19,13 @@ const imagesOf = async ({ userId }: Visitor) =>
   widget.people.module.get(Images, { strict: false }).of(userId);
 const statusOf = async (response: Promise<Response>): Promise<number> => (await response).status;
 
-describe('images of documents and faces (contract.md 18.10)', () => {
-  let visitor: Visitor;
-  let session: { readonly authorization: string };
+const widget = await Widget.start({ TRUST_PROXY: '127.0.0.1', RATE_LIMIT_PER_MINUTE: '10000' });
+const visitor = await widget.visitor();
+const session = await visitor.signIn();
+expect((await visitor.step('details', DETAILS, session)).status).toBe(200);
 
-  beforeAll(async () => {
-    widget = await Widget.start({ TRUST_PROXY: '127.0.0.1', RATE_LIMIT_PER_MINUTE: '10000' });
-    visitor = await widget.visitor();
-    session = await visitor.signIn();
-    expect((await visitor.step('details', DETAILS, session)).status).toBe(200);
-  });
-  afterAll(() => widget?.close());
+describe('images of documents and faces (contract.md 18.10)', () => {
+  afterAll(() => widget.close());
 
   it('are stored by their content, without bytes after their end', async () => {
     const called = { ...session, 'content-type': 'text/html; charset=utf-8' };
@@ -61,7 +56,7 @@ describe('images of documents and faces (contract.md 18.10)', () => {
         expect(sealed).not.toContain(hidden.slice(40, 80));
   });
 
-  it('415: not what is no JPEG or PNG, and 422: not one that is damaged, too small or too large', async () => {
+  it('415: neither JPEG nor PNG; 422: damaged, too small or too large', async () => {
     const refusals: [number, Buffer][] = [
       [415, Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>')],
       [415, Buffer.alloc(0)],
@@ -78,16 +73,16 @@ describe('images of documents and faces (contract.md 18.10)', () => {
     expect(await imagesOf(visitor)).toEqual(before);
   });
 
-  it('413: not of eight megabytes', async () => {
+  it('413: more than eight megabytes', async () => {
     const detail = { detail: `The request body must be smaller than ${LIMIT} bytes` };
     const image = large(LIMIT);
     const announced = await visitor.upload('selfie', image, session);
     expect([announced.status, await announced.json()]).toMatchObject([413, detail]);
-    // What is behind the end is cut off, but what is cut off within the image makes it none.
+    // Bytes after the end are cut off; a cut within the image makes it invalid.
     expect(await statusOf(visitor.upload('selfie', large(LIMIT - 1), session))).toBe(422);
   });
 
-  it('403: not without a session, and nothing is read before it is seen', async () => {
+  it('403: without a session, before the body is read', async () => {
     const other = await widget.visitor();
     for (const token of ['', session.authorization.slice(0, -1)])
       expect(await statusOf(visitor.upload('selfie', JPEG, { authorization: `Bearer ${token}` }))).toBe(403);
@@ -98,13 +93,12 @@ describe('images of documents and faces (contract.md 18.10)', () => {
       { errors: { session: ['has ended'] } },
     ]);
     const path = `/onboarding/${widget.merchantId}/${visitor.userId}/images/selfie`;
-    // Its body never comes.
     const head = `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: 5000000\r\n\r\n`;
     expect(await firstLineOf(head)).toBe('HTTP/1.1 403 Forbidden');
     expect(await imagesOf(other)).toEqual([]);
   });
 
-  it('404: of an unknown kind, and by no other method', async () => {
+  it('404: an unknown kind, or another method', async () => {
     for (const kind of ['passport', '__proto__', ''])
       expect([kind, await statusOf(visitor.upload(kind, JPEG, session))]).toEqual([kind, 404]);
     const path = `${widget.url}/onboarding/${widget.merchantId}/${visitor.userId}/images/selfie`;
@@ -114,7 +108,7 @@ describe('images of documents and faces (contract.md 18.10)', () => {
     expect(await statusOf(fetch(unknown, { method: 'POST', headers: session, body: JPEG }))).toBe(404);
   });
 
-  it('409: not before the phone is verified, nor once the identity is being verified', async () => {
+  it('409: before the phone is verified, and during the identity check', async () => {
     const late = await widget.visitor();
     const its = await late.signIn();
     expect(await statusOf(late.step('details', DETAILS, its))).toBe(200);
@@ -124,7 +118,7 @@ describe('images of documents and faces (contract.md 18.10)', () => {
     await eventually(async () => (await imagesOf(late)).length === 0);
   });
 
-  it('429: not too often, from whichever address', async () => {
+  it('429: too many uploads, from any addresses', async () => {
     const [often, other] = [await widget.visitor(), await widget.visitor()];
     const [its, theirs] = [await often.signIn(), await other.signIn()];
     const from = (last: number) => ({ 'x-forwarded-for': `198.51.100.${last}` });
@@ -138,7 +132,7 @@ describe('images of documents and faces (contract.md 18.10)', () => {
   });
 });
 
-/** The first line of the response to these bytes. */
+/** Sends bytes and returns the first line of the response. */
 function firstLineOf(request: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(widget.url).port), '127.0.0.1', () => socket.write(request));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { UpdateMerchant } from '../../../src/contexts/access/application/merchant-commands.js';
 import { createMerchant } from '../../../sandbox/issuing.js';
@@ -14,7 +14,6 @@ import { DETAILS, Widget, type Visitor } from '../../support/onboarding/widget-h
 type Session = Awaited<ReturnType<Visitor['signIn']>>;
 type StepResponse = Record<string, unknown> & { readonly errors?: Record<string, string[]> };
 
-let widget: Widget;
 const texts: string[] = [];
 
 const responseOf = async (response: Promise<Response>): Promise<[number, StepResponse]> => {
@@ -38,17 +37,16 @@ class RecordedSms extends SandboxSms {
   }
 }
 
-describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
-  beforeAll(async () => {
-    const limits = { RATE_LIMIT_PER_MINUTE: '10000', ONBOARDING_MINIMUM_AGE: '21' };
-    widget = await Widget.start(limits, (builder) =>
-      builder.overrideProvider(SandboxSms).useClass(RecordedSms),
-    );
-    expect(widget.people.module.get(SmsSender, { strict: false })).toBeInstanceOf(RecordedSms);
-  });
-  afterAll(() => widget?.close());
+const limits = { RATE_LIMIT_PER_MINUTE: '10000', ONBOARDING_MINIMUM_AGE: '21' };
+const widget = await Widget.start(limits, (builder) =>
+  builder.overrideProvider(SandboxSms).useClass(RecordedSms),
+);
+expect(widget.people.module.get(SmsSender, { strict: false })).toBeInstanceOf(RecordedSms);
 
-  it('a message with the code speaks the language of the browser and names the merchant', async () => {
+describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
+  afterAll(() => widget.close());
+
+  it('a message with the code is in the language of the browser and names the merchant', async () => {
     const displayName = '$& <Shop> {code} and a name that is far too long for one message';
     await widget.people.commandBus.execute(
       new UpdateMerchant(widget.merchantId, { embedding: { display_name: displayName } }),
@@ -85,7 +83,7 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
     expect(await widget.codesOf(visitor)).toBe(0);
   });
 
-  it('403: no step after the code without the session of that user', async () => {
+  it("403: a step after the code without the user's session", async () => {
     const [visitor, other] = [await widget.visitor(), await widget.visitor()];
     const [session, its] = [await visitor.signIn(), await other.signIn()];
     const [user, , hash] = session.authorization.split('.');
@@ -97,7 +95,7 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
       }
   });
 
-  it('404: no step of a user under the id of another merchant', async () => {
+  it('404: a step under the id of another merchant', async () => {
     const visitor = await widget.visitor();
     const session = await visitor.signIn();
     const { merchantId } = await createMerchant(widget.people.commandBus, 'Other shop');
@@ -118,7 +116,7 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
     expect(await stateOf(visitor, session)).toEqual({ stage: 'phone_verified' });
   });
 
-  it('409: details under other terms than the present ones; nothing is kept of them', async () => {
+  it('409: details under former terms, of which nothing is kept', async () => {
     const visitor = await widget.visitor();
     const session = await visitor.signIn();
     for (const field of ['terms_version', 'privacy_version']) {
@@ -137,7 +135,7 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
     ]);
   });
 
-  it('422: a person who is too young, to the day; a day that is none', async () => {
+  it('422: a person one day too young; an invalid day', async () => {
     const visitor = await widget.visitor();
     const session = await visitor.signIn();
     const today = new Date();
@@ -154,7 +152,7 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
     expect((await details(day(21, 0)))[0]).toBe(200);
   });
 
-  it('a person with one name gets a wallet and a card, and nothing is recorded as a last name', async () => {
+  it('a person with one name gets a wallet and a card, without a recorded last name', async () => {
     const visitor = await widget.visitor();
     const session = await visitor.signIn();
     const names = { first_name: 'Sukarno', last_name: null };
@@ -172,7 +170,7 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
     expect(state).toMatchObject({ details: { first_name: 'Sukarno', last_name: null } });
   });
 
-  it('a phone number and its code are the same in every spelling, digits and marks of copied text', async () => {
+  it('phone numbers and codes are accepted in every script and with marks of copied text', async () => {
     for (const [phone, typed] of [
       ['+5215512345678', '\u202a+52 55 1234 5678\u202c'],
       ['+525587654321', '+52 1 (55) 8765-4321'],
@@ -186,7 +184,7 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
     }
   });
 
-  it('the state after a reload: under review since when, failed why, done', async () => {
+  it('the state after a reload: under review since, failed with a reason, done', async () => {
     const follow = async (last_name: string): Promise<{ visitor: Visitor; session: Session }> => {
       const visitor = await widget.visitor();
       const session = await visitor.signIn();

@@ -26,7 +26,7 @@ export function describePrograms(app: TestApp): void {
     const json = async <T>(program: string, ...args: string[]): Promise<T> =>
       JSON.parse(await run(program, '--json', ...args)) as T;
 
-    it('removes a passkey of a person, and lists what is left', async () => {
+    it('removes a passkey of a person, and lists the others', async () => {
       const { operatorId } = await app.newAdmin({ role: 'viewer' });
       const passkey = { credential_id: 'cred', public_key: 'p', counter: 0, transports: ['usb'] };
       await app.app.get(CommandBus).execute(new AddPasskey(operatorId, passkey));
@@ -60,7 +60,7 @@ export function describePrograms(app: TestApp): void {
         embedding: { display_name: 'Shop' },
         reason: 'a request of theirs',
       });
-      const { operation_id: operation } = written.json<{ operation_id: string }>();
+      const { operation_id: operation } = written.json();
       const explained = async (...subject: string[]): Promise<Walk> =>
         JSON.parse(await run('audit', '--json', 'explain', ...subject)) as Walk;
       const walk = await eventually(async () => {

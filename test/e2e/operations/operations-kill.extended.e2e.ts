@@ -1,17 +1,16 @@
 import { spawnSync } from 'node:child_process';
 import { expect, it } from '@jest/globals';
 import { OPERATION_FAILPOINTS } from '../../support/failpoints.js';
-import type { OperationJson } from '../../../src/platform/operations/operations.js';
-import { onTestApp } from '../../support/app.js';
+import { testApp } from '../../support/app.js';
 import { freePort } from '../../../sandbox/processes.js';
 import { CLI, runAdmin, runBuilt } from '../../support/erasure/killed.js';
 import { eventually, WAIT_MS } from '../../support/eventually.js';
 
 type Point = (typeof OPERATION_FAILPOINTS)[number];
 
-const app = onTestApp();
+const app = await testApp();
 
-/** A process of the admin API that stops at the point, and what it changes. */
+/** A process of the admin API that stops at the failpoint, and its change. */
 async function programAt(point: Point, env: NodeJS.ProcessEnv = {}) {
   const [ada, bob] = [await app.newAdmin(), await app.newAdmin()];
   const id = (await app.newMerchant()).credentials.apiKey;
@@ -22,7 +21,7 @@ async function programAt(point: Point, env: NodeJS.ProcessEnv = {}) {
     const suspended = await ada.change(`/merchants/${id}`, '/suspend', { reason: 'a precaution' });
     expect(suspended.status).toBe(200);
     const waiting = await ada.change(`/merchants/${id}`, '/reinstate', { reason: 'it was none' });
-    const { operation } = waiting.json<{ operation: OperationJson }>();
+    const { operation } = waiting.json();
     args.splice(0, 3, 'operations', 'approve', operation.id);
   }
   const port = String(await freePort());
@@ -35,7 +34,7 @@ async function programAt(point: Point, env: NodeJS.ProcessEnv = {}) {
   const name = needsApproval ? 'merchants.reinstate' : 'merchants.suspend';
   const type = needsApproval ? 'merchant.reinstated.v1' : 'merchant.suspended.v1';
   return {
-    /** The process that stops, and the program that requests it there. */
+    /** The stopping process, and the program that requests the operation. */
     run: async () => {
       const { child, ended, shell } = await runAdmin(app, all);
       const bobs = { DISBURSE_ADMIN_KEY: bob.key, DISBURSE_ADMIN_URL: `http://127.0.0.1:${port}` };
@@ -108,7 +107,7 @@ it(
         } finally {
           child.kill('SIGCONT');
         }
-        // Its operation was executed, and so it says.
+        // The program reports the executed operation.
         expect([point, (await requested).code]).toEqual([point, 0]);
         child.kill('SIGTERM');
         await ended;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { OperationStreams } from '../../../src/contexts/operations/application/execution.js';
 import type { Walk } from '../../../src/contexts/audit/application/explain.js';
 import { LookupsView } from '../../../src/contexts/operations/contract.js';
@@ -11,8 +11,7 @@ import {
   type OperationJson,
 } from '../../../src/platform/operations/operations.js';
 import { RebuildProjection } from '../../../src/platform/cli/system-commands.js';
-import type { AdminClient } from '../../support/admin/admin-client.js';
-import { onTestApp } from '../../support/app.js';
+import { testApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { invoke } from '../../support/programs/cli.js';
 import { describePrograms } from './operation-programs.tests.js';
@@ -21,29 +20,26 @@ const reason = 'an older version wrote it';
 const because = { reason: 'checked with the team' };
 
 // Its own service: heads are signed every second, and the whole log is verified.
-const app = onTestApp({ AUDIT_HEAD_SECONDS: '1' });
+const app = await testApp({ AUDIT_HEAD_SECONDS: '1' });
+
+const ada = await app.newAdmin();
+const bob = await app.newAdmin();
+const viewer = await app.newAdmin({ role: 'viewer' });
 
 describe('operations of operators', () => {
-  let [ada, bob, viewer]: AdminClient[] = [];
   let types = 0;
-
-  beforeAll(async () => {
-    ada = await app.newAdmin();
-    bob = await app.newAdmin();
-    viewer = await app.newAdmin({ role: 'viewer' });
-  });
 
   const nextType = (): string => `older.event_${(types += 1)}.v1`;
   const request = async (type: string): Promise<OperationJson> => {
     const body = { reason, ticket: 'OPS-1' };
-    const response = await ada!.post(`/system/event_types/${type}/let_pass`, body);
+    const response = await ada.post(`/system/event_types/${type}/let_pass`, body);
     expect(response.status).toBe(202);
-    return response.json<{ operation: OperationJson }>().operation;
+    return response.json().operation;
   };
   const passing = (type: string) =>
     app.database.query('select reason from event_store.passing_types where type = $1', [type]);
   const listed = async (query: string): Promise<OperationJson[]> =>
-    (await ada!.get(`/operations?${query}`)).json<{ operations: OperationJson[] }>().operations;
+    (await ada.get(`/operations?${query}`)).json<{ operations: OperationJson[] }>().operations;
 
   /** The rows outside the log that `audit explain operation` lists. */
   const changedBy = async (id: string): Promise<readonly string[]> => {
@@ -54,7 +50,7 @@ describe('operations of operators', () => {
     return rows.map(({ what, id: row }) => `${what} ${row}`);
   };
 
-  it('that need a second person have no effect until another person approves them', async () => {
+  it('have no effect until another person approves them, where they need one', async () => {
     const type = nextType();
     const operation = await request(type);
     expect(operation).toEqual({
@@ -67,7 +63,7 @@ describe('operations of operators', () => {
       ticket: 'OPS-1',
       approval: 'required',
       requested_by: {
-        operator_id: ada!.operatorId,
+        operator_id: ada.operatorId,
         name: 'Test operator',
         role: 'administrator',
         credential_id: expect.any(String),
@@ -85,46 +81,40 @@ describe('operations of operators', () => {
     expect(await listed(`status=pending_approval&subject_id=${type}`)).toEqual([operation]);
 
     const path = `/operations/${operation.id}`;
-    const own = await ada!.post(`${path}/approve`, because);
-    expect([own.status, own.json<{ detail: string }>().detail]).toEqual([
-      403,
-      'Another person must approve this operation',
-    ]);
-    const without = await viewer!.post(`${path}/approve`, because);
-    expect([without.status, without.json<{ detail: string }>().detail]).toEqual([
-      403,
-      'The scope system:write is missing',
-    ]);
-    expect((await bob!.post(`${path}/approve`, {})).json()).toMatchObject({
+    const own = await ada.post(`${path}/approve`, because);
+    expect([own.status, own.json().detail]).toEqual([403, 'Another person must approve this operation']);
+    const without = await viewer.post(`${path}/approve`, because);
+    expect([without.status, without.json().detail]).toEqual([403, 'The scope system:write is missing']);
+    expect((await bob.post(`${path}/approve`, {})).json()).toMatchObject({
       status: 422,
       errors: { reason: [expect.any(String)] },
     });
 
-    const approved = await bob!.post(`${path}/approve`, because);
+    const approved = await bob.post(`${path}/approve`, because);
     expect(approved.status).toBe(200);
     expect(approved.json()).toMatchObject({
       operation_id: operation.id,
       operation: {
         status: 'executed',
-        decided_by: { operator_id: bob!.operatorId },
+        decided_by: { operator_id: bob.operatorId },
         decision_reason: because.reason,
         executed_at: expect.any(String),
       },
     });
     expect(await passing(type)).toEqual([{ reason }]);
     expect(await changedBy(operation.id)).toEqual([`passing_type ${type}`]);
-    expect((await bob!.post(`${path}/reject`, because)).status).toBe(409);
-    expect((await ada!.get(path)).headers['etag']).toBe('"2"');
-    expect((await ada!.get(path)).json()).toEqual({
-      operation: approved.json<{ operation: object }>().operation,
+    expect((await bob.post(`${path}/reject`, because)).status).toBe(409);
+    expect((await ada.get(path)).headers['etag']).toBe('"2"');
+    expect((await ada.get(path)).json()).toEqual({
+      operation: approved.json().operation,
     });
     expect(
-      await listed(`status=executed&operator_id=${ada!.operatorId}&name=event_types.let_pass`),
+      await listed(`status=executed&operator_id=${ada.operatorId}&name=event_types.let_pass`),
     ).toHaveLength(1);
     expect(await listed('status=pending_approval')).toEqual([]);
   });
 
-  it('of a confined key, and decisions through one, concern its merchants alone', async () => {
+  it('of a confined key, and its decisions, concern its merchants alone', async () => {
     const merchantId = app.merchant.credentials.apiKey;
     const confined = await app.newAdmin({ merchants: [merchantId] });
     const { id } = await request(nextType());
@@ -135,11 +125,11 @@ describe('operations of operators', () => {
   });
 
   it('are listed with known filters, and those that do not exist are 404', async () => {
-    expect((await ada!.get('/operations?state=executed')).status).toBe(400);
-    expect((await ada!.get('/operations?status=done')).status).toBe(400);
-    expect((await ada!.get(`/operations/${randomUUID()}`)).status).toBe(404);
-    expect((await bob!.post(`/operations/${randomUUID()}/confirm`, because)).status).toBe(404);
-    const first = (await ada!.get('/operations?page_size=1')).json<{
+    expect((await ada.get('/operations?state=executed')).status).toBe(400);
+    expect((await ada.get('/operations?status=done')).status).toBe(400);
+    expect((await ada.get(`/operations/${randomUUID()}`)).status).toBe(404);
+    expect((await bob.post(`/operations/${randomUUID()}/confirm`, because)).status).toBe(404);
+    const first = (await ada.get('/operations?page_size=1')).json<{
       operations: OperationJson[];
       next_cursor: string;
     }>();
@@ -148,7 +138,7 @@ describe('operations of operators', () => {
     expect(next[0]!.id).not.toBe(first.operations[0]!.id);
   });
 
-  it('that a killed process had recorded are executed by a worker', async () => {
+  it('recorded by a killed process are executed by a worker', async () => {
     const id = randomUUID();
     const type = nextType();
     await app.database.query(`insert into event_store.passing_types values ($1, 'spec', now())`, [type]);
@@ -175,22 +165,22 @@ describe('operations of operators', () => {
   });
 
   it('rebuild a read model in the background', async () => {
-    const rebuild = await ada!.post('/system/projections/operations.views/rebuild', { reason });
+    const rebuild = await ada.post('/system/projections/operations.views/rebuild', { reason });
     expect(rebuild.json()).toMatchObject({ operation: { status: 'executed', approval: 'none' } });
     expect(rebuild.status).toBe(202);
-    expect((await ada!.post('/system/projections/nothing/rebuild', { reason })).status).toBe(404);
+    expect((await ada.post('/system/projections/nothing/rebuild', { reason })).status).toBe(404);
     const open = () => app.database.query(`select from work.items where kind = 'operations.rebuilding'`);
     await eventually(async () => (await open()).length === 0);
-    const { id } = rebuild.json<{ operation: OperationJson }>().operation;
+    const { id } = rebuild.json().operation;
     expect((await listed('name=projections.rebuild'))[0]).toMatchObject({ id, status: 'executed' });
     expect(await changedBy(id)).toEqual(['read_model operations.views']);
   });
 
-  it('retire a former master key only where a second person agrees', async () => {
-    const response = await ada!.post('/system/master_key/retire_former', { reason });
-    const { operation } = response.json<{ operation: OperationJson }>();
+  it('retire a former master key only with a second person', async () => {
+    const response = await ada.post('/system/master_key/retire_former', { reason });
+    const { operation } = response.json();
     expect([response.status, operation.status]).toEqual([202, 'pending_approval']);
-    const approved = await bob!.post(`/operations/${operation.id}/approve`, because);
+    const approved = await bob.post(`/operations/${operation.id}/approve`, because);
     expect(approved.json()).toMatchObject({ operation: { status: 'executed' } });
   });
 
@@ -200,7 +190,7 @@ describe('operations of operators', () => {
     const view = app.app.get(LookupsView, { strict: false });
     const before = Date.now();
     await accessRecords.record(
-      { operatorId: ada!.operatorId, name: 'Ada' },
+      { operatorId: ada.operatorId, name: 'Ada' },
       [merchantId, randomUUID(), merchantId],
       'payouts',
     );
@@ -237,3 +227,47 @@ describe('operations of operators', () => {
 });
 
 describePrograms(app);
+
+const AT_ONCE = 20;
+
+describe('decisions of one person at once', () => {
+  let types = 0;
+
+  const requested = async (): Promise<string> => {
+    const path = `/system/event_types/older.type_${(types += 1)}.v1/let_pass`;
+    return (await ada.post(path, { reason })).json().operation.id;
+  };
+  const suspended = async (): Promise<string> => {
+    const { apiKey } = (await app.newMerchant()).credentials;
+    const done = await ada.change(`/merchants/${apiKey}`, '/suspend', { reason });
+    return done.json().operation_id;
+  };
+
+  it.each([
+    ['approve', 'executed', requested, () => bob],
+    ['reject', 'rejected', requested, () => bob],
+    ['reject', 'withdrawn', requested, () => ada],
+    ['confirm', 'executed', suspended, () => bob],
+  ] as const)('to %s: one is recorded, as %s, the others are 409', async (decision, status, begin, who) => {
+    const path = `/operations/${await begin()}`;
+    const tries = Array.from({ length: AT_ONCE }, (_, n) => {
+      const body = { reason: `${reason}, number ${n}` };
+      const options = { idempotencyKey: randomUUID() };
+      return { body, options, send: () => who().post(`${path}/${decision}`, body, options) };
+    });
+    const responses = await Promise.all(tries.map(({ send }) => send()));
+    const codes = responses.map((response) => response.status).sort();
+    expect(codes).toEqual([200, ...Array.from({ length: AT_ONCE - 1 }, () => 409)]);
+    const first = responses.findIndex((response) => response.status === 200);
+    const { operation } = (await bob.get(path)).json();
+    expect([operation.status, operation.decision_reason]).toEqual([status, tries[first]!.body.reason]);
+    expect((await tries[first]!.send()).text).toBe(responses[first]!.text);
+
+    // The state after a crash between the decision and its response.
+    const key = tries[first]!.options.idempotencyKey;
+    await app.database.query('delete from event_store.responses where key = $1', [key]);
+    const again = await tries[first]!.send();
+    expect([again.status, again.text]).toEqual([200, responses[first]!.text]);
+    expect((await tries[(first + 1) % AT_ONCE]!.send()).status).toBe(409);
+  });
+});

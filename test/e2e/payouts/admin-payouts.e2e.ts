@@ -1,14 +1,12 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { AdminClient } from '../../support/admin/admin-client.js';
-import { onTestApp } from '../../support/app.js';
+import { describe, expect, it } from '@jest/globals';
+import { testApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import {
-  createPayee,
   createUser,
   getPayout,
   reported,
-  settledPayout,
   type PayoutBody,
+  receivedPayout,
 } from '../../support/payouts/payout-calls.js';
 
 interface Check {
@@ -23,37 +21,24 @@ interface Page {
   readonly next_cursor: string | null;
 }
 
-/** Responses are checked against the OpenAPI document by the client itself. */
+// Its own service: heads of the ledger come at once, and the lists are of all merchants.
+const app = await testApp({ AUDIT_HEAD_SECONDS: '1' });
+const admin = await app.newAdmin();
+const { user: userId, payout: received } = await receivedPayout(app, '2');
+const pending = await reported(app.merchant, userId);
+const foreign = await reported(app.secondMerchant, await createUser(app.secondMerchant));
+
 describe('payouts in the admin API', () => {
-  // The suite's own service: heads of the ledger come at once, and the lists are of all merchants.
-  const app = onTestApp({ AUDIT_HEAD_SECONDS: '1' });
-  let admin: AdminClient;
-  let userId: string;
-  let received: PayoutBody;
-  let pending: PayoutBody;
-  let foreign: PayoutBody;
-
-  beforeAll(async () => {
-    admin = await app.newAdmin();
-    const payee = await createPayee(app.merchant);
-    userId = payee.id;
-    const { hash } = await app.chain.transfer(payee.wallet, '2');
-    const { id } = await reported(app.merchant, userId, { amount: '2', transaction_hash: hash });
-    received = await settledPayout(app.merchant, id);
-    pending = await reported(app.merchant, userId);
-    foreign = await reported(app.secondMerchant, await createUser(app.secondMerchant));
-  });
-
   const list = async (query: Record<string, string>, by = admin): Promise<Page> => {
     const response = await by.get(`/payouts?${new URLSearchParams(query)}`);
     expect([response.status, response.text]).toEqual([200, expect.anything()]);
-    return response.json<Page>();
+    return response.json();
   };
   const ids = async (query: Record<string, string>, by = admin): Promise<readonly string[]> =>
     (await list(query, by)).payouts.map(({ id }) => id);
   const statusOf = async (path: string, by = admin): Promise<number> => (await by.get(path)).status;
 
-  it('are listed over all merchants, newest first, as the merchant API returns them, with whose they are', async () => {
+  it('are listed over all merchants, newest first, as in the merchant API, with their merchant', async () => {
     const { payouts, next_cursor } = await list({});
     expect(payouts.map(({ id }) => id)).toEqual([foreign.id, pending.id, received.id]);
     expect(next_cursor).toBeNull();
@@ -70,7 +55,7 @@ describe('payouts in the admin API', () => {
       `update payouts.verifications set expires_at = now() - interval '1 day' where payout_id = $1`,
       [foreign.id],
     );
-    // A user without a wallet: the check is due at the end of the window, which is late in the schedule.
+    // Without a wallet the check is due at the end of the window, which is late in the schedule.
     expect(await ids({ overdue: 'true' })).toEqual([foreign.id]);
     expect(await ids({ overdue: 'true', status: 'received' })).toEqual([]);
   });
@@ -87,17 +72,17 @@ describe('payouts in the admin API', () => {
     for (const [name, value] of Object.entries(wrong)) {
       const response = await admin.get(`/payouts?${name}=${value}`);
       expect(response.status).toBe(400);
-      expect(response.json<{ detail: string }>().detail).toContain(name);
+      expect(response.json().detail).toContain(name);
     }
   });
 
   it('are read one by one, with an ETag, and the checks so far', async () => {
     const response = await admin.get(`/payouts/${received.id}`);
     expect([response.status, response.headers['etag']]).toEqual([200, '"1"']);
-    const { payout } = response.json<{ payout: AdminPayout }>();
+    const { payout } = response.json();
     expect(payout).toMatchObject({ ...received, merchant_id: app.merchant.credentials.apiKey });
     const { check } = await eventually(async () => {
-      const one = (await admin.get(`/payouts/${pending.id}`)).json<{ payout: AdminPayout }>().payout;
+      const one = (await admin.get(`/payouts/${pending.id}`)).json().payout;
       return (one.check.attempts ?? 0) > 1 && one;
     });
     expect(check).toMatchObject({
@@ -107,7 +92,7 @@ describe('payouts in the admin API', () => {
     });
   });
 
-  it('show what each check found, at which node, without its credentials', async () => {
+  it('display the finding of each check and its node, without credentials', async () => {
     const { checks } = (await admin.get(`/payouts/${received.id}/checks`)).json<{ checks: object[] }>();
     expect(checks[0]).toEqual({
       at: expect.any(String),

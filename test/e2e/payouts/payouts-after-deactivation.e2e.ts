@@ -31,7 +31,7 @@ import { chainConfig } from '../../../src/platform/config/config.js';
 import { payoutsConfig } from '../../../src/contexts/payouts/settings.js';
 
 const REPORTERS = 2;
-/** Then those who start the deactivation, keep its count, end payouts, and complete it, two at once. */
+/** Actors after the reporters: start, count, outcomes, and two workers that complete the deactivation. */
 const [STARTER, SAGA, VERIFIER, WORKER, OTHER_WORKER] = [2, 3, 4, 5, 6] as const;
 const ACTORS = 7;
 const ROUNDS = 5;
@@ -41,9 +41,9 @@ const eventStoreDb = process.env['EVENTSTOREDB_URL'];
 
 interface Story {
   readonly scheduler: fc.Scheduler;
-  /** Which actors are killed, and at which step; a report is repeated by another process. */
+  /** Killed actors and their steps; another process repeats a report. */
   readonly kills: readonly (readonly [number, number])[];
-  /** Which actors stall, and before which step. */
+  /** Stalling actors and their steps. */
   readonly stalls: readonly (readonly [number, number])[];
   /** Reports of one payout under one key, in place of two payouts. */
   readonly sameKey: boolean;
@@ -56,7 +56,7 @@ const stories: fc.Arbitrary<Story> = fc.record({
   sameKey: fc.boolean(),
 });
 
-/** One user, some who pay, and some who deactivate. */
+/** One user with several reporters and deactivators. */
 class World {
   readonly userId = newId();
   readonly merchantId = newId();
@@ -92,7 +92,7 @@ class World {
     await new ReportPayoutHandler(loop, clock, config, chain, payees).execute(command);
   }
 
-  /** The report alone, without its intent. */
+  /** Appends the report without its intent. */
   async appendReport(payout_id: string): Promise<void> {
     const data = { payout_id, merchant_id: this.merchantId, user_id: this.userId, amount: '1.5' };
     const facts = { currency_code: 'USDC', transaction_hash: payout_id, custom_metadata: '{}', chain_id: 1 };
@@ -113,7 +113,7 @@ class World {
     );
   }
 
-  /** What the subscription does with what came since the last time. Everything comes twice. */
+  /** Applies new events as the subscription does, each twice. */
   async count(store = this.store): Promise<void> {
     const page = await store.readAll(this.counted, 1000);
     const events = page.filter(({ type, data }) => payoutViews.events.includes(type) && this.isOurs(data));
@@ -122,7 +122,7 @@ class World {
     this.counted = page.at(-1)?.position ?? this.counted;
   }
 
-  /** The worker's attempt; false when the deactivation is not to be completed yet. */
+  /** The worker's attempt; false where the deactivation cannot be completed yet. */
   async complete(store = this.store, database: Pick<Database, 'query'> = this.db.database): Promise<boolean> {
     const users = new CompleteDeactivationHandler(loopOver(store), clock) as unknown as CommandBus;
     const worker = new DeactivationWorker(new Deactivations(database as Database), users, store);
@@ -135,7 +135,7 @@ class World {
     }
   }
 
-  /** Lets every payout reported by now end. */
+  /** Ends every payout reported by now. */
   async end(): Promise<void> {
     const events = await this.history();
     const ended = new Set(events.filter(({ type }) => type === 'payout.expired.v1').map(payoutOf));
@@ -165,15 +165,12 @@ class World {
   }
 }
 
-function payoutOf({ data }: RecordedEvent): string {
-  return String(data['payout_id']);
-}
+const payoutOf = ({ data }: RecordedEvent): string => String(data['payout_id']);
 
-function loopOver(store: EventStore): CommandLoop {
-  return new CommandLoop(store, new EventCodec().register(knownEvents(ALL_CONTEXTS)));
-}
+const loopOver = (store: EventStore): CommandLoop =>
+  new CommandLoop(store, new EventCodec().register(knownEvents(ALL_CONTEXTS)));
 
-/** Plays a story to its end, and returns what the log has of the user. */
+/** Plays a story to its end, and returns the user's events. */
 async function play(world: World, story: Story): Promise<readonly RecordedEvent[]> {
   const { scheduler, kills, stalls } = story;
   const steps = new Steps(scheduler, ACTORS, new Map(kills), new Map(stalls));
@@ -201,7 +198,7 @@ async function play(world: World, story: Story): Promise<readonly RecordedEvent[
     ),
   ]);
   const ends = await scheduler.waitFor(playing);
-  // A process starts again; clients repeat what was not responded to.
+  // A process starts again, and clients repeat requests without a response.
   for (const id of payouts.filter((each) => !accepted.has(each))) ends.push(await report(id).catch(asIs));
   for (const error of ends.filter((each) => each !== null && each !== undefined)) {
     expect(['Killed', 'invalid_transition']).toContain(
@@ -221,7 +218,7 @@ async function play(world: World, story: Story): Promise<readonly RecordedEvent[
 
 const asIs = (error: unknown): unknown => error;
 
-/** What must never be: the types of the events after the one that says the user is deactivated. */
+/** Types of the events after the deactivation, of which there may be none. */
 function afterTheEnd(events: readonly RecordedEvent[]): readonly string[] {
   const types = events.map(({ type }) => type).filter((type) => type !== 'payout.intended.v1');
   expect(types).toContain('user.deactivated.v1');
@@ -248,7 +245,7 @@ describe.each([
     );
   });
 
-  it('hold it up as long as they are not counted, and leave nothing behind', async () => {
+  it('delay it until they are counted, and leave nothing behind', async () => {
     const world = await World.begin(store, db);
     const [counted, late] = [newId(), newId()];
     await world.report(counted);

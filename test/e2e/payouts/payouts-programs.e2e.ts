@@ -8,7 +8,7 @@ import { TestNode } from '../../support/payouts/test-node.js';
 
 const RECEIPT = 'eth_getTransactionReceipt';
 
-// The suite's own service: blocks are replaced, and all payouts of the log are checked.
+// Its own service: blocks are replaced, and all payouts of the log are checked.
 const harness = PayoutHarness.forSuite();
 /** The node of the programs; the service has another one. */
 let node: TestNode;
@@ -35,7 +35,7 @@ describe('npm run audit -- recheck', () => {
   const named = (run: Run, label: string): string[] =>
     [...run.printed.matchAll(new RegExp(`^${label} +payout ([0-9a-f-]{36})`, 'gm'))].map(([, id]) => id!);
 
-  it('names exactly the payouts that a reorganisation undid, and those that it moved', async () => {
+  it('names exactly the payouts that a reorganisation undid or moved', async () => {
     const unchanged = [(await received()).id, (await received()).id];
     const sound = await recheck();
     expect(sound.printed).toContain(`2 payouts checked`);
@@ -60,7 +60,7 @@ describe('npm run audit -- recheck', () => {
     });
   });
 
-  it('says of a node that is unavailable, behind or on another chain that it is, and names no payout', async () => {
+  it('reports a node that is unavailable, behind or on another chain, and names no payout', async () => {
     const { id, hash } = await received();
     const before = (await harness.history(id))[0]!.position;
     const ask = (): Promise<Run> => recheck('--from', before);
@@ -100,7 +100,7 @@ describe('npm run audit -- recheck', () => {
     expect((await ask()).exitCode).toBeNull();
   });
 
-  it('names a payout whose log says something else, and one whose kept receipt was changed', async () => {
+  it('names a payout with another log, and one with a changed receipt', async () => {
     const [other, altered] = [await received(), await received()];
     node.tamper(({ method, params }, { result }) =>
       method === RECEIPT && params[0] === other.hash
@@ -121,10 +121,10 @@ describe('npm run audit -- recheck', () => {
     expect([named(rest, 'UNDONE'), named(rest, 'ALTERED'), rest.exitCode]).toEqual([[], [altered.id], 2]);
   });
 
-  it('continues where it stopped', async () => {
+  it('continues at its last position', async () => {
     const first = await received();
     const before = (await harness.history(first.id))[0]!.position;
-    // More than a page lies between the two.
+    // More than a page of events is between the two.
     const events = Array.from({ length: 600 }, (): NewEvent => {
       const data = { payout_id: newId(), user_id: harness.user.id };
       return { id: newId(), type: 'payout.intended.v1', metadata: {}, data };

@@ -15,7 +15,7 @@ const REPEATS = 20;
 const NOWHERE = `0x${'ef'.repeat(32)}`;
 const logFile = join(specFolder('races'), 'service.log');
 const settings = { LOG_LEVEL: 'error', LOG_FILE: logFile };
-// Two processes of its own, a node that fails, and rows that somebody changes.
+// Its own service: two processes, a failing node, and changed rows.
 const harness = PayoutHarness.forSuite(settings);
 const change = (sql: string, ...params: unknown[]) => harness.db.database.query(sql, params);
 
@@ -33,7 +33,7 @@ describe('two processes on one database', () => {
     amountMinor: 1_000_000n,
   });
 
-  it('end a payout once when one receives it while the other lets it expire', async () => {
+  it('end a payout once when one receives it and the other lets it expire', async () => {
     harness.node.goDown();
     const ids = await Promise.all(
       Array.from({ length: REPEATS }, () => harness.report({ hash: NOWHERE, windowSeconds: 1 })),
@@ -53,7 +53,7 @@ describe('two processes on one database', () => {
     );
   });
 
-  it('say so when a payout has its outcome already, or has time left', async () => {
+  it('report a payout that has its outcome already, or time left', async () => {
     harness.node.goDown();
     const [id, other] = await Promise.all([1, 2].map(() => harness.report({ hash: NOWHERE })));
     const [one, two] = both as [PayoutOutcomes, PayoutOutcomes];
@@ -68,7 +68,7 @@ describe('two processes on one database', () => {
     expect((await harness.history(other!)).at(-1)!.data['log_index']).toBe(101);
   });
 
-  it('give one transfer to one of the payouts that name it', async () => {
+  it('assign a transfer to one of the payouts that name it', async () => {
     const pairs: string[][] = [];
     for (let pair = 0; pair < REPEATS; pair += 1) {
       const hash = await harness.pay();
@@ -91,7 +91,7 @@ describe('the table of payouts to verify, changed outside the service', () => {
 
   it('confirms nothing where a row has another transfer, amount or user', async () => {
     const { user } = harness;
-    // They wait for a transfer that was never sent.
+    // Their transfer was never sent.
     const ids = await Promise.all([1, 2, 3].map(() => harness.report({ hash: randomHash(), amount: '5' })));
     await Promise.all(ids.map((id) => eventually(() => harness.isListed(id))));
     const [transfer, amount, recipient] = ids;
@@ -104,7 +104,7 @@ describe('the table of payouts to verify, changed outside the service', () => {
     await Promise.all(ids.map(expectUndecided));
   });
 
-  it('lets no payout expire whose transfer is there where a row has another transaction', async () => {
+  it('lets no payout expire with an existing transfer where its row has another transaction', async () => {
     const { user } = harness;
     const hash = await harness.pay(user, '7');
     const release = await harness.holdCheckpoint('payouts.verification');
@@ -118,7 +118,7 @@ describe('the table of payouts to verify, changed outside the service', () => {
     expect(await harness.settled(id)).toBe('received');
   });
 
-  it('confirms nothing of a payout that was never reported, and loses its row', async () => {
+  it('confirms no unreported payout, and drops its row', async () => {
     const { user } = harness;
     const [id, hash] = [newId(), await harness.pay(user, '3')];
     await harness.forge({ id, user, hash, amountMinor: 3_000_000, seconds: 3600 });

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash, randomUUID } from 'node:crypto';
-import { onSharedApp } from '../../support/app.js';
+import { sharedApp } from '../../support/app.js';
 import {
   createPayee,
   createUser,
@@ -21,16 +21,10 @@ interface Page {
   readonly totals?: Readonly<Record<string, { readonly count: number; readonly amount: string }>>;
 }
 
-/** Responses are checked against the OpenAPI document by the client itself. */
+const app = await sharedApp();
+const { merchant } = app;
 
 describe('reading payouts', () => {
-  const app = onSharedApp();
-  let merchant: SignedClient;
-
-  beforeAll(() => {
-    merchant = app.merchant;
-  });
-
   const problem = (response: ApiResponse, status: number, detail: RegExp): void => {
     expect(response.status).toBe(status);
     expect(response.headers['content-type']).toContain('application/problem+json');
@@ -41,7 +35,7 @@ describe('reading payouts', () => {
       detail: expect.stringMatching(detail),
     });
   };
-  /** Lines; the client that checks responses knows JSON alone. */
+  /** The lines of an export; the checking client accepts JSON alone. */
   const exportOf = async (by: SignedClient, accept: string, query: string): Promise<string[]> => {
     const { status, headers, text } = await new SignedClient(app.url, by.credentials).get(
       `${PAYOUTS}${query}`,
@@ -53,7 +47,7 @@ describe('reading payouts', () => {
   const list = async (query: string, by = merchant): Promise<Page> => {
     const response = await by.get(`${PAYOUTS}${query}`);
     expect(response.status).toBe(200);
-    return response.json<Page>();
+    return response.json();
   };
   const ids = (page: Page): string[] => page.payouts.map(({ id }) => id);
 
@@ -127,7 +121,7 @@ describe('reading payouts', () => {
     it('200: by transaction, in either letter case, and by the external_id of the user', async () => {
       const external_id = `player ${randomUUID()}`;
       const created = await owner.post(USERS, { phone_number: '+15557654321', external_id });
-      const { id } = created.json<{ user: { id: string } }>().user;
+      const { id } = created.json().user;
       const hash = randomHash();
       const named = await reported(owner, id, { transaction_hash: hash });
       await reported(owner, id);
@@ -157,14 +151,14 @@ describe('reading payouts', () => {
       expect(ids(await list(query, merchant))).toEqual([]);
     });
 
-    it('200: all of them as lines of JSON or of CSV, with the metadata as it was reported', async () => {
+    it('200: all of them as lines of JSON or CSV, with the reported metadata', async () => {
       const seller = await app.newMerchant();
       const id = await createUser(seller);
-      // Pretty JSON, quotes, a number that no double has.
+      // Formatted JSON, quotes, and a number beyond doubles.
       const text = '{\n "note": "a \\"b\\", c",\n "n": 12345678901234567890 }';
       const payout = `{"amount":"1","transaction_hash":"tx, \\"q\\" ,\\"custom_metadata\\":1","custom_metadata":${text}}`;
       const first = await seller.post(REPORT, `{"user_id":"${id}","payout":${payout}}`);
-      await expirePayout(seller, first.json<{ payout: PayoutBody }>().payout.id);
+      await expirePayout(seller, first.json().payout.id);
       await Promise.all(Array.from({ length: 250 }, () => reported(seller, id)));
       const lines = await exportOf(seller, 'application/x-ndjson', '');
       expect(lines).toHaveLength(251);
@@ -195,7 +189,7 @@ describe('reading payouts', () => {
       const head = await plain.call({ method: 'HEAD', path: PAYOUTS, headers: { accept: 'text/csv' } });
       const { 'content-type': type } = head.headers;
       expect([head.status, type, head.text]).toEqual([200, 'text/csv; charset=utf-8', '']);
-      // The next one may begin once it has ended.
+      // One export at a time.
       expect(await exportOf(seller, 'application/x-ndjson', `?user_id=${id}&page_size=1`)).toHaveLength(251);
     });
 
@@ -223,14 +217,14 @@ describe('reading payouts', () => {
     });
     const evidenceOf = (id: string): Promise<ApiResponse> => merchant.get(`${PAYOUTS}/${id}/evidence`);
 
-    it('200: as the chain itself says', async () => {
+    it("200: equal to the chain's data", async () => {
       const { hash, blockNumber, blockHash } = await app.chain.transfer(payee.wallet, '12.5');
       const sent = ` ${hash.toUpperCase().replace('X', 'x')}`;
       const payout = await reported(merchant, payee.id, { amount: '12.50', transaction_hash: sent });
       await settledPayout(merchant, payout.id);
       const response = await evidenceOf(payout.id.toUpperCase());
       expect(response.status).toBe(200);
-      const { evidence } = response.json<{ evidence: { receipt: { sha256: string; json: string } } }>();
+      const { evidence } = response.json();
       const block = (await app.chain.rpc('eth_getBlockByHash', [blockHash, false])) as { timestamp: string };
       expect(evidence).toEqual({
         payout_id: payout.id,

@@ -1,6 +1,6 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { onSharedApp } from '../../support/app.js';
+import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import {
   createPayee,
@@ -15,27 +15,20 @@ import {
   USERS,
   type PayoutBody,
 } from '../../support/payouts/payout-calls.js';
-import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
+import type { ApiResponse } from '../../support/http/signed-client.js';
 
 const UNKNOWN = '7b0f1f1e-0000-4000-8000-000000000000';
 const NOTHING = '{"balance":{"confirmed":"0","pending":"0","committed":"0","currency_code":"USDC"}}';
 
-const app = onSharedApp();
+const app = await sharedApp();
+const { merchant } = app;
+const userId = await createUser(merchant);
 
-/** Responses are checked against the OpenAPI document by the client itself. */
 describe('POST /payouts/report', () => {
-  let merchant: SignedClient;
-  let userId: string;
-
-  beforeAll(async () => {
-    merchant = app.merchant;
-    userId = await createUser(merchant);
-  });
-
   const problem = (response: ApiResponse, status: number, ...fields: string[]): { detail: string } => {
     expect([response.status, response.text]).toEqual([status, expect.stringContaining(`"status":${status}`)]);
     expect(response.headers['content-type']).toContain('application/problem+json');
-    const body = response.json<{ detail: string; errors: object }>();
+    const body = response.json();
     expect(Object.keys(body.errors)).toEqual(fields);
     return body;
   };
@@ -52,7 +45,7 @@ describe('POST /payouts/report', () => {
       const response = await report(merchant, userId, { amount: '12.50', transaction_hash: hash });
       expect(response.status).toBe(201);
       expect(response.headers['content-type']).toContain('application/json');
-      const { payout } = response.json<{ payout: PayoutBody }>();
+      const { payout } = response.json();
       expect(Object.entries(payout)).toEqual([
         ['id', expect.stringMatching(/^[0-9a-f-]{36}$/)],
         ['user_id', userId],
@@ -73,12 +66,12 @@ describe('POST /payouts/report', () => {
       ['१२', '12'],
     ])('%s in digits of another script is %s', async (amount, read) => {
       const response = await report(merchant, userId, { amount });
-      expect([response.status, response.json<{ payout: PayoutBody }>().payout.amount]).toEqual([201, read]);
+      expect([response.status, response.json().payout.amount]).toEqual([201, read]);
     });
 
-    it('is read at once, as one payout and as the newest of the list', async () => {
+    it('is readable at once, alone and as the newest of the list', async () => {
       const response = await report(merchant, userId);
-      const { payout } = response.json<{ payout: PayoutBody }>();
+      const { payout } = response.json();
       expect((await merchant.get(`${PAYOUTS}/${payout.id}`)).text).toBe(response.text);
       const list = (await merchant.get(`${PAYOUTS}?page_size=1`)).json<{ payouts: PayoutBody[] }>();
       expect(list.payouts).toEqual([payout]);
@@ -110,12 +103,12 @@ describe('POST /payouts/report', () => {
         201,
         expect.stringContaining(`"custom_metadata":${text},"created_at":`),
       ]);
-      const { id } = response.json<{ payout: PayoutBody }>().payout;
+      const { id } = response.json().payout;
       expect((await merchant.get(`${PAYOUTS}/${id}`)).text).toBe(response.text);
       expect((await merchant.get(`${PAYOUTS}?page_size=1`)).text).toContain(text);
     });
 
-    it('again under the same Idempotency-Key, byte for byte, also when the payout has its outcome', async () => {
+    it('again under the same Idempotency-Key, byte for byte, also after the outcome', async () => {
       const payee = await createPayee(merchant);
       const { hash } = await app.chain.transfer(payee.wallet, '1');
       const [key, body] = [
@@ -123,7 +116,7 @@ describe('POST /payouts/report', () => {
         { user_id: payee.id, payout: { amount: '1', transaction_hash: hash } },
       ];
       const first = await merchant.post(REPORT, body, key);
-      const { id } = first.json<{ payout: PayoutBody }>().payout;
+      const { id } = first.json().payout;
       expect((await settledPayout(merchant, id)).status).toBe('received');
       const again = await merchant.post(REPORT, body, key);
       expect([again.status, again.text]).toEqual([201, first.text]);
@@ -179,12 +172,6 @@ describe('POST /payouts/report', () => {
 });
 
 describe('GET /users/{id}/balance', () => {
-  let merchant: SignedClient;
-
-  beforeAll(() => {
-    merchant = app.merchant;
-  });
-
   const balance = (userId: string, by = merchant): Promise<ApiResponse> =>
     by.get(`${USERS}/${userId}/balance`);
 
@@ -203,12 +190,12 @@ describe('GET /users/{id}/balance', () => {
     expect((await balance(userId, app.secondMerchant)).status).toBe(404);
   });
 
-  it('200: pending at once, confirmed when received, nothing of what expired', async () => {
+  it('200: pending at once, confirmed when received, without expired payouts', async () => {
     const payee = await createPayee(merchant);
     const { hash } = await app.chain.transfer(payee.wallet, '2.500001');
     const paid = await reported(merchant, payee.id, { amount: '2.500001', transaction_hash: hash });
     const unpaid = await reported(merchant, payee.id, { amount: '10.10' });
-    const before = (await balance(payee.id)).json<{ balance: object }>().balance;
+    const before = (await balance(payee.id)).json().balance;
     expect(before).toMatchObject({ committed: '12.600001' });
     expect((await settledPayout(merchant, paid.id)).status).toBe('received');
     expect((await balance(payee.id)).json()).toEqual({
@@ -220,7 +207,7 @@ describe('GET /users/{id}/balance', () => {
     );
   });
 
-  it('200: every report is in the sum, also of many at the same time', async () => {
+  it('200: the sum of all reports, also of concurrent ones', async () => {
     const userId = await createUser(merchant);
     await Promise.all(Array.from({ length: 40 }, () => reported(merchant, userId, { amount: '10000' })));
     expect((await balance(userId.toUpperCase())).json()).toMatchObject({ balance: { pending: '400000' } });

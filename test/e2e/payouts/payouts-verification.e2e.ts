@@ -9,7 +9,7 @@ import { PayoutHarness, type TestReport } from '../../support/payouts/payout-har
 /** Long enough for a check before the end. */
 const SHORT_WINDOW = 2;
 const NOWHERE = `0x${'cd'.repeat(32)}`;
-/** anvil calls a block safe that is so many blocks old. */
+/** The age in blocks at which anvil calls a block safe. */
 const SAFE = 32;
 const NOT_FOUND = expiryReason({ kind: 'not_found' });
 
@@ -18,7 +18,7 @@ describe('the verification of payouts', () => {
   const harness = PayoutHarness.forSuite();
 
   describe('receives a payout', () => {
-    it('whose transfer is on the chain, and keeps where', async () => {
+    it('whose transfer is on the chain, with its place', async () => {
       const { hash, blockNumber, blockHash } = await harness.chain.transfer(harness.user.wallet, '12.5');
       const id = await harness.report({ hash, amount: '12.50' });
       expect(await harness.settled(id)).toBe('received');
@@ -48,7 +48,7 @@ describe('the verification of payouts', () => {
       expect(await harness.settled(id)).toBe('received');
     });
 
-    it('of a user who was onboarding, as soon as the wallet is there', async () => {
+    it('of a user in onboarding, as soon as the wallet exists', async () => {
       const late = await harness.newUser();
       const id = await harness.report({ user: late, hash: await harness.pay(late) });
       await eventually(() => harness.isListed(id));
@@ -124,7 +124,7 @@ describe('the verification of payouts', () => {
     expect(toExitCode(failure)).toBe(78);
   });
 
-  it('decides nothing while the node is unavailable over the end of the window; then a transfer that is there counts', async () => {
+  it("decides nothing during an outage over the window's end; then an existing transfer counts", async () => {
     const { node } = harness;
     node.goDown();
     const paid = await harness.report({ hash: await harness.pay(), windowSeconds: 1 });
@@ -178,7 +178,7 @@ describe('three confirmations', () => {
 });
 
 describe('a chain with a safe head', () => {
-  // The dev chain as one whose blocks have times, however far mining many at once takes it ahead.
+  // Blocks have times, also where many blocks are mined at once.
   const harness = PayoutHarness.forSuite({
     PAYOUT_FINALITY: 'safe',
     CHAIN_MAX_HEAD_AGE_SECONDS: '86400',
@@ -208,7 +208,7 @@ describe('a chain with a safe head', () => {
     }
   });
 
-  it('is not ready while its node does not know the tag, and says why', async () => {
+  it('is not ready, with a reason, while its node does not know the tag', async () => {
     const health = async (): Promise<string> =>
       JSON.stringify((await harness.service.app.get(HealthRegistry).report()).checks['chain']);
     expect(await health()).toContain('"ok"');

@@ -2,12 +2,12 @@ import type fc from 'fast-check';
 import type { CommitResult, EventStore } from '../../../src/platform/event-store/port.js';
 import { overridden } from '../../support/event-store/counter.js';
 
-/** A process that ended in the middle of something. */
+/** The process ended within a step. */
 class Killed extends Error {
   override readonly name = 'Killed';
 }
 
-/** The steps of the actors, in a generated order: the effect of a call and its response are steps of their own. */
+/** The steps of the actors in a generated order. The effect of a call and its response are separate steps. */
 export class Steps {
   private readonly done = new Map<number, number>();
   private readonly stalled: (() => void)[] = [];
@@ -15,13 +15,13 @@ export class Steps {
   constructor(
     private readonly scheduler: fc.Scheduler,
     private live: number,
-    /** Actors that are killed, and at which of their steps. */
+    /** Killed actors and their steps. */
     private readonly kills: ReadonlyMap<number, number>,
-    /** Actors that stall before one of their steps, until no other actor has anything to do. */
+    /** Actors that stall before a step until no other actor has work. */
     private readonly stalls: ReadonlyMap<number, number>,
   ) {}
 
-  /** Everything that an actor does. Returns what it threw. */
+  /** Runs an actor to its end and returns its error. */
   async act(work: () => Promise<void>): Promise<unknown> {
     const error = await work().then(
       () => null,
@@ -39,7 +39,7 @@ export class Steps {
     return response;
   }
 
-  /** A store that is not atomic as one actor uses it: each append is a call. */
+  /** One actor's view of a store that is not atomic: each append is a call. */
   storeOf(actor: number, inner: EventStore): EventStore {
     const methods: Partial<EventStore> = {
       readStream: (...args) => this.call(actor, () => inner.readStream(...args)),
@@ -72,7 +72,7 @@ export class Steps {
     if (this.kills.get(actor) === step) throw new Killed();
   }
 
-  /** One that stalls continues once no other actor has anything to do. */
+  /** Continues stalled actors once no other actor has work. */
   private continueStalled(): void {
     if (this.stalled.length === this.live) this.stalled.shift()?.();
   }

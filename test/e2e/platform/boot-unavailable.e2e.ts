@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { connect } from 'node:net';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { freePort } from '../../../sandbox/processes.js';
 import { eventually, WAIT_MS } from '../../support/eventually.js';
 import { onTestDatabase, testDatabase } from '../../support/postgres.js';
@@ -21,7 +21,7 @@ const PRODUCTION = {
   ...FREE_PORTS,
 };
 
-/** What a boot of the real build says, or an operator's program of it, and its exit code. */
+/** The output and exit code of a boot of the real build, or of an operator's program. */
 function boot(
   env: Readonly<Record<string, string>>,
   args: readonly string[] = [MAIN],
@@ -36,16 +36,13 @@ function boot(
   return new Promise((resolve) => child.on('close', (code) => resolve({ said, code })));
 }
 
-/** What a package does that forgets to handle a rejection. */
+/** The defect of a package that does not handle a rejection. */
 const DEFECT = `process.on('SIGUSR2', () => { void Promise.reject(new TypeError('undefined is not iterable')); });`;
+
+const nowhere = `127.0.0.1:${await freePort()}`;
 
 describe('a boot while something it needs is unavailable', () => {
   const db = onTestDatabase();
-  let nowhere: string;
-
-  beforeAll(async () => {
-    nowhere = `127.0.0.1:${await freePort()}`;
-  });
 
   it.each([
     ['DATABASE_URL', () => ({ DATABASE_URL: `postgres://eve:hunter2@${nowhere}/disburse` })],
@@ -66,7 +63,7 @@ describe('a boot while something it needs is unavailable', () => {
     wrong.pathname = '/no_such_database';
     const { said, code } = await boot({ CHAIN_RPC_URL: `http://${nowhere}`, DATABASE_URL: wrong.href });
     expect(said).toMatch(
-      // Both are in it, and either may be checked first.
+      // Either setting may be checked first.
       /^The (database|queue) of DATABASE_URL cannot be reached: .*"no_such_database" does not exist.*\.\n$/,
     );
     expect(code).toBe(69);
@@ -116,7 +113,7 @@ describe('a boot while something it needs is unavailable', () => {
     },
   );
 
-  it("ends an operator's program too, which says that and nothing else", async () => {
+  it("ends an operator's program too, with that sentence alone", async () => {
     const { said, code } = await boot(
       { CHAIN_RPC_URL: `http://${nowhere}`, DATABASE_URL: `postgres://eve:hunter2@${nowhere}/disburse` },
       [PROGRAMS, 'rebuild'],
@@ -157,7 +154,7 @@ describe('a process in which a rejection is not handled', () => {
           () => false,
         ),
       );
-      // The head of the request is sent, its end comes after the defect.
+      // The request ends after the defect.
       const socket = connect(port, '127.0.0.1');
       let response = '';
       socket.on('data', (chunk: Buffer) => (response += chunk.toString()));

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { BackgroundModule } from '../../../src/platform/jobs/background.module.js';
 import { KeyRing } from '../../../src/platform/sealing/key-ring.js';
 import { startService } from '../../../sandbox/service.js';
 import type { Service } from '../../../src/service.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { startTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { freshReport } from '../../support/fresh-report.js';
 import { invoke } from '../../support/programs/cli.js';
@@ -26,17 +26,14 @@ interface Keys {
   readonly masterKeyFormer: string | null;
 }
 
+// Its own database and chain, for services with other keys.
+const app = await startTestApp({ OPERATIONS_APPROVALS: 'off' });
+await app.stop();
+
 describe('a master key', () => {
-  let app: TestApp;
   let first: Service;
   const running = new Set<Service>();
   const folders = new Map<Service, string>();
-
-  beforeAll(async () => {
-    // Its database and its chain are for services with other keys.
-    app = await startTestApp({ OPERATIONS_APPROVALS: 'off' });
-    await app.stop();
-  });
 
   afterAll(async () => {
     await Promise.all([...running].map((service) => service.close()));
@@ -65,7 +62,7 @@ describe('a master key', () => {
   };
   const retireFormer = (service: Service): Promise<object> =>
     asShell(folders.get(service)!, 'system', 'retire-former', '--reason', 'a rotation');
-  /** The use of each key of the ring, as `keys -- status` prints it. */
+  /** The use of each key of the ring, by `keys -- status`. */
   const uses = async (keys: Keys): Promise<readonly string[]> =>
     (await run('keys', keys, 'status')).match(/(?<=^ {2}\w{8} {2})(seals|opens only).*$/gm) ?? [];
   const ready = async ({ address }: Service): Promise<string> => {
@@ -74,7 +71,7 @@ describe('a master key', () => {
     };
     return checks['master_key']!.status;
   };
-  /** The output of the service, in a separate process, before it exits with the code of a wrong setting. */
+  /** The output of the service in a separate process that exits with the code of a wrong setting. */
   const refusal = async ({ masterKey }: Keys): Promise<string> => {
     const env = {
       ...process.env,
@@ -94,7 +91,7 @@ describe('a master key', () => {
       return `${stderr}${code}`;
     }
   };
-  /** As if so much time had passed since a process was seen and a key was added. */
+  /** Ages the processes' last use and the keys. */
   const pass = async (seconds: number): Promise<void> => {
     await app.database.query(
       `update platform.key_ring set seals_from = seals_from - make_interval(secs => $1),
@@ -112,7 +109,7 @@ describe('a master key', () => {
     await expect(run('audit', wrong, 'verify')).rejects.toThrow('MASTER_KEY does not match the key');
   });
 
-  it('is replaced under load, process by process, without one request that fails', async () => {
+  it('is replaced under load, process by process, without a failed request', async () => {
     const present = { masterKey: app.config.masterKey!, masterKeyFormer: null };
     const next = { masterKey: newKey(), masterKeyFormer: present.masterKey };
     first = await start(present);
@@ -129,10 +126,10 @@ describe('a master key', () => {
         const target = targets[round % targets.length]!;
         const created = await target.post(USERS, { phone_number: phone }, randomUUID());
         expectStatus(created.status, 201, 'create');
-        const { id } = created.json<{ user: { id: string } }>().user;
+        const { id } = created.json().user;
         users.push({ id, phone });
         const read = await targets[(round + 1) % targets.length]!.get(`${USERS}/${id}`);
-        if (read.json<{ user: { phone_number: string } }>().user.phone_number !== phone) {
+        if (read.json().user.phone_number !== phone) {
           failures.push(`read: ${read.status}`);
         }
         const again = await targets[(round + 1) % targets.length]!.post(USERS, { phone_number: phone });
@@ -159,12 +156,12 @@ describe('a master key', () => {
         master_keys: [{ setting: 'MASTER_KEY_FORMER' }, { setting: 'MASTER_KEY' }],
       });
       expect(await uses(next)).toEqual(['seals']);
-      // It would say every few seconds that it uses the former key.
+      // Otherwise it would log its use of the former key every few seconds.
       await first.app.get(BackgroundModule).beforeApplicationShutdown();
       await pass(121);
       expect(await retireFormer(second)).toMatchObject({ operation: { status: 'executed' } });
       expect(await uses(next)).toEqual(['seals', expect.stringMatching(/^seals from /)]);
-      // Forgotten, still with the former key: it works on, and says that it could not start again.
+      // A process with the former, removed key continues, and logs that it could not start again.
       await first.app.get(KeyRing).refresh();
       expect(await ready(first)).toBe('unavailable');
       expect((await client(first).get(`${USERS}/${users[0]!.id}`)).status).toBe(200);
@@ -188,8 +185,7 @@ describe('a master key', () => {
     expect(await refusal(present)).toMatch(REFUSED);
     const last = client(await start({ ...next, masterKeyFormer: null }));
     for (const { id, phone } of users) {
-      const read = await last.get(`${USERS}/${id}`);
-      expect(read.json<{ user: { phone_number: string } }>().user.phone_number).toBe(phone);
+      expect((await last.get(`${USERS}/${id}`)).json().user.phone_number).toBe(phone);
     }
     expect(await run('audit', { ...next, masterKeyFormer: null }, 'verify')).toContain('\nin order: ');
   });

@@ -1,27 +1,28 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { expect, it } from '@jest/globals';
+import { expect, it, test } from '@jest/globals';
+import type { AddressInfo } from 'node:net';
 import { CredentialIndex } from '../../../src/contexts/access/views/credentials.js';
 import { LastVerifies } from '../../../src/contexts/audit/store/last-verify.js';
 import { SystemStatus } from '../../../src/contexts/operations/application/system-status.js';
 import { registry } from '../../../src/platform/telemetry/metrics.js';
 import { freePort } from '../../../sandbox/processes.js';
-import { onTestApp } from '../../support/app.js';
+import { testApp, startTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { freshReport } from '../../support/fresh-report.js';
 import { createPayee, reported } from '../../support/payouts/payout-calls.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';
+import { startCollector, type Span } from '../../support/programs/otlp-collector.js';
 
 const PAGE = 'docs/metrics.md';
 const HEADING = '## Metrics\n';
 const HEALTHY = ['database', 'event_store', 'queue', 'chain', 'clock', 'views', 'subscriptions', 'ledger'];
 
 const METRICS_PORT = String(await freePort());
-// Of its own: its port of metrics, and its node is stopped.
-const app = onTestApp({ METRICS_PORT });
+// Its own service: its port of metrics, and its node is stopped.
+const app = await testApp({ METRICS_PORT });
 
-async function scraped(): Promise<Exposed> {
-  return exposedBy(await (await freshReport(() => fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`))).text());
-}
+const scraped = async (): Promise<Exposed> =>
+  exposedBy(await (await freshReport(() => fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`))).text());
 
 /** Labels of any metric: Prometheus adds the first two; recordings and alerts have the others. */
 const ADDED = ['instance', 'job', 'le', 'slo', 'alertname', 'severity', 'alertstate'];
@@ -29,14 +30,14 @@ const ADDED = ['instance', 'job', 'le', 'slo', 'alertname', 'severity', 'alertst
 const labelsOf = (name: string): readonly string[] =>
   (registry.getSingleMetric(name) as unknown as { labelNames?: string[] }).labelNames ?? [];
 
-/** Of rules and of dashboards. */
+/** Expressions of rules and dashboards. */
 function expressionsIn(text: string): readonly string[] {
   return [...text.matchAll(/expr: (?:\|\n((?: {10}.*\n)+)|(.*))|"expr": (".*")/g)].map(
     ([, block, line, json]) => block ?? line ?? (JSON.parse(json!) as string),
   );
 }
 
-/** Metrics that are not exposed, and labels that they do not have. */
+/** Metrics that are not exposed, and labels that they lack. */
 function unknownIn(expression: string, labels: ReadonlyMap<string, readonly string[]>): readonly string[] {
   const used = [...expression.matchAll(/\b((?:disburse|process|nodejs)_\w+)(?:\{([^}]*)\})?/g)].map(
     ([, name, matchers = '']) => ({
@@ -111,7 +112,7 @@ it('each check of readiness is a metric', async () => {
     expect([check, valueOf(exposed, 'disburse_health_check', { check })]).toEqual([check, 1]);
 });
 
-it('what a payout took until its outcome, and until its webhook, is measured', async () => {
+it('the time of a payout until its outcome and until its webhook is measured', async () => {
   const receiver = await TestReceiver.start();
   const { merchant, chain } = app;
   const webhook_endpoint = { url: receiver.url, event_types: ['payout.received'] };
@@ -141,7 +142,7 @@ it('what a payout took until its outcome, and until its webhook, is measured', a
   await receiver.stop();
 });
 
-it('what an operator has to act on is measured: due work, nodes, keys that expire, the last verification', async () => {
+it("operators' matters are measured: due work, nodes, expiring keys, the last verification", async () => {
   const gauges = [CredentialIndex, LastVerifies, SystemStatus].map((each) =>
     app.app.get(each, { strict: false }),
   );
@@ -183,7 +184,7 @@ interface Exposed {
   readonly samples: readonly Sample[];
 }
 
-/** What GET /metrics returned, in Prometheus' text form. */
+/** Parses the text form of GET /metrics. */
 function exposedBy(text: string): Exposed {
   const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name!, type!]));
   const metrics = [...text.matchAll(/^# HELP (\S+) (.*)$/gm)].map(([, name, help]) => ({
@@ -203,7 +204,7 @@ function exposedBy(text: string): Exposed {
   return { metrics, samples };
 }
 
-/** The sum of the samples with these labels; 0 where there is none. */
+/** The sum of the samples with these labels; 0 without one. */
 function valueOf({ samples }: Exposed, name: string, labels: Readonly<Record<string, string>> = {}): number {
   return samples
     .filter((each) => each.name === name)
@@ -212,3 +213,37 @@ function valueOf({ samples }: Exposed, name: string, labels: Readonly<Record<str
     )
     .reduce((sum, { value }) => sum + value, 0);
 }
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c';
+
+test("with a collector, a write is a span of the client's trace, down to its command and its commit", async () => {
+  const spans: Span[] = [];
+  let cause: unknown;
+  const server = await startCollector(spans);
+  const { port } = server.address() as AddressInfo;
+  const app = await startTestApp({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
+  try {
+    const body = { phone_number: '+15550001111' };
+    const headers = { traceparent: `00-${TRACE}-b7ad6b7169203331-01` };
+    const response = await app.merchant.call({ method: 'POST', path: '/merchants/v1/users', body, headers });
+    expect(response.status).toBe(201);
+    [cause] = await app.database.query(
+      `select metadata::json->>'traceparent' as traceparent from event_store.events where type = 'user.created.v1'`,
+    );
+  } finally {
+    await app.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+  const request = spans.find(({ name }) => name === 'POST /merchants/v1/users');
+  const command = spans.find(
+    ({ name, parentSpanId }) => name === 'command' && parentSpanId === request?.spanId,
+  );
+  const commit = spans.find(
+    ({ name, parentSpanId }) => name === 'event_store.commit' && parentSpanId === command?.spanId,
+  );
+  expect(request).toMatchObject({ traceId: TRACE, parentSpanId: 'b7ad6b7169203331' });
+  expect(commit?.traceId).toBe(TRACE);
+  expect(cause).toEqual({ traceparent: expect.stringContaining(`00-${TRACE}-`) });
+  expect(spans.some(({ name }) => name === 'subscription.batch')).toBe(true);
+});

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ADDRESS } from '../../support/exchange/exchange-orders.js';
 import { createUser, PAYOUTS, reported, USERS } from '../../support/payouts/payout-calls.js';
 import type { ApiResponse } from '../../support/http/signed-client.js';
+import { MerchantWebhooks } from '../../support/webhooks/merchant-webhooks.js';
 
 const today = () => {
   const date = new Date().toISOString().slice(0, 10);
@@ -12,41 +13,29 @@ const today = () => {
 };
 const ENDPOINTS = '/merchants/v1/webhook_endpoints';
 
-/** A process that stopped inside a batch holds the row of its checkpoint; here a transaction holds all of them. */
+/** Holds all checkpoints, as a process that stopped within a batch holds its own. */
 async function hold(app: TestApp): Promise<() => Promise<void>> {
   const client = new pg.Client({ connectionString: app.config.databaseUrl! });
   await client.connect();
   await client.query('begin');
   await client.query('select from event_store.checkpoints for update');
   return async () => {
-    // Its transaction ends with it, and a second time does nothing.
+    // The transaction ends with the connection.
     await client.end();
   };
 }
 
-describe('reads after writes, while no process can move the read models', () => {
-  let app: TestApp;
-  let userId: string;
-  let payoutId: string;
-  let endpointId: string;
-  let orderId: string;
-  let release: () => Promise<void>;
+// Its own service: nothing moves its read models.
+const app = await startTestApp({ READ_YOUR_WRITES_MS: '500' });
+const userId = await createUser(app.merchant);
+await reported(app.merchant, userId);
+const release = await hold(app);
+const payoutId = (await reported(app.merchant, userId, { amount: '7' })).id;
+const endpointId = await new MerchantWebhooks(app, app.merchant).register('https://hooks.example.com/held');
+const order = await app.exchange.open.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS });
+const orderId = order.json().order.id;
 
-  beforeAll(async () => {
-    // Of its own: nothing moves its read models.
-    app = await startTestApp({ READ_YOUR_WRITES_MS: '500' });
-    userId = await createUser(app.merchant);
-    await reported(app.merchant, userId);
-    release = await hold(app);
-    payoutId = (await reported(app.merchant, userId, { amount: '7' })).id;
-    const url = 'https://hooks.example.com/held';
-    const endpoint = await app.merchant.post(ENDPOINTS, { webhook_endpoint: { url } });
-    expect(endpoint.status).toBe(201);
-    endpointId = endpoint.json<{ webhook_endpoint: { id: string } }>().webhook_endpoint.id;
-    const order = await app.exchange.open.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS });
-    expect(order.status).toBe(201);
-    orderId = order.json<{ order: { id: string } }>().order.id;
-  });
+describe('reads after writes, while no process can move the read models', () => {
   afterAll(async () => {
     await release?.();
     await app?.close();
@@ -61,7 +50,7 @@ describe('reads after writes, while no process can move the read models', () => 
     ['orders', () => app.exchange.open.list(today()), orderId],
   ];
 
-  it('show users, endpoints and the evidence of payouts all the same', async () => {
+  it('return users, endpoints and the evidence of payouts', async () => {
     const user = await createUser(app.merchant);
     expect((await app.merchant.get(`${USERS}/${user}`)).status).toBe(200);
     expect((await app.merchant.get(`${ENDPOINTS}/${endpointId}`)).status).toBe(200);
@@ -69,7 +58,7 @@ describe('reads after writes, while no process can move the read models', () => 
     expect((await app.merchant.get(`${PAYOUTS}/${payoutId}/evidence`)).status).toBe(409);
   });
 
-  it('are 503 while the read models are held, and show the writes afterwards', async () => {
+  it('are 503 while the read models are held, and have the writes afterwards', async () => {
     const held = await Promise.all(
       reads().map(async ([what, read]) => {
         const { status, headers } = await read();

@@ -24,7 +24,7 @@ import { VIEWS } from '../../support/event-store/read-models.js';
 import { testDatabase, type TestDatabase } from '../../support/postgres.js';
 import { storeConfig, processConfig } from '../../../src/platform/config/config.js';
 
-/** How long a reader waits before the test calls it an outage: a reader that is locked out waits for ever. */
+/** The bound of a read, after which a reader counts as locked out. */
 const OUTAGE_MS = WAIT_MS / 2;
 describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, facts, count }) => {
   const { name } = definition;
@@ -76,7 +76,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     };
   }
 
-  /** As an operator's program does it. Its reads of the event store pass the gate. */
+  /** Rebuilds as an operator's program does. Reads of the event store pass the gate. */
   function rebuild(print?: (line: string) => void, compareOnly = false): Promise<Rebuilt> {
     const { registry, checkpoints, codec } = parts();
     const gated: EventStore = Object.assign(Object.create(store) as EventStore, {
@@ -101,7 +101,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     return rebuilding;
   }
 
-  /** So many more facts, seen by readers when it resolves. */
+  /** Adds facts and resolves once readers have them. */
   async function write(n: number): Promise<void> {
     const appends = Array.from({ length: n }, () => {
       const events = facts().map(([type, data]) => ({ id: newId(), type, data, metadata: {} }));
@@ -116,7 +116,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     return (await reader.query<{ n: number }>(count)).rows[0]!.n;
   }
 
-  /** Reads on and on until `done`; fails when a reader saw less than before or waited for too long. */
+  /** Reads until `done`; fails when a read has fewer rows than before or takes too long. */
   async function watch(done: Promise<unknown>): Promise<void> {
     let over = false;
     void done.catch(() => undefined).then(() => (over = true));
@@ -127,7 +127,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     }
   }
 
-  it('shows readers all there is, also what is written meanwhile', async () => {
+  it('shows readers all rows, also those written meanwhile', async () => {
     const before = await seen();
     gate.shut();
     const rebuilding = rebuild();
@@ -146,7 +146,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     expect(await seen()).toBe(before + 102);
   });
 
-  it('compares while events come, and finds nothing where nothing is wrong', async () => {
+  it('compares while events come, and finds no false difference', async () => {
     let over = false;
     const writing = (async () => {
       while (!over) await write(5);
@@ -165,7 +165,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     }
   });
 
-  it('reports what differs: leaves it with --compare-only, and mends it otherwise', async () => {
+  it('reports differences: keeps them with --compare-only, and repairs them otherwise', async () => {
     const before = await seen();
     const [table] = tables;
     await db.pool.query(`delete from ${table} where ctid = (select min(ctid) from ${table})`);
@@ -184,7 +184,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     expect(compared![0]!.different).toBe(0);
   });
 
-  // Of the machine, which is the same for every read model.
+  // The machine's figure is the same for every read model.
   if (definition === payoutViews) {
     it('waits for a long reader, such as pg_dump, without blocking the others', async () => {
       const before = await seen();
@@ -194,7 +194,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
       const lines: string[] = [];
       const rebuilding = rebuild((line) => lines.push(line));
       try {
-        // Until the rebuild waits for the tables, with several readers behind it.
+        // The rebuild waits for the tables, with several readers behind it.
         await watch(lockRequested(tables, db.pool));
         for (let n = 0; n < 5; n += 1) await write(1);
         expect(await seen()).toBe(before + 5);
@@ -206,7 +206,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
       expect(await seen()).toBe(before + 5);
     });
 
-    it('leaves nothing behind when it dies half-way, and can be run again', async () => {
+    it('leaves nothing behind when it dies half-way, and can run again', async () => {
       const before = await seen();
       gate.shut();
       const dying = rebuild();
@@ -261,7 +261,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
       };
       const config = () => readConfig({ DATABASE_URL: db.url });
       const parts = { contexts: ALL_CONTEXTS, migrations: MIGRATIONS, sealer: null, config };
-      // The events of this suite were written without a key for each person.
+      // This suite's events have no key for each person.
       const others = (checks: readonly TableCheck[]) => checks.filter(({ name }) => name !== PERSONAL_KEYS);
       const auditing = liveTables(db.database, parts, ({ tables: live, checks }) =>
         verify(source, { tables: live, checks: others(checks) }, rules),
@@ -299,7 +299,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
   });
 });
 
-/** Resolves once a session waits to have a table for itself. */
+/** Resolves once a session waits for an exclusive lock of a table. */
 async function lockRequested(tables: readonly string[], pool: pg.Pool): Promise<void> {
   for (;;) {
     const { rowCount } = await pool.query(

@@ -1,8 +1,7 @@
 import { describe } from '@jest/globals';
 import { canBrowse } from '../../support/http/browser.js';
 import { onPortalWorld } from '../../support/pages/portal-world.js';
-import { describeEntering } from './portal-entering.tests.js';
-import { describePages } from './portal-pages.tests.js';
+import { describeEntering, describePages } from './portal-pages.tests.js';
 import { describeWrites } from './portal-writes.tests.js';
 
 /** One service and one browser for all of it (admin-api.md 6). */

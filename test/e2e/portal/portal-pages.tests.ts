@@ -3,6 +3,7 @@ import { eventually } from '../../support/eventually.js';
 import { keepPicture } from '../../support/http/screen.js';
 import { SignedClient } from '../../support/http/signed-client.js';
 import { CUSTOMER, type PortalWorld } from '../../support/pages/portal-world.js';
+import { HOME } from '../../support/pages/console-page.js';
 
 const LISTS = ['Endpoints', 'Deliveries', 'Requests', 'Keys', 'Payouts', 'Orders'] as const;
 
@@ -22,7 +23,7 @@ export function describePages(world: PortalWorld): void {
       await user.check();
     });
 
-    it('an endpoint whose attempts fail is failing, and not enabled in green', async () => {
+    it('an endpoint with failing attempts is displayed as failing', async () => {
       const { id, url } = world.morning.endpoint;
       const user = await world.enter();
       await user.open('/endpoints', 'Endpoints');
@@ -34,14 +35,14 @@ export function describePages(world: PortalWorld): void {
       await user.open(`/endpoints/${id}`, /failing/);
     });
 
-    it('what needs attention', async () => {
+    it('matters that need attention', async () => {
       const user = await world.enter();
       await user.settled();
       await user.text('1 Endpoints failing').waitFor();
       await user.check();
     });
 
-    it('the journey of a user, once its id is entered', async () => {
+    it('the journey of a user, by its id', async () => {
       const user = await world.enter();
       await user.open('/events', 'Events');
       await user.text('Filter first').waitFor();
@@ -76,7 +77,7 @@ export function describePages(world: PortalWorld): void {
       await user.check();
     });
 
-    it('a request that was refused, with the text that the service signed', async () => {
+    it('a refused request, with the text that the service expected', async () => {
       const { app } = world.service;
       const { apiKey } = app.merchant.credentials;
       const wrong = new SignedClient(app.url, { apiKey, privateKey: 'another key' });
@@ -103,7 +104,7 @@ export function describePages(world: PortalWorld): void {
       await user.check();
     });
 
-    it('lookups: which operator read and changed what of this merchant, and why', async () => {
+    it("lookups: operators' reads and changes of this merchant, with reasons", async () => {
       const { admin } = world.service;
       const path = `/users/${world.morning.users[2]!.id}`;
       await admin.change(path, '/deactivate', { reason: 'The person requested it by letter' });
@@ -116,6 +117,80 @@ export function describePages(world: PortalWorld): void {
       expect(await user.rows().filter({ hasText: 'read' }).count()).toBeGreaterThan(0);
       await user.check();
       await keepPicture(user.page, 'portal-4-lookups');
+    });
+  });
+}
+
+const DEAD = 'This link does not work any more';
+
+export function describeEntering(world: PortalWorld): void {
+  describe('a link from the backend of the merchant', () => {
+    it('opens the portal once, for the person whom the backend names', async () => {
+      const url = await world.linkFor({ return_url: 'https://backoffice.example/webhooks' });
+      const user = await world.visit();
+      await user.open(url, HOME);
+      // The code is in neither the address nor the history.
+      expect(user.path).toBe('/');
+      await user.page.goBack();
+      expect(user.page.url()).not.toContain('#');
+      await user.open('/', HOME);
+      await user.button('Account of Ada of the shop').waitFor();
+      const back = user.page.locator('.side').getByRole('link', { name: 'Back to backoffice.example' });
+      expect(await back.getAttribute('href')).toBe('https://backoffice.example/webhooks');
+      await user.expectFine();
+      const again = await world.visit();
+      await again.open(url, DEAD);
+      await again.text('It was used already, has expired or was revoked').waitFor();
+      await again.check();
+    });
+
+    it('pasted into an open portal begins the other session', async () => {
+      const user = await world.enter();
+      await user.open(await world.linkFor({ actor: { id: 'u-18', name: 'Bob of the shop' } }), HOME);
+      await user.button('Account of Bob of the shop').waitFor();
+      await user.expectFine();
+    });
+
+    it('of another merchant ends the session only if the person agrees', async () => {
+      const user = await world.enter();
+      const other = await world.linkFor(
+        { actor: { id: 'u-1', name: 'Bob elsewhere' } },
+        await world.service.app.newMerchant(),
+      );
+      const question = 'Leave the portal of the other merchant?';
+      await user.open(other, question);
+      await user.check();
+      await user.press('Stay');
+      await user.heading(HOME);
+      await user.button('Account of Ada of the shop').waitFor();
+      await user.open(other, question);
+      await user.press('Leave and continue');
+      await user.heading(HOME);
+      await user.button('Account of Bob elsewhere').waitFor();
+    });
+
+    it('leads to the pages of its scopes', async () => {
+      const user = await world.enter({ scopes: ['deliveries:read'] });
+      const labels = await user.page.locator('.side nav').getByRole('link').allTextContents();
+      expect(labels).toEqual(['Attention', 'Deliveries', 'Lookups']);
+      await user.open('/keys');
+      await user.text('The scope keys:read is missing').waitFor();
+    });
+  });
+
+  describe('a session', () => {
+    it('ends with “Sign out”, in this tab and in others', async () => {
+      const user = await world.enter({ return_url: 'https://backoffice.example/' });
+      const tab = await user.page.context().newPage();
+      await tab.goto(`${user.origin}/payouts`);
+      await tab.getByRole('heading', { name: 'Payouts' }).waitFor();
+      await user.press('Account of Ada of the shop');
+      await user.press('Sign out');
+      await user.heading('You are signed out');
+      await user.page.getByRole('link', { name: 'Back to backoffice.example' }).waitFor();
+      await user.check();
+      await tab.getByRole('link', { name: 'Orders' }).first().click();
+      await tab.getByRole('heading', { name: 'Your session has ended' }).waitFor();
     });
   });
 }

@@ -30,7 +30,7 @@ export function describeWrites(world: PortalWorld): void {
       await user.expectFine();
     });
 
-    it('enables the endpoint of a delivery that would be dropped, and resends', async () => {
+    it('enables the endpoint of a delivery that would be dropped, and resends it', async () => {
       const missed = await missDeliveries(world.service);
       const user = await world.enter({}, missed.merchant);
       await user.text('1 Deliveries dropped, last 7 days').waitFor();
@@ -83,7 +83,7 @@ export function describeWrites(world: PortalWorld): void {
       },
     );
 
-    it('recovers what an endpoint missed', async () => {
+    it('recovers missed deliveries of an endpoint', async () => {
       const user = await world.enter();
       await user.open(endpoint());
       const since = new Date(Date.now() - 3_600_000).toISOString().slice(0, 16);

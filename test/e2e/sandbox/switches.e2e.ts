@@ -6,7 +6,7 @@ import { SANDBOX_NAMES } from '../../../src/contexts/onboarding/domain/image-kin
 import { eventually } from '../../support/eventually.js';
 import { ADDRESS, orderIn } from '../../support/exchange/exchange-orders.js';
 import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
-import { createPayee, reported, settledPayout, type PayoutBody } from '../../support/payouts/payout-calls.js';
+import { createPayee, reported, settledPayout } from '../../support/payouts/payout-calls.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';
 
 const SANDBOX = '/merchants/v1/sandbox';
@@ -16,9 +16,8 @@ interface Endpoint {
   readonly disabled_cause: string | null;
 }
 
-/** Responses are checked against the OpenAPI document by the client itself. */
 describe('switches of the sandbox', () => {
-  // Of its own: its whole log is audited.
+  // Its own service: its whole log is audited.
   const app = onTestApp();
   const expire = (id: string, by: SignedClient = app.merchant): Promise<ApiResponse> =>
     by.post(`${SANDBOX}/payouts/${id}/expire`);
@@ -37,7 +36,7 @@ describe('switches of the sandbox', () => {
     expect((await expire(id, app.secondMerchant)).status).toBe(404);
     for (let time = 1; time <= 2; time += 1) {
       const response = await expire(id);
-      expect([response.status, response.json<{ payout: PayoutBody }>().payout]).toEqual([
+      expect([response.status, response.json().payout]).toEqual([
         200,
         expect.objectContaining({ id, status: 'expired', reason: expect.stringContaining('not found') }),
       ]);
@@ -50,7 +49,7 @@ describe('switches of the sandbox', () => {
     await expectAuditPasses(app.config.databaseUrl!);
   });
 
-  it('do not expire a payout that is received, nor one that is unknown', async () => {
+  it('expire neither a received payout nor an unknown one', async () => {
     const payee = await createPayee(app.merchant);
     const { hash } = await app.chain.transfer(payee.wallet, '2');
     const { id } = await reported(app.merchant, payee.id, { amount: '2', transaction_hash: hash });
@@ -59,7 +58,7 @@ describe('switches of the sandbox', () => {
     expect((await expire(randomUUID())).status).toBe(404);
   });
 
-  it('fail an order of the merchant, what was received is refundable; no order that has ended otherwise', async () => {
+  it('fail an order of the merchant, whose deposits are refundable; no ended order', async () => {
     const order = await createdOrder();
     expect((await fail(order.id, app.secondMerchant)).status).toBe(404);
     for (let time = 1; time <= 2; time += 1)
@@ -71,11 +70,10 @@ describe('switches of the sandbox', () => {
     await expectAuditPasses(app.config.databaseUrl!);
   });
 
-  it('break an endpoint as failing deliveries do; it can be enabled again', async () => {
+  it('break an endpoint as failing deliveries do, until it is enabled again', async () => {
     const path = '/merchants/v1/webhook_endpoints';
     const webhook_endpoint = { url: 'http://127.0.0.1:9/broken' };
-    const endpointIn = (response: ApiResponse): Endpoint =>
-      response.json<{ webhook_endpoint: Endpoint }>().webhook_endpoint;
+    const endpointIn = (response: ApiResponse): Endpoint => response.json().webhook_endpoint;
     const { id } = endpointIn(await app.merchant.post(path, { webhook_endpoint }));
     expect((await breakEndpoint(id, app.secondMerchant)).status).toBe(404);
     const broken = endpointIn(await breakEndpoint(id));
@@ -86,15 +84,14 @@ describe('switches of the sandbox', () => {
     expect(endpointIn(enabled)).toMatchObject({ status: 'enabled', disabled_cause: null });
   });
 
-  it('the values that the document lists lead to the outcomes that it says', async () => {
+  it("the document's values lead to their outcomes", async () => {
     const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as {
       tags: readonly { readonly name: string; readonly description: string }[];
     };
     const { description } = document.tags.find(({ name }) => name === 'Sandbox')!;
     for (const name of Object.values(SANDBOX_NAMES)) expect(description).toContain(`\`${name}\``);
     const transfer = async (to: string, amount: string): Promise<string> =>
-      (await app.merchant.post(`${SANDBOX}/transfers`, { to, amount })).json<{ transaction_hash: string }>()
-        .transaction_hash;
+      (await app.merchant.post(`${SANDBOX}/transfers`, { to, amount })).json().transaction_hash;
     const payee = await createPayee(app.merchant);
     const paid = await reported(app.merchant, payee.id, {
       amount: '3',
@@ -102,7 +99,7 @@ describe('switches of the sandbox', () => {
     });
     expect((await settledPayout(app.merchant, paid.id)).status).toBe('received');
     const unpaid = await reported(app.merchant, payee.id, { transaction_hash: `0x${'0'.repeat(64)}` });
-    expect((await expire(unpaid.id)).json<{ payout: PayoutBody }>().payout.status).toBe('expired');
+    expect((await expire(unpaid.id)).json().payout.status).toBe('expired');
     const paidOrder = async (amount: string) => {
       const { id, deposit_address } = await createdOrder();
       await transfer(deposit_address, amount);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import {
   AuthenticationError,
   Disburse,
@@ -7,7 +7,7 @@ import {
   NotFoundError,
   verifyWebhook,
 } from '../../../packages/sdk/src/index.js';
-import { onSharedApp } from '../../support/app.js';
+import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ADDRESS } from '../../support/exchange/order-fixtures.js';
 import { uncalled } from './merchant-operations.js';
@@ -16,15 +16,11 @@ import { TestReceiver } from '../../support/webhooks/receiver.js';
 
 const today = (): string => new Date().toISOString().slice(0, 10);
 
-describe('the TypeScript client', () => {
-  const app = onSharedApp();
-  let clients: ReturnType<typeof sdkClients>;
-  let receiver: TestReceiver;
+const app = await sharedApp();
+const clients = sdkClients(app);
+const receiver = await TestReceiver.start();
 
-  beforeAll(async () => {
-    clients = sdkClients(app);
-    receiver = await TestReceiver.start();
-  });
+describe('the TypeScript client', () => {
   afterAll(() => receiver.stop());
 
   it('reports a payout, reads it everywhere, and verifies its webhook', async () => {
@@ -37,8 +33,7 @@ describe('the TypeScript client', () => {
     await sandbox.completeOnboarding(user.id);
     const payee = (await users.get(user.id)).data.user;
     expect(payee.account_state).toBe('active');
-    const found = await users.findByWallet(payee.issuer_wallet_address!);
-    expect(found.data.user.id).toBe(user.id);
+    expect((await users.findByWallet(payee.issuer_wallet_address!)).data.user.id).toBe(user.id);
 
     const { transaction_hash } = (
       await sandbox.transfer({ to: payee.issuer_wallet_address!, amount: '12.5' })
@@ -145,7 +140,7 @@ describe('the TypeScript client', () => {
     expect((await pages.all()).map(({ transaction_hash }) => transaction_hash)).toEqual(hashes.reverse());
   });
 
-  it('throws what the service refuses, by kind, with the fields, the request id and the byte that differs', async () => {
+  it('throws refusals by kind, with the fields, the request id and the differing byte', async () => {
     const { users, payouts } = clients.merchant;
     await expect(users.get(randomUUID())).rejects.toBeInstanceOf(NotFoundError);
     const wrong = users.create({ phone_number: 'no number' });
@@ -178,7 +173,7 @@ describe('the TypeScript client', () => {
     await expect(payouts.get(randomUUID())).rejects.toThrow('404');
   });
 
-  it('has called every operation that a merchant has in the document', async () => {
+  it('has called every operation of merchants in the document', async () => {
     expect(await uncalled(app.url, clients.sent)).toEqual([]);
     expect(clients.sent.size).toBeGreaterThan(30);
   });

@@ -3,9 +3,9 @@ import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { freePort } from '../../../sandbox/processes.js';
-import { onTestApp } from '../../support/app.js';
+import { testApp } from '../../support/app.js';
 import { sandboxFolderOf } from '../../support/http/listener.js';
 import { specFolder } from '../../support/run-folder.js';
 
@@ -29,34 +29,27 @@ function blocksOf(guide: string, language: 'ts' | 'text'): string {
   return [...blocks].map(([, block]) => block).join('\n');
 }
 
-/** Without the blank ones, which are between blocks. */
-function linesOf(text: string): string[] {
-  return text.split('\n').filter((line) => line !== '');
-}
+/** Without blank lines between blocks. */
+const linesOf = (text: string): string[] => text.split('\n').filter((line) => line !== '');
 
-/** `…` is for what differs from run to run. */
+/** `…` matches parts that differ from run to run. */
 function fits(line: string, expected: string): boolean {
   const parts = expected.split('…').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${parts.join('.*')}$`).test(line);
 }
 
-// Of its own: links to the pay page contain its port.
+// Its own service: links to the pay page contain its port.
 const payPort = await freePort();
 
+const app = await testApp({ PAY_PORT: String(payPort) });
+const folder = specFolder('guides');
+cpSync(sandboxFolderOf(app), join(folder, '.sandbox'), { recursive: true });
+symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: COMPILER }));
+for (const guide of GUIDES) writeFileSync(join(folder, `${guide}.ts`), blocksOf(guide, 'ts'));
+
 describe('the guides for merchants', () => {
-  const app = onTestApp({ PAY_PORT: String(payPort) });
-  let folder: string;
-
-  /** As a reader has it: the keys of a running sandbox, the packages of the clone, and the program of each guide. */
-  beforeAll(() => {
-    folder = specFolder('guides');
-    cpSync(sandboxFolderOf(app), join(folder, '.sandbox'), { recursive: true });
-    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: COMPILER }));
-    for (const guide of GUIDES) writeFileSync(join(folder, `${guide}.ts`), blocksOf(guide, 'ts'));
-  });
-
   it('compile as programs', async () => {
     const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
     const { stdout } = await run(process.execPath, [compiler], { cwd: folder }).catch(

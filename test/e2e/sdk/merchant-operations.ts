@@ -1,12 +1,12 @@
 import { isOfMerchants, operationsOf, type Document, type Operation } from '../../support/docs/reference.js';
 
-/** The operations that a merchant has in the document of a service. */
+/** The operations of merchants in the document of a service. */
 export async function merchantOperations(url: string): Promise<readonly Operation[]> {
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as Document;
   return operationsOf(document).filter(isOfMerchants);
 }
 
-/** Those that none of these calls, `<METHOD> <path>`, is of. */
+/** The operations without one of these calls (`<METHOD> <path>`). */
 export async function uncalled(url: string, calls: Iterable<string>): Promise<string[]> {
   const all = await merchantOperations(url);
   const parameters = (path: string): number => path.split('{').length;
@@ -18,6 +18,5 @@ export async function uncalled(url: string, calls: Iterable<string>): Promise<st
     .map(({ id, method, path }) => `${id}: ${method} ${path}`);
 }
 
-function isOf(call: string, { method, path }: Operation): boolean {
-  return new RegExp(`^${method} ${path.replace(/\{\w+\}/g, '[^/]+')}$`).test(call);
-}
+const isOf = (call: string, { method, path }: Operation): boolean =>
+  new RegExp(`^${method} ${path.replace(/\{\w+\}/g, '[^/]+')}$`).test(call);

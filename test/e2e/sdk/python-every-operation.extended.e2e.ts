@@ -19,7 +19,7 @@ interface Delivery {
   readonly body: string;
 }
 
-/** What the script writes. */
+/** The output of the script. */
 interface Facts {
   readonly called: readonly string[];
   readonly deliveries: readonly (Delivery & { readonly event: { readonly type: string } })[];
@@ -32,7 +32,7 @@ interface Facts {
 const python = pythonOf();
 const openssl = systemProgram('openssl');
 
-/** What a Python program of this folder writes for what it reads. */
+/** Runs a Python program of this folder with an input, and returns its output. */
 async function run<Output>(program: string, input: unknown): Promise<Output> {
   const child = spawn(python!.path, [fileURLToPath(new URL(program, import.meta.url))], { env: python!.env });
   child.stdin.end(JSON.stringify(input));
@@ -64,12 +64,12 @@ function signatureOf({ headers, body }: Delivery, secret: string): string {
   });
   afterAll(() => receiver?.stop());
 
-  it('has called every operation that a merchant has in the document', async () => {
+  it('has called every operation of merchants in the document', async () => {
     expect(await uncalled(app.url, facts.called)).toEqual([]);
     expect((await merchantOperations(app.url)).length).toBeGreaterThan(30);
   });
 
-  it('gets the first response for a write that the other client repeats under the same own id', async () => {
+  it('gets the first response for a write that the other client repeats under the same id', async () => {
     const { merchant, exchange } = sdkClients(app);
     const { user_id, transaction_hash } = facts;
     const user = { phone_number: '+15551230001', email: 'zoë@example.com', external_id: 'player-1' };

@@ -11,7 +11,7 @@ import { specFolder } from '../../support/run-folder.js';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PACKAGES = { '': {}, 'node_modules/a': { version: '1.0.0' }, 'node_modules/@nestjs/cli': {} };
 
-/** Installs the packages of the tree, after a child that runs for ever where NPM_HANGS is set. */
+/** Installs the packages of the tree, after an endless child process where NPM_HANGS is set. */
 const NPM = `
   import { spawnSync } from 'node:child_process';
   import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ const NPM = `
   write('node_modules/@nestjs/cli/bin/nest.js', '');
   write('node_modules/.package-lock.json', ${JSON.stringify(JSON.stringify({ packages: PACKAGES }))});
 `;
-/** Files of the build, which do nothing here. */
+/** Stubs of the build's files. */
 const BUILD = [
   ...['tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', '.swcrc', 'src/a', 'sandbox/a', 'widgets/a'],
   ...['widgets', 'bundle', 'bundled', 'openapi'].map((name) => `scripts/${name}.mjs`),
@@ -55,14 +55,14 @@ function write(name: string, text: string): void {
   writeFileSync(join(tree, name), text);
 }
 
-/** Installs, or does another thing of the module, as the commands do. */
+/** Runs the installation, or another function of the module. */
 function run(work = 'install', env: Record<string, string> = {}, shell = false): Run {
   const script = `
     const { ${work} } = await import('./scripts/lib/installation.mjs');
     const { complain } = await import('./scripts/lib/terminal.mjs');
     await ${work}().catch(complain);`;
   const args = ['--input-type=module', '-e', script];
-  // The shell of npm dies of SIGTERM; its child is left.
+  // The shell of npm dies of SIGTERM and leaves its child.
   const [command, ...rest] = shell
     ? ['/bin/sh', '-c', '"$@"; exit', 'sh', process.execPath, ...args]
     : [process.execPath, ...args];
@@ -85,7 +85,7 @@ function npmPids(): number[] {
   return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean).map(Number) : [];
 }
 
-/** A complete installation from which a package was deleted. */
+/** A complete installation without one package. */
 async function installWithoutPackage(): Promise<void> {
   expect(await run().ended).toBe(0);
   for (const name of ['node_modules/a', 'npm.log']) rmSync(join(tree, name), { recursive: true });

@@ -23,7 +23,7 @@ const STORES: readonly (readonly [string, TestSettings])[] = [
 type Document = Parameters<typeof routeDifferences>[1];
 
 describe.each(STORES)('the whole service with events in %s', (_name, settings) => {
-  // Of its own: its event store may be another, and its node is stopped.
+  // Its own service: its event store may be another, and its node is stopped.
   const test = onTestApp(settings);
   let receiver: TestReceiver;
   beforeAll(async () => {
@@ -31,7 +31,7 @@ describe.each(STORES)('the whole service with events in %s', (_name, settings) =
   });
   afterAll(() => receiver.stop());
 
-  const document = async (): Promise<Document> => (await send(`${test.url}/openapi.json`)).json<Document>();
+  const document = async (): Promise<Document> => (await send(`${test.url}/openapi.json`)).json();
   const routes = () => {
     const adapter = test.app.getHttpAdapter() as unknown as EdgeAdapter;
     const isDocumented = ({ listener, url }: { readonly listener: string; readonly url: string }): boolean =>
@@ -45,7 +45,7 @@ describe.each(STORES)('the whole service with events in %s', (_name, settings) =
       webhook_endpoint: { url: `${receiver.url}/hook` },
     });
     expect(registered.status).toBe(201);
-    const { webhook_endpoint } = registered.json<{ webhook_endpoint: { signing_secret: string } }>();
+    const { webhook_endpoint } = registered.json();
     const user = await createPayee(merchant);
 
     const { hash } = await chain.transfer(user.wallet, '12.50');
@@ -53,7 +53,7 @@ describe.each(STORES)('the whole service with events in %s', (_name, settings) =
     const { id, status } = await reported(merchant, user.id, payout);
     expect(status).toBe('pending');
     expect((await settledPayout(merchant, id)).status).toBe('received');
-    const { balance } = (await merchant.get(`${USERS}/${user.id}/balance`)).json<{ balance: object }>();
+    const { balance } = (await merchant.get(`${USERS}/${user.id}/balance`)).json();
     expect(balance).toEqual({ confirmed: '12.5', pending: '0', committed: '12.5', currency_code: 'USDC' });
 
     const isOurs = ({ body }: { body: string }): boolean =>
@@ -66,8 +66,7 @@ describe.each(STORES)('the whole service with events in %s', (_name, settings) =
       merchant_id: merchant.credentials.apiKey,
       data: { payout_id: id, user_id: user.id, currency_code: 'USDC', ...payout },
     });
-    const contract = await ContractChecker.of(test.url);
-    for (const each of receiver.received) contract.expectWebhook(each.body);
+    for (const each of receiver.received) (await ContractChecker.of(test.url)).expectWebhook(each.body);
     expect(new Set(receiver.received.map((each) => each.headers['webhook-id'])).size).toBeGreaterThan(4);
   });
 
@@ -78,7 +77,7 @@ describe.each(STORES)('the whole service with events in %s', (_name, settings) =
       Array.from({ length: 20 }, () => merchant.post(TRANSFERS, { to, amount: '0.25' })),
     );
     expect(sent.map(({ status }) => status)).toEqual(sent.map(() => 201));
-    const hashes = sent.map((response) => response.json<{ transaction_hash: string }>().transaction_hash);
+    const hashes = sent.map((response) => response.json().transaction_hash);
     expect(new Set(hashes).size).toBe(20);
     await Promise.all(hashes.map((hash) => chain.provider.waitForTransaction(hash)));
     expect(await chain.balanceOf(to)).toBe(5_000_000n);
@@ -92,7 +91,7 @@ describe.each(STORES)('the whole service with events in %s', (_name, settings) =
     const again = await merchant.post(TRANSFERS, { to, amount: '3' }, key);
     expect([again.status, again.text]).toEqual([first.status, first.text]);
     expect(again.headers['idempotent-replayed']).toBe('true');
-    const { transaction_hash } = first.json<{ transaction_hash: string }>();
+    const { transaction_hash } = first.json();
     await chain.provider.waitForTransaction(transaction_hash);
     expect(await chain.balanceOf(to)).toBe(3_000_000n);
     const payout = await reported(merchant, id, { amount: '3', transaction_hash });
@@ -109,13 +108,13 @@ describe.each(STORES)('the whole service with events in %s', (_name, settings) =
   ])('a sandbox transfer with %s is 422', async (_, body, fields) => {
     const response = await test.merchant.post(TRANSFERS, body);
     expect(response.status).toBe(422);
-    expect(Object.keys(response.json<{ errors: object }>().errors)).toEqual(fields);
+    expect(Object.keys(response.json().errors)).toEqual(fields);
   });
 
   it('real responses match the OpenAPI document, and one that does not is seen', async () => {
     const { merchant } = test;
     const { id } = await createPayee(merchant);
-    // Of each response of this client, it is checked.
+    // The client checks each of its responses.
     const good = await merchant.get(`${USERS}/${id}`);
     await merchant.get(`${USERS}/x`);
     await merchant.get(`${USERS}/${id}`, { 'svc-signature': 'x' });
@@ -219,7 +218,7 @@ describe('outside the sandbox', () => {
   it('webhooks go to public addresses over https alone', async () => {
     const path = '/merchants/v1/webhook_endpoints';
     const created = await test.merchant.post(path, { webhook_endpoint: { url: 'https://8.8.8.8/' } });
-    const { id } = created.json<{ webhook_endpoint: { id: string } }>().webhook_endpoint;
+    const { id } = created.json().webhook_endpoint;
     for (const [url, reason] of [
       ['https://127.0.0.1/', /loopback/],
       ['https://localhost/', /not public/],

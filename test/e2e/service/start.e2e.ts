@@ -20,7 +20,6 @@ const TEST_MS = 4 * WAIT_MS;
 
 interface Run {
   readonly child: ChildProcess;
-  /** What it has printed so far. */
   output(): string;
   readonly ended: Promise<number | null>;
 }
@@ -61,8 +60,7 @@ async function startSandbox(dataDir: string, env: Record<string, string> = {}): 
 async function payouts(sandbox: SandboxFile): Promise<unknown[]> {
   const { api_key, private_key } = sandbox.merchant;
   const client = new SignedClient(sandbox.base_url, { apiKey: api_key, privateKey: private_key });
-  const response = await client.get('/merchants/v1/payouts');
-  return response.json<{ payouts: unknown[] }>().payouts;
+  return (await client.get('/merchants/v1/payouts')).json<{ payouts: unknown[] }>().payouts;
 }
 
 describe('npm start', () => {
@@ -123,7 +121,7 @@ describe('npm start', () => {
       started.child.kill(signal);
       expect(await started.ended).toBe(signal === 'SIGINT' ? 130 : null);
       if (signal === 'SIGINT') expect(started.output()).toContain('nothing is left running');
-      // A service stops with the command that started it.
+      // A service stops with its command.
       await eventually(() => !existsSync(join(dataDir, 'service.pid')));
       expect(isAlive(pid)).toBe(false);
       expect(existsSync(join(dataDir, 'postgres', 'data', 'postmaster.pid'))).toBe(false);

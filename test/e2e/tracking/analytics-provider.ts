@@ -2,7 +2,7 @@ import { ProviderServer, type ProviderCall, type Response } from '../../support/
 
 export const API_KEY = 'test-key';
 
-/** An event as it came, in Amplitude's terms. */
+/** An event in Amplitude's terms. */
 export interface SentEvent {
   readonly user_id?: string;
   readonly device_id?: string;
@@ -20,11 +20,11 @@ export class AnalyticsProvider extends ProviderServer {
   readonly accepted = new Map<string, { readonly event: SentEvent; times: number }>();
   readonly bodies: string[] = [];
   limits = { events: 2000, bytes: 1_000_000 };
-  /** The name of a field that is invalid, or null. */
+  /** The name of an invalid field, or null. */
   invalidField: (event: SentEvent) => string | null = () => null;
-  /** Whether its firewall blocks a request with such a body. */
+  /** Returns whether its firewall blocks a request with this body. */
   blocks: (body: string) => boolean = () => false;
-  /** It breaks down over every request with this event. */
+  /** Fails every request with this event. */
   failsOver: string | null = null;
   silencedDevices = new Set<string>();
 
@@ -112,6 +112,4 @@ function first(
   return index === -1 ? null : { [fieldOf(events[index]!)!]: [index] };
 }
 
-function bad(fields: object): Response {
-  return [400, { code: 400, ...fields }];
-}
+const bad = (fields: object): Response => [400, { code: 400, ...fields }];

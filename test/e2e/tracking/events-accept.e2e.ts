@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { Log } from '../../../src/platform/telemetry/logger.js';
 import { scrape } from '../../../src/platform/telemetry/metrics.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { startTestApp } from '../../support/app.js';
 import { DisconnectableProxy } from '../../support/database/disconnectable-proxy.js';
-import { testDatabase, type TestDatabase } from '../../support/postgres.js';
+import { testDatabase } from '../../support/postgres.js';
 import { batchOf, eventItem, type SentItem } from '../../support/tracking/event-batches.js';
 import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
 import { freshReport } from '../../support/fresh-report.js';
@@ -17,23 +17,15 @@ import { TestReceiver } from '../../support/webhooks/receiver.js';
 const PATH = '/merchants/v1/events';
 const MAX_BYTES = 1_048_575;
 
-let db: TestDatabase;
-let proxy: DisconnectableProxy;
-let app: TestApp;
-let provider: TestReceiver;
-let folder: string;
-
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'disburse-events-'));
-  db = await testDatabase();
-  proxy = new DisconnectableProxy(new URL(db.url));
-  const log = { LOG_LEVEL: 'info', LOG_FILE: join(folder, 'service.log') };
-  provider = await TestReceiver.start();
-  provider.behavior = () => undefined;
-  const analytics = { AMPLITUDE_API_KEY: 'key', AMPLITUDE_URL: provider.url, ANALYTICS_TIMEOUT_MS: '30000' };
-  // Its own service: a log file, a database that goes, and a provider that never responds, for which no request waits.
-  app = await startTestApp({ ...log, ...analytics, DATABASE_URL: await proxy.open() });
-});
+const folder = mkdtempSync(join(tmpdir(), 'disburse-events-'));
+const db = await testDatabase();
+const proxy = new DisconnectableProxy(new URL(db.url));
+const log = { LOG_LEVEL: 'info', LOG_FILE: join(folder, 'service.log') };
+const provider = await TestReceiver.start();
+provider.behavior = () => undefined;
+const analytics = { AMPLITUDE_API_KEY: 'key', AMPLITUDE_URL: provider.url, ANALYTICS_TIMEOUT_MS: '30000' };
+// Its own service: a log file, a database that fails, and a provider that never responds.
+const app = await startTestApp({ ...log, ...analytics, DATABASE_URL: await proxy.open() });
 
 afterAll(async () => {
   await provider.stop();
@@ -48,7 +40,6 @@ interface Stored {
   readonly item_count: number;
 }
 
-/** The batches of a merchant. */
 function stored(client: SignedClient): Promise<Stored[]> {
   return db.database.query<Stored & Record<string, unknown>>(
     'select body, item_count from tracking.batches where merchant_id = $1 order by received_at',
@@ -71,7 +62,7 @@ function logged(): SentItem[] {
   return lines.map((line) => JSON.parse(line) as SentItem);
 }
 
-/** Batches accepted and malformed, events accepted and refused, by the metrics of the process. */
+/** Accepted and malformed batches, accepted and refused events, by the metrics of the process. */
 async function counts(): Promise<number[]> {
   const text = await freshReport(scrape);
   return [
@@ -89,7 +80,7 @@ async function counts(): Promise<number[]> {
   );
 }
 
-/** The text of a valid batch of that many bytes. */
+/** A valid batch of that many bytes. */
 function batchOfBytes(bytes: number): string {
   const text = batchOf([eventItem({ payload: { filler: '' } })]);
   return text.replace('"filler":""', `"filler":"${'x'.repeat(bytes - Buffer.byteLength(text))}"`);
@@ -125,7 +116,7 @@ describe('202', () => {
     await client.post(PATH, batchOf([eventItem(), eventItem({ event_id: 'x' })]));
     const after = await counts();
     expect(after.map((value, i) => value - before[i]!)).toEqual([1, 1, 3, 2]);
-    // The line is written once the response has left.
+    // The line is written after the response.
     const line = await eventually(
       () => logged().find((each) => each['request_id'] === response.headers['request-id']) ?? null,
     );
@@ -134,7 +125,7 @@ describe('202', () => {
 });
 
 test('a provider that never responds slows no request, and readiness does not depend on it', async () => {
-  // If they waited for the provider, five of them would outlast the time of a test.
+  // Five waits for the provider would outlast a test.
   for (let n = 0; n < 5; n += 1) await app.merchant.post(PATH, batchOf([eventItem()]));
   await eventually(() => provider.received.length > 0);
   expect((await fetch(`${app.url}/health/ready`)).status).toBe(200);

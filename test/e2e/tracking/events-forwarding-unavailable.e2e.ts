@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ForwardingTable } from '../../../src/contexts/tracking/store/forwarding-table.js';
 import { Log } from '../../../src/platform/telemetry/logger.js';
@@ -9,27 +9,20 @@ import { scrape } from '../../../src/platform/telemetry/metrics.js';
 import type { Fault } from '../../support/exchange/provider-server.js';
 import { AnalyticsProvider } from './analytics-provider.js';
 import { ForwardingHarness, idsOf, item, items, type TestItem } from './forwarding-harness.js';
-import { testDatabase, type TestDatabase } from '../../support/postgres.js';
+import { onTestDatabase } from '../../support/postgres.js';
 import { specFolder } from '../../support/run-folder.js';
 import { freshReport } from '../../support/fresh-report.js';
 import { eventually } from '../../support/eventually.js';
 import { telemetryConfig } from '../../../src/platform/config/config.js';
 
-let db: TestDatabase;
+const db = onTestDatabase();
 let provider: AnalyticsProvider;
 let harness: ForwardingHarness;
-let log: Log;
 const logFile = join(specFolder('log'), 'forwarding.log');
+Logger.overrideLogger(false);
+const log = Log.open(telemetryConfig({ LOG_FILE: logFile }));
 
-beforeAll(async () => {
-  Logger.overrideLogger(false);
-  db = await testDatabase();
-  log = Log.open(telemetryConfig({ LOG_FILE: logFile }));
-});
-afterAll(async () => {
-  log.close();
-  await db.drop();
-});
+afterAll(() => log.close());
 beforeEach(async () => {
   provider = await AnalyticsProvider.start();
   harness = new ForwardingHarness(db.database, provider.url, log);
@@ -58,7 +51,7 @@ describe('while the provider', () => {
     provider.always = fault;
     await harness.processed(events.slice(0, 2));
     await harness.processed(events.slice(2));
-    // Only a hanging provider is meant to time out: on a busy machine others may take as long.
+    // Only a hanging provider times out: on a busy machine others may take as long.
     harness.start(harness.amplitude(fault === 'hang' ? { timeoutMs: 100 } : {}));
     await eventually(async () => ((await failures()) >= 2 ? true : null));
     expect(await harness.provider()).toMatchObject([{ cause }]);
@@ -118,7 +111,7 @@ describe('while the provider', () => {
     await eventually(async () => ((await failures()) >= 12 ? true : null));
     const { length: requests } = provider.requests;
     expect(requests).toBeLessThan((await failures()) + 8);
-    // Each try but the first is of one batch alone, also that of the process that takes over.
+    // Each retry has one batch, also after a takeover.
     const sizes = provider.bodies.map((body) => body.split('insert_id').length - 1);
     expect(Math.max(...sizes.slice(1))).toBe(20);
     provider.recover();
@@ -170,7 +163,7 @@ it('the backlog and the state of the provider are metrics', async () => {
   const { forwarder } = harness.start();
   forwarder.onApplicationBootstrap();
   await eventually(async () => ((await failures()) > 0 ? true : null));
-  // A service that suites of this process share measures its own backlog into the same gauge.
+  // Other services of this worker measure the same gauge.
   const text = await eventually(async () => {
     const scraped = await freshReport(scrape);
     return scraped.includes('disburse_analytics_backlog_events 3') && scraped;

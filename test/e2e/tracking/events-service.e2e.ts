@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { onSharedApp } from '../../support/app.js';
+import { sharedApp } from '../../support/app.js';
 import { batchOf, eventItem, type SentItem } from '../../support/tracking/event-batches.js';
 import { eventually } from '../../support/eventually.js';
 import { USERS } from '../../support/payouts/payout-calls.js';
-import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
+import type { ApiResponse } from '../../support/http/signed-client.js';
 
 interface Page {
   readonly events: readonly Record<string, unknown>[];
   readonly next_cursor: string | null;
 }
 
-const app = onSharedApp();
+const app = await sharedApp();
 const processed = async (): Promise<void> => {
   const waiting = `select from tracking.batches where state = 'accepted' limit 1`;
   await eventually(async () => (await app.database.query(waiting)).length === 0);
@@ -34,14 +34,10 @@ it('an accepted event reaches the provider once, with its device id, however oft
   expect(await sent(event['event_id'])).toMatchObject({ times: 1, event: { device_id: 'phone-1' } });
 });
 
-/** Responses are checked against the OpenAPI document by the client itself. */
-describe('GET /users/{id}/events', () => {
-  let merchant: SignedClient;
-  let phone = 0;
+const merchant = app.merchant;
 
-  beforeAll(() => {
-    merchant = app.merchant;
-  });
+describe('GET /users/{id}/events', () => {
+  let phone = 0;
 
   async function userOf(externalId: string | null, by = merchant): Promise<string> {
     phone += 1;
@@ -50,7 +46,7 @@ describe('GET /users/{id}/events', () => {
       USERS,
       JSON.stringify(externalId === null ? { phone_number: body.phone_number } : body),
     );
-    return response.json<{ user: { id: string } }>().user.id;
+    return response.json().user.id;
   }
   async function send(items: readonly SentItem[], by = merchant): Promise<void> {
     expect((await by.post('/merchants/v1/events', batchOf(items))).status).toBe(202);
@@ -61,7 +57,7 @@ describe('GET /users/{id}/events', () => {
   const page = async (userId: string, query = ''): Promise<Page> => {
     const response = await journey(userId, query);
     expect(response.status).toBe(200);
-    return response.json<Page>();
+    return response.json();
   };
   const walk = async (userId: string, query: string): Promise<unknown[]> => {
     const ids: unknown[] = [];
@@ -91,7 +87,7 @@ describe('GET /users/{id}/events', () => {
       }),
     ]);
     const response = await journey(userId.toUpperCase());
-    expect(response.json<Page>()).toMatchObject({
+    expect(response.json()).toMatchObject({
       events: [
         { event_id: late, event_datetime: '2026-01-31T00:00:00.000001Z', user_external_id: externalId },
         {
@@ -202,6 +198,4 @@ describe('GET /users/{id}/events', () => {
   });
 });
 
-function key(item: SentItem): string {
-  return `${String(item['event_datetime'])} ${String(item['event_id'])}`;
-}
+const key = (item: SentItem): string => `${String(item['event_datetime'])} ${String(item['event_id'])}`;

@@ -15,7 +15,7 @@ import { batchOf, eventItem, type SentItem } from '../../support/tracking/event-
 import { eventually } from '../../support/eventually.js';
 import { trackingConfig } from '../../../src/contexts/tracking/settings.js';
 
-/** Times of the forwarder that suit tests. */
+/** Short times of the forwarder. */
 const SHORT_TIMES: ForwardingTimes = {
   leaseMs: 60_000,
   recordMs: 50,
@@ -29,10 +29,8 @@ const WAKE_MS = 5;
 
 export type TestItem = SentItem & { readonly event_id: string };
 
-/** An item without a device. */
-export function item(fields: SentItem = {}): TestItem {
-  return eventItem({ device_id: undefined, ...fields }) as TestItem;
-}
+export const item = (fields: SentItem = {}): TestItem =>
+  eventItem({ device_id: undefined, ...fields }) as TestItem;
 
 export function items(count: number, fields: SentItem = {}): TestItem[] {
   return Array.from({ length: count }, (_, index) =>
@@ -40,9 +38,7 @@ export function items(count: number, fields: SentItem = {}): TestItem[] {
   );
 }
 
-export function idsOf(events: readonly TestItem[]): string[] {
-  return events.map(({ event_id }) => event_id).sort();
-}
+export const idsOf = (events: readonly TestItem[]): string[] => events.map(({ event_id }) => event_id).sort();
 
 interface RunningForwarder {
   readonly forwarder: Forwarder;
@@ -60,7 +56,7 @@ export class ForwardingHarness {
     private readonly log: Log,
   ) {}
 
-  /** A batch as processing leaves it; `isNew` says which items were seen for the first time. Resolves to its id. */
+  /** Stores a batch as processing leaves it; `isNew` marks the new items. Resolves to its id. */
   async processed(
     events: readonly TestItem[] | string,
     isNew: (index: number) => boolean = () => true,

@@ -1,12 +1,11 @@
 import { randomInt } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
 import { LookupsView } from '../../../src/contexts/operations/contract.js';
-import type { AdminClient } from '../../support/admin/admin-client.js';
-import { onSharedApp } from '../../support/app.js';
+import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
+import type { ApiResponse } from '../../support/http/signed-client.js';
 import { submitted, confirmed } from '../../support/onboarding/onboard.js';
 
 interface UserJson extends Readonly<Record<string, unknown>> {
@@ -14,52 +13,35 @@ interface UserJson extends Readonly<Record<string, unknown>> {
   readonly account_state: string;
   readonly onboarding: Readonly<Record<string, unknown>>;
 }
-interface Body {
-  readonly user: UserJson;
-  readonly users: readonly UserJson[];
-  readonly next_cursor: string | null;
-  readonly operation_id: string;
-  readonly operation: { readonly id: string; readonly status: string };
-  readonly detail: string;
-}
-
 const WHY = { reason: 'requested by the merchant', ticket: 'T-1' };
 const phoneOf = (): string => `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`;
 
+const app = await sharedApp();
+const [admin, approver, viewer] = await Promise.all([
+  app.newAdmin(),
+  app.newAdmin(),
+  app.newAdmin({ role: 'viewer' }),
+]);
+const { merchant } = app;
+const merchantId = merchant.credentials.apiKey;
+
 describe('users in the admin API', () => {
-  const app = onSharedApp();
-  let admin: AdminClient;
-  let approver: AdminClient;
-  let viewer: AdminClient;
-  let merchant: SignedClient;
-  let merchantId: string;
-
-  beforeAll(async () => {
-    [admin, approver, viewer] = await Promise.all([
-      app.newAdmin(),
-      app.newAdmin(),
-      app.newAdmin({ role: 'viewer' }),
-    ]);
-    ({ merchant } = app);
-    merchantId = merchant.credentials.apiKey;
-  });
-
   const create = async (by = merchant, body: object = {}): Promise<UserJson> => {
     const response = await by.post('/merchants/v1/users', { phone_number: phoneOf(), ...body });
     expect(response.status).toBe(201);
-    return response.json<Body>().user;
+    return response.json().user;
   };
   const activate = (id: string): Promise<ApiResponse> =>
     merchant.post(`/merchants/v1/sandbox/users/${id}/complete_onboarding`);
   const get = async (id: string, by = admin): Promise<UserJson> => {
     const response = await by.get(`/users/${id}`);
     expect(response.status).toBe(200);
-    return response.json<Body>().user;
+    return response.json().user;
   };
   const list = async (query: string, by = admin): Promise<readonly string[]> => {
     const response = await by.get(`/users?${query}`);
     expect(response.status).toBe(200);
-    return response.json<Body>().users.map(({ id }) => id);
+    return response.json().users.map(({ id }: UserJson) => id);
   };
   const write = (id: string, action: string, body: object = WHY, by = admin): Promise<ApiResponse> =>
     by.change(`/users/${id}`, `/${action}`, body);
@@ -72,7 +54,7 @@ describe('users in the admin API', () => {
     const created = await create(merchant, { email: 'ada@example.com', external_id: `c-${newId()}` });
     const response = await admin.get(`/users/${created.id}`);
     expect(response.headers['etag']).toBe('"0"');
-    expect(response.json<Body>().user).toEqual({
+    expect(response.json().user).toEqual({
       ...created,
       merchant_id: merchantId,
       onboarding: { stage: 'not_started', waiting_for: 'person', reason: null, next_at: null },
@@ -111,8 +93,8 @@ describe('users in the admin API', () => {
     const wallet = (await get(three.id))['issuer_wallet_address'] as string;
     await eventually(async () => (await list(`wallet=${wallet.toLowerCase()}`)).length === 1);
     expect(await list(`merchant_id=${otherId}`)).toEqual([two.id, one.id]);
-    const first = (await admin.get(`/users?merchant_id=${otherId}&page_size=1`)).json<Body>();
-    expect(first.users.map(({ id }) => id)).toEqual([two.id]);
+    const first = (await admin.get(`/users?merchant_id=${otherId}&page_size=1`)).json();
+    expect(first.users.map(({ id }: UserJson) => id)).toEqual([two.id]);
     expect(await list(`merchant_id=${otherId}&page_cursor=${first.next_cursor}`)).toEqual([one.id]);
     expect(await list(`external_id=${external_id}&state=active`)).toEqual([three.id]);
     expect(await list(`phone_number=${encodeURIComponent(phone)}`)).toEqual([three.id, one.id]);
@@ -120,15 +102,15 @@ describe('users in the admin API', () => {
     const confined = await app.newAdmin({ merchants: [otherId] });
     expect(await list('', confined)).toEqual([two.id, one.id]);
     expect(await list(`external_id=${external_id}`, confined)).toEqual([one.id]);
-    const seen = (await admin.get(`/users?merchant_id=${otherId}`)).json<Body>().users[1];
+    const seen = (await admin.get(`/users?merchant_id=${otherId}`)).json().users[1];
     expect(seen).toEqual(await get(one.id));
-    const hidden = (await viewer.get(`/users?merchant_id=${otherId}`)).json<Body>().users[1];
+    const hidden = (await viewer.get(`/users?merchant_id=${otherId}`)).json().users[1];
     expect(hidden).toEqual({ ...seen, phone_number: null, email: null });
   });
 
   it('GET users: 403 naming the scope for a phone number without it, 400 for a bad or unknown parameter', async () => {
     const refused = await viewer.get(`/users?phone_number=${encodeURIComponent(phoneOf())}`);
-    expect([refused.status, refused.json<Body>().detail]).toEqual([
+    expect([refused.status, refused.json().detail]).toEqual([
       403,
       expect.stringContaining('users_personal:read'),
     ]);
@@ -145,11 +127,11 @@ describe('users in the admin API', () => {
     expect((await viewer.post(path, WHY, { ifMatch: '"0"' })).status).toBe(403);
     const done = await write(id, 'deactivate');
     expect(done.status).toBe(200);
-    const { user, operation_id } = done.json<Body>();
+    const { user, operation_id } = done.json();
     expect(user).toMatchObject({ id, phone_number: null });
     // Without pending payouts a worker completes it at once.
     expect(['deactivating', 'deactivated']).toContain(user['account_state']);
-    expect((await admin.get(`/operations/${operation_id}`)).json<Body>().operation).toMatchObject({
+    expect((await admin.get(`/operations/${operation_id}`)).json().operation).toMatchObject({
       name: 'users.deactivate',
       status: 'executed',
       subject: { kind: 'user', id, revision: 0 },
@@ -168,7 +150,7 @@ describe('users in the admin API', () => {
     await deactivated(id);
     const pending = await write(id, 'erase');
     expect(pending.status).toBe(202);
-    const { operation } = pending.json<Body>();
+    const { operation } = pending.json();
     expect(operation).toMatchObject({ name: 'users.erase', status: 'pending_approval' });
     expect((await get(id)).account_state).toBe('deactivated');
     const decision = { reason: 'the request was verified' };
@@ -188,7 +170,7 @@ describe('users in the admin API', () => {
     expect((await get(waiting)).onboarding['next_at']).toEqual(expect.any(String));
     const retried = await write(waiting, 'retry');
     expect(retried.status).toBe(200);
-    expect(retried.json<Body>()).toMatchObject({
+    expect(retried.json()).toMatchObject({
       user: { id: waiting, account_state: 'onboarding' },
       operation_id: expect.any(String),
     });

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
 import { DeactivationWorker } from '../../../src/contexts/payouts/application/deactivation-worker.js';
 import { CreateUser, UserClaims } from '../../../src/contexts/users/application/create-user.js';
@@ -7,15 +7,12 @@ import { StartDeactivation } from '../../../src/contexts/users/application/user-
 import { newId } from '../../../src/kernel/ids.js';
 import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { eventually } from '../../support/eventually.js';
-import { ACT, plainTicket, startPeople, type People } from '../../support/onboarding/people.js';
+import { ACT, plainTicket, startPeople } from '../../support/onboarding/people.js';
 
 const MERCHANT = newId();
-let people: People;
 
-beforeAll(async () => {
-  // Payouts without a report are no books that an audit passes.
-  people = await startPeople({ audited: false });
-});
+// An audit rejects payouts without a report.
+const people = await startPeople({ audited: false });
 afterAll(() => people.close());
 
 const randomPhone = (): string => `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`;
@@ -88,7 +85,7 @@ describe('the phone number of a user', () => {
       await expect(create(phone)).rejects.toMatchObject({ code: 'validation_failed' });
       await start(userId);
       await untilDeactivated(userId);
-      // Until somebody else has it, operators still find who had it last.
+      // Operators find the last holder until another user has it.
       expect(await holderOf(phone)).toBe(userId);
     }
   });

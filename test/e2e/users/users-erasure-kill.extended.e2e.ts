@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { afterAll, expect, it } from '@jest/globals';
+import { startTestApp } from '../../support/app.js';
 import { MAIN, runAdmin, runBuilt } from '../../support/erasure/killed.js';
-import { deactivate, live, type Life } from '../../support/erasure/life.js';
+import { deactivate, live } from '../../support/erasure/life.js';
 import { dumpOf, openedOf, tracesOf } from '../../support/erasure/traces.js';
 import { eventually, WAIT_MS } from '../../support/eventually.js';
 import { ERASED_EVENTS_FAILPOINTS, ERASURE_FAILPOINTS } from '../../support/failpoints.js';
@@ -10,22 +10,17 @@ import { expectAuditPasses } from '../../support/audit-passes.js';
 const [RECORDED, ...OF_THE_WORKER] = ERASURE_FAILPOINTS;
 const ERASE = ['--reason', 'request of the person'];
 
-let app: TestApp;
-let life: Life;
-
-beforeAll(async () => {
-  app = await startTestApp();
-  life = await live(app);
-  await deactivate(app, life.id);
-  // From here on the workers are processes of their own.
-  await app.stop();
-});
+const app = await startTestApp();
+const life = await live(app);
+await deactivate(app, life.id);
+// From here on the workers are processes of their own.
+await app.stop();
 afterAll(async () => {
   await expectAuditPasses(app.config.databaseUrl!);
   await app.close();
 });
 
-/** Nothing else is due: the next worker continues where the last one died, whose lease would last a minute. */
+/** Makes these items due alone. The next worker continues at once instead of after the lease of a minute. */
 const onlyDue = (part: string): Promise<unknown> =>
   app.database.query(
     `update work.items set due_at = now() + case when kind like $1 then interval '0' else interval '1 hour' end
@@ -50,7 +45,7 @@ it(
       }
     const last = runBuilt(app, MAIN, {});
     await eventually(async () => {
-      // Also what is retried for as long as others have work of the person.
+      // Also items that are retried while others have work of the person.
       await onlyDue('%');
       const sql = `select (select count(*) from event_store.events where type = 'user.erased.v1')::int as erased,
       (select count(*) from platform.personal_keys where wrapped_key is null)::int as forgotten,

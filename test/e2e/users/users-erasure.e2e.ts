@@ -1,11 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommandBus } from '@nestjs/cqrs';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { SendPhoneCode } from '../../../src/contexts/onboarding/application/phone-verification.js';
 import { TakeStep } from '../../../src/contexts/onboarding/application/person-commands.js';
-import type { AdminClient } from '../../support/admin/admin-client.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { startTestApp } from '../../support/app.js';
 import { deactivate, erase, live, newPerson, operatorOf, type Life } from '../../support/erasure/life.js';
 import { dumpOf, openedOf, tracesOf, type Haystack } from '../../support/erasure/traces.js';
 import { MerchantWebhooks } from '../../support/webhooks/merchant-webhooks.js';
@@ -17,33 +16,25 @@ import { REQUEST } from '../../support/onboarding/onboard.js';
 import { createUser, report, USERS } from '../../support/payouts/payout-calls.js';
 import { expectAuditPasses } from '../../support/audit-passes.js';
 
-/** Of one life. */
 const DELIVERIES = 5;
 
-/** What stays under the user's id. */
+/** The remaining tables with the user's id. */
 const NAME_THE_USER = [
   ...['access.requests', 'event_store.events', 'operations.lookups', 'operations.operations'],
   ...['payouts.balances', 'payouts.payouts', 'platform.personal_keys', 'users.users'],
 ];
 
-describe('an erased user', () => {
-  let app: TestApp;
-  let receiver: TestReceiver;
-  let folder: string;
-  let life: Life;
-  let ada: AdminClient;
+const folder = specFolder('erasure');
+const [app, receiver] = await Promise.all([
+  startTestApp({ LOG_LEVEL: 'debug', LOG_FILE: join(folder, 'service.log'), DATA_DIR: folder }),
+  TestReceiver.start(),
+]);
+const ada = await app.newAdmin();
+const life = await live(app);
+await deactivate(app, life.id);
+await erase(app, life.id);
 
-  beforeAll(async () => {
-    folder = specFolder('erasure');
-    [app, receiver] = await Promise.all([
-      startTestApp({ LOG_LEVEL: 'debug', LOG_FILE: join(folder, 'service.log'), DATA_DIR: folder }),
-      TestReceiver.start(),
-    ]);
-    ada = await app.newAdmin();
-    life = await live(app);
-    await deactivate(app, life.id);
-    await erase(app, life.id);
-  });
+describe('an erased user', () => {
   afterAll(async () => {
     await expectAuditPasses(app.config.databaseUrl!);
     await app.close();
@@ -74,9 +65,7 @@ describe('an erased user', () => {
   });
 
   it('leaves the books as they were: payouts and the balance stay, and no payout is added', async () => {
-    const { payout } = (await app.merchant.get(`/merchants/v1/payouts/${life.payoutId}`)).json<{
-      payout: object;
-    }>();
+    const { payout } = (await app.merchant.get(`/merchants/v1/payouts/${life.payoutId}`)).json();
     expect(payout).toMatchObject({ user_id: life.id, status: 'received', amount: '12.5' });
     const balance = await app.merchant.get(`${USERS}/${life.id}/balance`);
     expect(balance.json()).toMatchObject({ balance: { confirmed: '12.5' } });
@@ -109,8 +98,8 @@ describe('an erased user', () => {
     });
     const fresh = await app.merchant.post(USERS, { phone_number: phone, email });
     expect(fresh.status).toBe(201);
-    // The personal data of the new user are the new user's own.
-    const { id } = fresh.json<{ user: { id: string } }>().user;
+    // The new user's own data.
+    const { id } = fresh.json().user;
     expect((await app.merchant.get(`${USERS}/${id}`)).json()).toMatchObject({
       user: { phone_number: phone },
     });
@@ -118,7 +107,7 @@ describe('an erased user', () => {
   });
 
   it('is displayed to operators without personal data, and its operations with who requested them and why', async () => {
-    const { user } = (await ada.get(`/users/${life.id}`)).json<{ user: object }>();
+    const { user } = (await ada.get(`/users/${life.id}`)).json();
     expect(user).toMatchObject({
       merchant_id: app.merchant.credentials.apiKey,
       id: life.id,
@@ -161,7 +150,7 @@ describe('an erased user', () => {
       .map((where) => ({ where, text: readFileSync(where, 'latin1') }));
   }
 
-  /** Where anything of the person is found: in tables, in what any key opens of them, in files. */
+  /** The places of the person's data: tables, contents that any key opens, files. */
   async function found({ person }: Life): Promise<string[]> {
     const dump = await dumpOf(app.database);
     const opened = await openedOf(dump, app.database, app.config.masterKey!);
@@ -198,7 +187,7 @@ describe('an erased user', () => {
     const webhooks = new MerchantWebhooks(app, app.merchant);
     const endpoint = await webhooks.register(receiver.url);
     const person = newPerson();
-    // A receiver may say anything.
+    // A receiver may respond with personal data.
     receiver.behavior = (response) => response.writeHead(200).end(`thanks, ${person.email}`);
     const gone = await live(app, person);
     await webhooks.settled(endpoint, DELIVERIES);
@@ -207,7 +196,7 @@ describe('an erased user', () => {
     await webhooks.settled(endpoint, 2 * DELIVERIES);
     await deactivate(app, gone.id);
 
-    // What the search is worth: before the erasure it finds each of them where it is known to be.
+    // Proves the search: before the erasure it finds each value in its known places.
     const before = await found(gone);
     expect(before).toEqual(
       expect.arrayContaining([
@@ -231,13 +220,13 @@ describe('an erased user', () => {
     const deliveries = (await webhooks.list(endpoint)).webhook_deliveries;
     expect(deliveries.filter(({ status }) => status === 'succeeded')).toHaveLength(DELIVERIES);
     expect([...new Set(await naming(gone.id))].sort()).toEqual(NAME_THE_USER);
-    // As docs/data-protection.md has it.
+    // The procedure of docs/data-protection.md.
     await eventually(async () => {
       // A transaction that began before the erasure keeps the row until it ends.
       await app.database.query('vacuum full platform.personal_keys');
       return (await databaseFiles(key)).length === 0;
     });
-    // Somebody else is there as before.
+    // The other person is unchanged.
     expect(await found(stays)).toEqual(others);
     expect(receiver.received.some(({ body }) => body.includes(gone.person.email))).toBe(false);
 

@@ -1,38 +1,27 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import { randomInt, randomUUID } from 'node:crypto';
 import { StartDeactivation } from '../../../src/contexts/users/contract.js';
-import { onSharedApp } from '../../support/app.js';
+import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { onboardingOf, submitted } from '../../support/onboarding/onboard.js';
 import { ACT } from '../../support/onboarding/people.js';
-import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
+import type { ApiResponse } from '../../support/http/signed-client.js';
 
 const USERS = '/merchants/v1/users';
 
-interface UserBody {
-  readonly user: Readonly<Record<string, string | null>>;
-}
+const randomPhone = (): string => `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`;
 
-function randomPhone(): string {
-  return `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`;
-}
+const app = await sharedApp();
+const { merchant, secondMerchant: other } = app;
 
 describe('users', () => {
-  const app = onSharedApp();
-  let merchant: SignedClient;
-  let other: SignedClient;
-
-  beforeAll(() => {
-    ({ merchant, secondMerchant: other } = app);
-  });
-
   const create = (body: object, by = merchant, key?: string): Promise<ApiResponse> =>
     by.post(USERS, body, key);
   const created = async (body: object = {}, by = merchant): Promise<Record<string, string | null>> => {
     const response = await create({ phone_number: randomPhone(), ...body }, by);
     expect(response.status).toBe(201);
-    return response.json<UserBody>().user;
+    return response.json().user;
   };
   const expectProblem = (response: ApiResponse, status: number, fields: readonly string[] = []): void => {
     expect(response.status).toBe(status);
@@ -57,7 +46,7 @@ describe('users', () => {
         external_id: externalId,
       });
       expect(response.status).toBe(201);
-      const { user } = response.json<UserBody>();
+      const { user } = response.json();
       expect(Object.entries(user)).toEqual([
         ['id', expect.stringMatching(/^[0-9a-f-]{36}$/)],
         ['external_id', externalId.trim()],
@@ -68,7 +57,7 @@ describe('users', () => {
         ['issuer_wallet_address', null],
       ]);
       for (const id of [user['id']!, user['id']!.toUpperCase()])
-        expect((await merchant.get(`${USERS}/${id}`)).json<UserBody>().user).toEqual(user);
+        expect((await merchant.get(`${USERS}/${id}`)).json().user).toEqual(user);
     });
 
     it('201: returns the same whether or not another merchant knows the person', async () => {
@@ -97,8 +86,7 @@ describe('users', () => {
 
     it('422: the other number of a subscriber who has two, and a number of a length that its country does not have', async () => {
       const digits = String(randomInt(100_000_000)).padStart(8, '0');
-      const user = await created({ phone_number: `+52 1 55 ${digits}` });
-      expect(user['phone_number']).toBe(`+5255${digits}`);
+      expect((await created({ phone_number: `+52 1 55 ${digits}` }))['phone_number']).toBe(`+5255${digits}`);
       for (const phone_number of [`+5255${digits}`, `+52155${digits}`, `+52155${digits}1`, '+155500011'])
         expectProblem(await create({ phone_number }), 422, ['phone_number']);
     });
@@ -145,7 +133,7 @@ describe('users', () => {
       const user = await created();
       const response = await complete(user['id']!);
       expect(response.status).toBe(200);
-      const active = response.json<UserBody>().user;
+      const active = response.json().user;
       expect(active).toEqual({
         ...user,
         account_state: 'active',
@@ -153,7 +141,7 @@ describe('users', () => {
       });
       const address = active['issuer_wallet_address']!;
       for (const form of [address, address.toLowerCase(), `0x${address.slice(2).toUpperCase()}`]) {
-        expect((await byWallet(form)).json<UserBody>().user).toEqual(active);
+        expect((await byWallet(form)).json().user).toEqual(active);
       }
       expectProblem(await byWallet(address, other), 404);
     });
@@ -163,7 +151,7 @@ describe('users', () => {
       expectProblem(await byWallet('nonsense%00'), 404);
       const missing = await merchant.get(`${USERS}/by_issuer_wallet_address`);
       expectProblem(missing, 400);
-      expect(missing.json<{ detail: string }>().detail).toContain('address');
+      expect(missing.json().detail).toContain('address');
       expectProblem(await byWallet(''), 400);
     });
   });
@@ -173,7 +161,7 @@ describe('users', () => {
       const [one, two] = [(await created())['id']!, (await created())['id']!];
       const responses = await Promise.all([one, two, one].map((id) => complete(id)));
       expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
-      const users = responses.map((response) => response.json<UserBody>().user);
+      const users = responses.map((response) => response.json().user);
       expect(users.map((user) => [user['id'], user['account_state']])).toEqual([
         [one, 'active'],
         [two, 'active'],
@@ -189,7 +177,7 @@ describe('users', () => {
       await eventually(async () => (await onboardingOf(here, id)).stage === 'kyc_failed');
       const response = await complete(id);
       expect(response.status).toBe(200);
-      expect(response.json<UserBody>().user).toMatchObject({ account_state: 'active' });
+      expect(response.json().user).toMatchObject({ account_state: 'active' });
     });
 
     it('409: the user is deactivating or deactivated', async () => {
@@ -197,7 +185,7 @@ describe('users', () => {
       await app.app.get(CommandBus).execute(new StartDeactivation(id, {}, { id: 'operation', ...ACT }));
       expect((await complete(id)).status).toBe(409);
       await eventually(async () => {
-        const { user } = (await merchant.get(`${USERS}/${id}`)).json<UserBody>();
+        const { user } = (await merchant.get(`${USERS}/${id}`)).json();
         return user['account_state'] === 'deactivated';
       });
       expect((await complete(id)).status).toBe(409);

@@ -40,7 +40,7 @@ describe('webhooks in the admin API', () => {
   const list = async (query: string, by = admin): Promise<Body> => {
     const response = await by.get(`/deliveries?${query}`);
     expect(response.status).toBe(200);
-    return response.json<Body>();
+    return response.json();
   };
   const idsOf = async (query: string, by = admin): Promise<string[]> =>
     (await list(query, by)).deliveries.map(({ id }) => id);
@@ -58,11 +58,10 @@ describe('webhooks in the admin API', () => {
     const gone = await webhooks.register(receiver.url);
     await merchant.call({ method: 'DELETE', path: webhooks.path(gone) });
     const endpoints = async (query: string, by = admin): Promise<Body> =>
-      (await by.get(`/webhook_endpoints?${query}`)).json<Body>();
+      (await by.get(`/webhook_endpoints?${query}`)).json();
     const found = await endpoints(`merchant_id=${merchantId}`);
     expect(found.webhook_endpoints.map(({ id }) => id)).toEqual([two, one]);
-    const response = await merchant.get(webhooks.path(two));
-    const { webhook_endpoint } = response.json<{ webhook_endpoint: object }>();
+    const { webhook_endpoint } = (await merchant.get(webhooks.path(two))).json();
     expect(found.webhook_endpoints[0]).toEqual({ ...webhook_endpoint, merchant_id: merchantId });
     const disabled = await endpoints(`merchant_id=${merchantId}&status=disabled`);
     expect(disabled.webhook_endpoints.map(({ id }) => id)).toEqual([two]);
@@ -106,7 +105,7 @@ describe('webhooks in the admin API', () => {
     const response = await admin.get(`/deliveries/${delivery}`);
     expect(response.status).toBe(200);
     expect(response.headers['etag']).toBe('"3"');
-    expect(response.json<Body>().delivery).toMatchObject({
+    expect(response.json().delivery).toMatchObject({
       id: delivery,
       merchant_id: merchantId,
       status: 'exhausted',
@@ -138,7 +137,7 @@ describe('webhooks in the admin API', () => {
       onCall.post(`/deliveries/${delivery}/resend`, WHY, { idempotencyKey });
     const done = await post();
     expect(done.status).toBe(200);
-    const { operation_id, delivery: resent } = done.json<Body>();
+    const { operation_id, delivery: resent } = done.json();
     expect(resent).toMatchObject({ id: delivery, merchant_id: merchantId });
     const again = await post();
     expect([again.text, again.headers['idempotent-replayed']]).toEqual([done.text, 'true']);
@@ -147,7 +146,7 @@ describe('webhooks in the admin API', () => {
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(
       new Set([delivery]),
     );
-    expect((await admin.get(`/operations/${operation_id}`)).json<Body>().operation).toMatchObject({
+    expect((await admin.get(`/operations/${operation_id}`)).json().operation).toMatchObject({
       name: 'deliveries.resend',
       status: 'executed',
       subject: { kind: 'delivery', id: delivery, revision: null },
@@ -161,7 +160,7 @@ describe('webhooks in the admin API', () => {
     const id = await webhooks.register(`${receiver.url}/token-of-the-merchant`);
     const delivery = await webhooks.test(id);
     await webhooks.settled(id, 1);
-    const search = async (q: string): Promise<object> => (await admin.get(`/search?q=${q}`)).json<object>();
+    const search = async (q: string): Promise<object> => (await admin.get(`/search?q=${q}`)).json();
     const { host } = new URL(receiver.url);
     expect(await search(id)).toEqual({
       results: [

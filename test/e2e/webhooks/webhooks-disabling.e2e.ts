@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { AutomaticDisabling } from '../../../src/contexts/webhooks/deliveries/automatic-disabling.js';
-import { onTestApp } from '../../support/app.js';
+import { testApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import type { SignedClient } from '../../support/http/signed-client.js';
 import { MerchantWebhooks } from '../../support/webhooks/merchant-webhooks.js';
@@ -15,7 +15,7 @@ interface Endpoint {
 }
 
 // Its own service: four failures disable; each delivery makes three attempts at once and one in ten minutes.
-const app = onTestApp({
+const app = await testApp({
   WEBHOOK_DISABLE_FAILURES: '4',
   WEBHOOK_DISABLE_SPAN_SECONDS: '0',
   WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,0.02,600',
@@ -37,8 +37,7 @@ const query = (sql: string, id: string) => app.database.query(sql, [id]);
 /** The endpoint, once it is as expected and the deliveries saga has come as far. */
 function expectEndpoint(id: string, expected: Partial<Endpoint>): Promise<Endpoint> {
   return eventually(async () => {
-    const response = await merchant.get(webhooks.path(id));
-    const found = response.json<{ webhook_endpoint: Endpoint }>().webhook_endpoint;
+    const found = (await merchant.get(webhooks.path(id))).json().webhook_endpoint;
     const sql = 'select status from webhooks.endpoint_snapshots where endpoint_id = $1';
     const isSettled = (await query(sql, id))[0]?.['status'] === found.status;
     const names = Object.keys(expected) as (keyof Endpoint)[];

@@ -1,8 +1,8 @@
-import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { EVENT_TYPES } from '../../../src/contexts/webhooks/domain/event-types.js';
-import { onSharedApp } from '../../support/app.js';
+import { sharedApp } from '../../support/app.js';
 import { Listener, sandboxFolderOf } from '../../support/http/listener.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';
 import { specFolder } from '../../support/run-folder.js';
@@ -18,14 +18,12 @@ interface Endpoint {
   readonly event_types: string[] | null;
 }
 
+const app = await sharedApp();
+const dataDir = sandboxFolderOf(app);
+
 describe('npm run webhooks:listen', () => {
-  const app = onSharedApp();
-  let dataDir: string;
   const started: Listener[] = [];
 
-  beforeAll(() => {
-    dataDir = sandboxFolderOf(app);
-  });
   afterEach(async () => {
     await Promise.all(started.splice(0).map((each) => each.end('SIGINT')));
   });
@@ -38,8 +36,7 @@ describe('npm run webhooks:listen', () => {
   const endpoints = async (client: SignedClient = app.merchant): Promise<Endpoint[]> =>
     (await client.get(PATH)).json<{ webhook_endpoints: Endpoint[] }>().webhook_endpoints;
   const test = async ({ id }: Endpoint): Promise<string> => {
-    const response = await app.merchant.post(`${PATH}/${id}/test_delivery`);
-    return response.json<{ webhook_delivery: { id: string } }>().webhook_delivery.id;
+    return (await app.merchant.post(`${PATH}/${id}/test_delivery`)).json().webhook_delivery.id;
   };
 
   it('registers an endpoint, verifies and prints what comes, and deletes the endpoint when it ends', async () => {

@@ -1,10 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import type { TestApp } from '../../support/app.js';
-import { onWebhookHarness } from '../../support/webhooks/merchant-webhooks.js';
-import type { Received, TestReceiver } from '../../support/webhooks/receiver.js';
+import { type TestApp, onTestApp } from '../../support/app.js';
+import { onWebhookHarness, MerchantWebhooks } from '../../support/webhooks/merchant-webhooks.js';
+import { type Received, TestReceiver } from '../../support/webhooks/receiver.js';
 import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
 import { eventually } from '../../support/eventually.js';
+import { DeliveryProcessor } from '../../../src/contexts/webhooks/deliveries/delivery-processor.js';
+import { QueueBackend } from '../../../src/platform/jobs/queue-backend.js';
+import { TestRedis } from '../../support/programs/redis.js';
 
 const PATH = '/merchants/v1/webhook_endpoints';
 
@@ -19,14 +22,12 @@ let merchant: SignedClient;
 let receiver: TestReceiver;
 onWebhookHarness((harness) => ({ app, merchant, receiver } = harness));
 
-const endpointIn = (response: ApiResponse) =>
-  response.json<{ webhook_endpoint: Endpoint }>().webhook_endpoint;
+const endpointIn = (response: ApiResponse) => response.json().webhook_endpoint;
 const rotate = (id: string, body?: object | string, key?: string) =>
   merchant.post(`${PATH}/${id}/rotate_secret`, body, key);
 
-async function registered(): Promise<Endpoint> {
-  return endpointIn(await merchant.post(PATH, { webhook_endpoint: { url: receiver.url } }));
-}
+const registered = async (): Promise<Endpoint> =>
+  endpointIn(await merchant.post(PATH, { webhook_endpoint: { url: receiver.url } }));
 
 /** The fresh secret. */
 async function rotated(id: string, body?: object): Promise<string> {
@@ -92,11 +93,57 @@ describe('POST webhook_endpoints/{id}/rotate_secret', () => {
     const { id } = await registered();
     const responses = await Promise.all(Array.from({ length: 6 }, () => rotate(id)));
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 409, 409]);
-    const sent = await delivery(id);
-    expect(entries(sent)).toHaveLength(5);
+    expect(entries(await delivery(id))).toHaveLength(5);
     const fresh = await rotated(id, { overlap_seconds: 0 });
     const next = await delivery(id);
     expect(verifies(fresh, next)).toBe(true);
     expect(entries(next)).toHaveLength(5);
+  });
+});
+
+describe('deliveries', () => {
+  let receiver: TestReceiver;
+  let merchant: SignedClient;
+  let webhooks: MerchantWebhooks;
+  onWebhookHarness((harness) => ({ receiver, merchant, webhooks } = harness));
+  it('arrive signed, with the headers and the envelope of the contract', async () => {
+    const id = await webhooks.register(receiver.url);
+    await webhooks.publish();
+    const [delivery] = await webhooks.settled(id, 1);
+    expect(delivery).toMatchObject({ status: 'succeeded', attempt_count: 1 });
+    const [sent] = receiver.received as [(typeof receiver.received)[0]];
+    expect(sent.headers).toMatchObject({
+      'content-type': 'application/json',
+      'user-agent': 'svc-Webhooks/1.0',
+      'webhook-id': delivery!.id,
+    });
+    expect(webhooks.verifies(id, sent)).toBe(true);
+    const { apiKey: merchant_id } = merchant.credentials;
+    expect(JSON.parse(sent.body)).toMatchObject({ id: delivery!.id, type: 'payout.received', merchant_id });
+    expect(sent.body).toContain('"custom_metadata":{ "a":1.0}}}');
+  });
+});
+
+const redis = await TestRedis.start();
+
+describe.each<[string, Record<string, string> | null]>([
+  ['PostgreSQL', {}],
+  ['Redis', redis && { QUEUE_URL: redis.url }],
+])('the queue on %s', (kind, settings) => {
+  if (settings === null) return it.skip('needs Redis', () => undefined);
+  // Its own service: nothing sweeps, so that only the saga and the queue wake lanes.
+  const app = onTestApp(settings);
+
+  it('wakes a lane for a retry without a sweep', async () => {
+    await app.app.get(DeliveryProcessor, { strict: false }).sweep.stop();
+    expect(app.app.get(QueueBackend, { strict: false }).kind).toBe(kind === 'Redis' ? 'redis' : 'postgres');
+    const receiver = await TestReceiver.start();
+    receiver.respondWith(500, 500, 200);
+    const webhooks = new MerchantWebhooks(app, app.merchant);
+    const id = await webhooks.register(receiver.url);
+    await webhooks.publish();
+    expect(await webhooks.settled(id, 1)).toMatchObject([{ status: 'succeeded', attempt_count: 3 }]);
+    await receiver.stop();
+    if (kind === 'Redis') await redis?.stop();
   });
 });

@@ -7,14 +7,13 @@ import { PagesModule } from '../../../src/platform/http/http.module.js';
 import type { TestApp } from '../app.js';
 import { CookieClient } from './cookie-client.js';
 
-/** A person who can open the console. */
 export interface Operator {
   readonly id: string;
   readonly name: string;
   readonly email: string;
 }
 
-/** The console of a service that runs, and the people who open it. */
+/** The console of a running service, and its operators. */
 export class ConsoleSite {
   constructor(readonly app: TestApp) {}
 
@@ -42,7 +41,7 @@ export class ConsoleSite {
     return new CookieClient(this.origin);
   }
 
-  /** A browser of a new person, signed in by a link as in the sandbox. */
+  /** A browser of a new operator, signed in by a link as in the sandbox. */
   async signedIn(role?: string): Promise<Operator & { readonly browser: CookieClient }> {
     const person = await this.operator(role);
     const browser = this.browser();
@@ -52,7 +51,7 @@ export class ConsoleSite {
   }
 }
 
-/** What `GET /session` responds with. */
+/** The response of `GET /session`. */
 export interface Session {
   readonly operator: { readonly id: string; readonly role: string };
   readonly scopes: readonly string[];

@@ -4,7 +4,8 @@ interface CookieResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  json<T>(): T;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  json<T = any>(): T;
 }
 
 interface CookieCall {
@@ -13,12 +14,12 @@ interface CookieCall {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A browser without scripts: keeps cookies for each host, and follows no redirect unless requested. */
+/** A browser without scripts: keeps cookies for each host, and follows redirects on request. */
 export class CookieClient {
   private readonly cookies = new Map<string, Map<string, string>>();
 
   constructor(
-    /** Writes carry it as their `Origin`. */
+    /** The `Origin` of its writes. */
     readonly origin: string,
   ) {}
 
@@ -50,7 +51,7 @@ export class CookieClient {
     return this.call(path, { method: 'POST', body, headers });
   }
 
-  /** Follows redirects to the first response that is none; `seen` gets each address. */
+  /** Follows redirects to the first other response; `seen` gets each address. */
   async follow(path: string, seen: string[] = []): Promise<CookieResponse> {
     let at = new URL(path, this.origin);
     for (let n = 0; n < 20; n += 1) {

@@ -2,7 +2,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
 
-/** Claims of the person who signs in next. */
 type IssuedClaims = Readonly<Record<string, unknown>>;
 
 /** An OpenID provider (the package oidc-provider) on loopback that signs everybody in as the person of `claims`. */
@@ -37,7 +36,7 @@ export class OidcIssuer {
     return issuer;
   }
 
-  /** Who is at the browser from now on. `at`: when they sign in, in epoch seconds; null: then. */
+  /** Sets the person at the browser. `at` is the time of the login in epoch seconds; null is now. */
   signInAs(claims: IssuedClaims, at: number | null = null): void {
     this.claims = claims;
     this.at = at;

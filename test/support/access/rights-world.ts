@@ -72,7 +72,7 @@ const COMMANDS = {
 
 function handlersOn(loop: CommandLoop, clock: Clock, persons: readonly string[]): readonly object[] {
   const access = new AccessCommands(loop, clock, progress);
-  // Those who are none any more are sorted out by their streams.
+  // Former operators are excluded by their streams.
   const operators = {
     administrators: async () => persons,
     count: async () => persons.length,
@@ -108,14 +108,14 @@ export class RightsWorld {
     handlers: (loop, clock) => handlersOn(loop, clock, this.persons),
     now: () => new Date(this.now),
   });
-  /** As logins change persons. */
+  /** Changes persons as logins do. */
   readonly people = new People({} as OperatorsView, this.bench.loop, this.bench.operations);
 
   pass(ms: number): void {
     this.now += ms;
   }
 
-  /** A person with one key that has all scopes of the role. */
+  /** Adds a person with one key that has all scopes of the role. */
   async add(role: Role): Promise<void> {
     const operatorId = newId();
     const person = { name: 'Person', email: `${operatorId}@ops.example`, role };
@@ -133,7 +133,7 @@ export class RightsWorld {
     return knownOperator((await this.bench.loop.load(operatorPerson, id)).state);
   }
 
-  /** What the key was issued with, also once it is revoked. */
+  /** The credential as issued, also after its revocation. */
   async key(id: string): Promise<{ readonly issued: Credential; readonly isRevoked: boolean }> {
     const { state } = await this.bench.loop.load(credentials, this.owners.get(id)!);
     const found = state.credentials.find(({ credential_id }) => credential_id === id);
@@ -141,7 +141,7 @@ export class RightsWorld {
     return { issued: this.seen.get(id)!, isRevoked: found === undefined };
   }
 
-  /** What the key may do now, as the admin API lets it in. */
+  /** The key's present rights at the admin API. */
   async rights(keyId: string): Promise<ReadonlySet<string>> {
     const { issued, isRevoked } = await this.key(keyId);
     const person = await this.person(issued.owner_id);
@@ -156,7 +156,7 @@ export class RightsWorld {
     return { ...caller, address: null, merchants: null, scopes: await this.rights(keyId) };
   }
 
-  /** The subject's id once the operation is requested and, where a second person is needed, decided; null where it was refused. */
+  /** Returns the subject's id once the operation is requested and, where needed, decided; null where it was refused. */
   async run(
     request: {
       readonly name: keyof typeof COMMANDS;
@@ -194,6 +194,4 @@ export class RightsWorld {
 }
 
 /** The id of the key that an operation rolled another to. */
-export function rolledTo(operationId: string): string {
-  return deriveId(operationId, 'credential');
-}
+export const rolledTo = (operationId: string): string => deriveId(operationId, 'credential');

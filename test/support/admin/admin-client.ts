@@ -5,20 +5,19 @@ export interface AdminCall {
   /** After `/admin/v1`, with the query. */
   readonly path: string;
   readonly body?: object | string;
-  /** The ETag that was read, with its quotes. */
+  /** The ETag with its quotes. */
   readonly ifMatch?: string;
   /** A bare uuid: the header gets its quotes. */
   readonly idempotencyKey?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A machine of an operator: it calls the admin API with one key. */
+/** A client of the admin API with one key. */
 export class AdminClient {
   constructor(
-    /** `{admin_url}`. */
     readonly baseUrl: string,
     readonly key: string,
-    /** The person whose key it is. */
+    /** The owner of the key. */
     readonly operatorId: string,
     private readonly check: (call: AdminCall, response: ApiResponse) => void = () => undefined,
   ) {}
@@ -48,7 +47,7 @@ export class AdminClient {
     return this.call({ method: 'POST', path, ...(body === undefined ? {} : { body }), ...options });
   }
 
-  /** Writes to what is at `path` now: reads its ETag first. `action` is added to the path. */
+  /** Reads the ETag of `path`, then writes to `path` + `action`. */
   async change(path: string, action: string, body: object): Promise<ApiResponse> {
     const { headers } = await this.get(path);
     const method = action === '' ? 'PATCH' : 'POST';

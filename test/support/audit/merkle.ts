@@ -7,6 +7,5 @@ import {
 
 export type ReadSubtree = (subtree: Subtree) => Buffer;
 
-export function rootOfRange(range: Range, read: ReadSubtree): Buffer {
-  return joinedRoot(toSubtrees(range).map(read));
-}
+export const rootOfRange = (range: Range, read: ReadSubtree): Buffer =>
+  joinedRoot(toSubtrees(range).map(read));

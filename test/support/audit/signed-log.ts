@@ -57,7 +57,6 @@ export function headOf(
   return signedHead(key, { log_id: LOG, size, root, signed_at: AT, previous });
 }
 
-/** A head over so many events. */
 export function signedHead({ key_id, sign }: Signer, over: Partial<SignedHead> = {}): SignedHead {
   const { size = 1 } = over;
   const place = { log_id: 'l', size, root: 'ab', position: String(size), signed_at: 'then' };
@@ -65,7 +64,7 @@ export function signedHead({ key_id, sign }: Signer, over: Partial<SignedHead> =
   return { ...head, signature: sign(headText(head)) };
 }
 
-/** The leaves that a follower has created from the events, and the state that it left. */
+/** The follower's leaves of the events, and its state. */
 export function ledgerOver(events: readonly LeafEvent[]) {
   const tree = new MerkleTree();
   const leaves = events.map((event, index): Leaf => {
@@ -76,12 +75,12 @@ export function ledgerOver(events: readonly LeafEvent[]) {
   return { state, leaves };
 }
 
-/** Heads as a table gives them. */
+/** Heads as a table returns them. */
 export async function* stored(heads: readonly SignedHead[]): AsyncGenerator<SignedHead> {
   yield* heads;
 }
 
-/** Nothing is wrong with any head. */
+/** Trusts every head. */
 export const TRUSTING: LedgerInputs['trust'] = { verify: () => null, trusts: () => true, findings: [] };
 
 export async function listOf<T>(items: AsyncIterable<T>): Promise<T[]> {
@@ -100,7 +99,7 @@ export async function checkLedger(
   return check.end();
 }
 
-/** How many events each head in a file of AUDIT_HEADS_FILE is over. */
+/** The sizes of the heads in a file of AUDIT_HEADS_FILE. */
 export function headSizesIn(path: string): number[] {
   const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1);
   return lines.map((line) => (JSON.parse(line) as SignedHead).size);

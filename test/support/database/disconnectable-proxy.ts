@@ -3,10 +3,10 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 /** The server never gets a message, or executes it and cannot respond. */
 export type Side = 'unsent' | 'unacknowledged';
 
-/** A proxy to PostgreSQL that can be disconnected, at once or just before the next response returns, or made to hang. */
+/** A proxy to PostgreSQL that can disconnect, at once or before the next response, or hang. */
 export class DisconnectableProxy {
   cutNextResponse = false;
-  /** Connections stay open and nothing comes through: a server that hangs, a network that drops packets. */
+  /** Connections remain open and nothing passes: a server that hangs, a network that drops packets. */
   hangs = false;
   /** It hangs from the next message with this text: before the server gets it, or before its response returns. */
   hangAt: { readonly text: string; readonly side: Side } | null = null;

@@ -11,14 +11,14 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** What a list cost: the rows that its scans read, the largest number of rows that it sorted, and what it scanned. */
+/** The cost of a list: rows read by scans, the largest number of sorted rows, and the scanned relations. */
 export interface ListCost {
   readonly read: number;
   readonly sorted: number;
   readonly scans: readonly string[];
 }
 
-/** A database whose queries can be explained: their plans, as they ran. */
+/** A database that records the plans of its queries as they ran. */
 export class ExplainedLists {
   readonly database: Database;
   private queries: { readonly sql: string; readonly params: readonly unknown[] }[] = [];

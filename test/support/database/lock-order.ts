@@ -3,8 +3,8 @@ import { eventually } from '../eventually.js';
 import type { TestDatabase } from '../postgres.js';
 
 /**
- * Holds the least of these deliveries while `work` locks them all: work that locks in the order of ids waits for it
- * and holds no other. `ids` are sorted.
+ * Locks the least of these deliveries while `work` locks them all. Work that locks in the order of ids waits for it and
+ * holds no other. `ids` are sorted.
  */
 export async function expectOrderedLocks(
   { pool }: TestDatabase,
@@ -30,7 +30,6 @@ export async function expectOrderedLocks(
   }
 }
 
-/** Whether any session waits for a lock. */
 async function waits(pool: TestDatabase['pool']): Promise<boolean> {
   const waiting = await pool.query(
     `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,

@@ -7,7 +7,6 @@ interface Body {
   readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
 }
 
-/** What the tests read of the OpenAPI document. */
 export interface Document {
   readonly paths: Readonly<
     Record<string, Readonly<Record<string, Omit<Operation, 'id' | 'method' | 'path'>>>>
@@ -28,10 +27,9 @@ export interface Operation {
 
 const SITE = 'docs/.vitepress/dist';
 
-/** The OpenAPI document that the reference pages are built from. */
-export function readDocument(): Document {
-  return JSON.parse(readFileSync('dist/openapi/sandbox.json', 'utf8')) as Document;
-}
+/** The OpenAPI document of the reference pages. */
+export const readDocument = (): Document =>
+  JSON.parse(readFileSync('dist/openapi/sandbox.json', 'utf8')) as Document;
 
 export function operationsOf(document: Document): Operation[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -44,7 +42,7 @@ export function operationsOf(document: Document): Operation[] {
   );
 }
 
-/** Whether merchants call it, so that the clients have it. */
+/** True for operations of merchants, which the clients have. */
 export const isOfMerchants = ({ path }: Operation): boolean => /^\/(merchants\/)?v1\//.test(path);
 
 /** A page of the built site in Markdown, such as `reference/createUser`. Throws where the site is not built. */
@@ -54,7 +52,7 @@ export function pageOf(name: string): string {
   return readFileSync(file, 'utf8');
 }
 
-/** The text of a section, without its heading; fails the test where there is none. */
+/** The text of a section without its heading. Fails where there is none. */
 export function sectionOf(markdown: string, heading: string): string {
   const [, section] = markdown.split(`\n## ${heading}\n`);
   if (section === undefined) throw new Error(`no section ${heading}`);
@@ -70,11 +68,10 @@ export function blocksOf(markdown: string): { readonly language: string; readonl
 }
 
 /** The first block of a language; null without one. */
-export function blockOf(markdown: string, language: string): string | null {
-  return blocksOf(markdown).find((each) => each.language === language)?.code ?? null;
-}
+export const blockOf = (markdown: string, language: string): string | null =>
+  blocksOf(markdown).find((each) => each.language === language)?.code ?? null;
 
-/** Head and JSON of a message of HTTP; null for a body that is empty. */
+/** Head and JSON of a message of HTTP; null for an empty body. */
 export function messageOf(block: string): { readonly head: readonly string[]; readonly body: unknown } {
   const [head, body] = block.split('\n\n');
   return { head: head!.split('\n'), body: body === undefined ? null : (JSON.parse(body) as unknown) };

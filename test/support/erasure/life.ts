@@ -18,7 +18,6 @@ import { asShell } from '../programs/disburse.js';
 import { reported, settledPayout, USERS } from '../payouts/payout-calls.js';
 import type { ApiResponse } from '../http/signed-client.js';
 
-/** A person with unique data. */
 export interface Person {
   readonly phone: string;
   readonly email: string;
@@ -36,7 +35,7 @@ export interface Life {
   readonly payoutId: string;
   /** Repeats the request that created the user. */
   readonly createAgain: () => Promise<ApiResponse>;
-  /** Events of the person and of somebody else. */
+  /** Events of the person and of another one. */
   readonly own: readonly string[];
   readonly others: readonly string[];
 }
@@ -48,7 +47,7 @@ export function newPerson(): Person {
     email: `zxq.${mark}@unmistakable.example`,
     firstName: `Quixotina${mark}`,
     lastName: `Vandersnoot${mark}`,
-    // Of another person it would count as a trace of this one.
+    // A shared date would count as a trace of this person.
     dateOfBirth: new Date(randomInt(-946_771_200, 915_148_800) * 1000).toISOString().slice(0, 10),
     face: Buffer.from(`\u00ff\u00d8\u00ff face of ${mark}, unique`, 'latin1'),
   };
@@ -64,7 +63,7 @@ export function operatorOf({ config }: TestApp) {
   return (program: string, ...args: string[]): Promise<Run> => invoke(program, env, ...args);
 }
 
-/** A user from the first event that the merchant sent to a payout that arrived. */
+/** A user from the merchant's first event to a received payout. */
 export async function live(app: TestApp, person = newPerson()): Promise<Life> {
   const { merchant } = app;
   const externalId = `crm-${randomUUID()}`;
@@ -87,7 +86,7 @@ export async function live(app: TestApp, person = newPerson()): Promise<Life> {
   const createAgain = (): Promise<ApiResponse> => merchant.post(USERS, body, key);
   const created = await createAgain();
   if (created.status !== 201) throw new Error(created.text);
-  const { id } = created.json<{ user: { id: string } }>().user;
+  const { id } = created.json().user;
   const wallet = await onboard(app, person, id);
   const { hash } = await app.chain.transfer(wallet, '12.5');
   const { id: payoutId } = await reported(merchant, id, { amount: '12.5', transaction_hash: hash });
@@ -100,7 +99,7 @@ export async function live(app: TestApp, person = newPerson()): Promise<Life> {
   return { person, id, externalId, wallet, payoutId, createAgain, own, others };
 }
 
-/** Through all steps, with a stored image and a snapshot. */
+/** Takes all steps, with a stored image and a snapshot. */
 async function onboard({ app, merchant }: TestApp, person: Person, id: string): Promise<string> {
   const merchantId = merchant.credentials.apiKey;
   const bus = app.get(CommandBus);
@@ -122,10 +121,10 @@ async function onboard({ app, merchant }: TestApp, person: Person, id: string): 
   const images = app.get(Images, { strict: false });
   await images.keep(id, { kind: 'selfie', type: 'image/jpeg', bytes: person.face });
   await keepSnapshot(app, id);
-  return done.json<{ user: { issuer_wallet_address: string } }>().user.issuer_wallet_address;
+  return done.json().user.issuer_wallet_address;
 }
 
-/** As after a hundred events. */
+/** Stores a snapshot, as after a hundred events. */
 async function keepSnapshot(app: TestApp['app'], id: string): Promise<void> {
   const stream = `onboarding-${id}`;
   const { state } = await app.get(CommandLoop, { strict: false }).load(onboarding, id);
@@ -139,12 +138,11 @@ async function keepSnapshot(app: TestApp['app'], id: string): Promise<void> {
 export async function deactivate(app: TestApp, id: string): Promise<void> {
   await asShell(app.config.dataDir, 'users', 'deactivate', id, '--reason', 'moved house');
   await eventually(async () => {
-    const got = await app.merchant.get(`${USERS}/${id}`);
-    return got.json<{ user: { account_state: string } }>().user.account_state === 'deactivated';
+    return (await app.merchant.get(`${USERS}/${id}`)).json().user.account_state === 'deactivated';
   });
 }
 
-/** Requests the erasure as the shell, has it approved, and waits until nothing is left to drop. */
+/** Requests the erasure as the shell, has it approved, and waits until it is complete. */
 export async function erase(app: TestApp, id: string): Promise<void> {
   const args = ['users', 'erase', id, '--reason', 'request of the person'];
   const { operation } = await asShell<{ operation: { id: string } }>(app.config.dataDir, ...args);

@@ -4,13 +4,13 @@ import { MasterKey } from '../../../src/platform/sealing/key-ring.js';
 import { associatedDataOfPersonalKey } from '../../../src/platform/sealing/personal-keys.js';
 import { keyId, Sealer } from '../../../src/platform/sealing/sealer.js';
 
-/** A text in which something may be found, and where it is from. */
+/** A searched text and its origin. */
 export interface Haystack {
   readonly where: string;
   readonly text: string;
 }
 
-/** Every table of the database, as texts: what holds bytes shows them in hexadecimal. */
+/** Every table of the database as text, with bytes in hexadecimal. */
 export async function dumpOf(database: Pick<Database, 'query'>): Promise<Haystack[]> {
   const tables = await database.query<{ name: string }>(
     `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
@@ -24,7 +24,7 @@ export async function dumpOf(database: Pick<Database, 'query'>): Promise<Haystac
   return dump;
 }
 
-/** The value in clear, in hexadecimal, and in base64 wherever it begins in what was encoded. */
+/** The value in clear, in hexadecimal, and in base64 at each of its offsets. */
 function formsOf(value: string | Buffer): readonly string[] {
   const bytes = Buffer.from(value);
   const inBase64 = [0, 1, 2].flatMap((shift) => {
@@ -38,7 +38,7 @@ function formsOf(value: string | Buffer): readonly string[] {
   return [...new Set([clear, clear.toLowerCase(), clear.toUpperCase(), bytes.toString('hex'), ...inBase64])];
 }
 
-/** Where one of the values is found, in whichever form: `table: name of the value`. */
+/** The places where one of the values is found, in any form: `table: name of the value`. */
 export function tracesOf(
   haystacks: readonly Haystack[],
   values: Readonly<Record<string, string | Buffer>>,
@@ -68,7 +68,6 @@ export async function openedOf(
   }));
 }
 
-/** Texts in columns of bytes. */
 function* hexTexts(text: string): Generator<string> {
   for (const [, hex] of text.matchAll(/\\x([0-9a-f]{20,})/g))
     yield Buffer.from(hex!, 'hex').toString('latin1');
@@ -94,7 +93,7 @@ async function keysOf(database: Pick<Database, 'query'>, masterKey: string): Pro
   ];
 }
 
-/** Without the check of its place: GCM encrypts in counter mode, from 2 on. */
+/** Without authentication: GCM encrypts in counter mode, from 2 on. */
 function decrypted(key: Buffer, packed: string): string {
   const bytes = Buffer.from(packed, 'base64url');
   const counter = Buffer.concat([bytes.subarray(0, 12), Buffer.from([0, 0, 0, 2])]);

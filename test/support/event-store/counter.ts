@@ -26,7 +26,7 @@ export const phone = (key: string): Claim => ({
 
 export const noKeys = { obtain: async () => null, find: async () => new Map() };
 
-/** For tests that are not about what caused the events: without `metadata` it is empty. */
+/** Empty `metadata` by default, for tests that are not about causes. */
 export class CauselessLoop extends CommandLoop {
   override execute<S, E extends DomainEvent>(
     aggregate: Aggregate<S, E>,
@@ -48,11 +48,10 @@ export function loopOver(store: EventStore): CauselessLoop {
 }
 
 /** The same store with some methods replaced. */
-export function overridden(inner: EventStore, methods: Partial<EventStore>): EventStore {
-  return Object.assign(Object.create(inner) as EventStore, methods);
-}
+export const overridden = (inner: EventStore, methods: Partial<EventStore>): EventStore =>
+  Object.assign(Object.create(inner) as EventStore, methods);
 
-/** A store whose every call can be held up, to interleave two processes in any order. */
+/** A store whose calls can be held up, to interleave two processes in any order. */
 export function scheduled(inner: EventStore, scheduler: fc.Scheduler): EventStore {
   return overridden(inner, {
     commit: async (commit) => {

@@ -16,9 +16,9 @@ type Fact = readonly [type: string, data: JsonObject];
 interface View {
   readonly definition: SubscriptionDefinition;
   readonly tables: readonly string[];
-  /** What makes one more row in each table. */
+  /** The facts of one more row in each table. */
   readonly facts: () => readonly Fact[];
-  /** Counts the rows that all tables know of. */
+  /** Counts the rows that all tables have. */
   readonly count: string;
 }
 

@@ -21,10 +21,10 @@ import { storeConfig } from '../../../src/platform/config/config.js';
 
 export const RELEVANT = 'thing.relevant.v1';
 export const OTHER = 'thing.other.v1';
-/** Of a version to come: {@link SubscriptionHarness.process} knows it only when it is told to. */
+/** A later version, which {@link SubscriptionHarness.process} knows only on request. */
 export const NEWER = 'thing.relevant.v2';
 
-/** What one process of the service holds to run subscriptions. */
+/** The parts of one process that run subscriptions. */
 interface SubscriptionProcess {
   readonly checkpoints: Checkpoints;
   readonly passing: PassingTypes;
@@ -35,9 +35,9 @@ interface SubscriptionProcess {
   lagAfter(ms: number): SubscriptionLag;
 }
 
-/** One database with a read model `seen` in which no event may come twice, and as many processes as one likes. */
+/** One database with a read model `seen` in which no event may come twice, and any number of processes. */
 export class SubscriptionHarness {
-  /** The subscription under test; {@link begin} gives each test its own. */
+  /** The subscription under test; {@link begin} creates one for each test. */
   name = '';
   private count = 0;
   private readonly running: SubscriptionRunner[] = [];
@@ -58,7 +58,7 @@ export class SubscriptionHarness {
     return new SubscriptionHarness(database, writer, sealer);
   }
 
-  /** A new subscription whose checkpoint is where the log ends now, so that events of other tests do not count. */
+  /** Creates a subscription whose checkpoint is the end of the log, so that events of other tests do not count. */
   async begin(): Promise<void> {
     this.count += 1;
     this.name = `spec.${this.count}`;
@@ -70,7 +70,7 @@ export class SubscriptionHarness {
     await Promise.all(this.running.splice(0).map((runner) => runner.stop()));
   }
 
-  /** A process that knows {@link RELEVANT}, {@link OTHER} and what its definitions want. */
+  /** A process that knows {@link RELEVANT}, {@link OTHER} and the types of its definitions. */
   process(...definitions: readonly SubscriptionDefinition[]): SubscriptionProcess {
     const store = new AuthenticEventStore(new PostgresEventStore(this.database.pool), this.sealer);
     return this.processOver(store, WAIT_MS, definitions);
@@ -101,7 +101,7 @@ export class SubscriptionHarness {
     };
   }
 
-  /** A definition that fails when it sees an event twice, so that nothing hides behind forgiveness. */
+  /** A definition that fails when it sees an event twice, so that repeats are not hidden. */
   view(extra: Partial<SubscriptionDefinition> = {}): SubscriptionDefinition {
     return { name: this.name, events: [RELEVANT], apply: (...args) => this.insert(...args), ...extra };
   }
@@ -113,7 +113,7 @@ export class SubscriptionHarness {
     );
   }
 
-  /** Writes events numbered from `from` on; the position of the last. */
+  /** Writes events numbered from `from` on. Returns the position of the last. */
   async write(count: number, type = RELEVANT, from = 0): Promise<string> {
     const events = Array.from({ length: count }, (_, n) => {
       return { id: newId(), type, data: { n: from + n }, metadata: {} };
@@ -134,10 +134,7 @@ export class SubscriptionHarness {
   }
 }
 
-/** 0, 1, ... below `count`. */
-export function upTo(count: number): number[] {
-  return Array.from({ length: count }, (_, n) => n);
-}
+export const upTo = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
 
 /** One harness for the tests of a suite, each with its own subscription. `cleanup` is SQL that runs after each test. */
 export function withSubscriptions(use: (harness: SubscriptionHarness) => void, cleanup?: string): void {

@@ -9,9 +9,9 @@ interface ExchangeCredentials {
 export interface ExchangeCall {
   readonly method?: SignedCall['method'];
   readonly path: string;
-  /** Beside `api_key` and `signature`; what is undefined is left out. */
+  /** Parameters besides `api_key` and `signature`; undefined ones are left out. */
   readonly query?: Readonly<Record<string, string | undefined>>;
-  /** The address that is signed: that of the query, for the list none, unless another is given. Null: nothing is signed. */
+  /** The signed address: by default that of the query, or none for the list. Null: nothing is signed. */
   readonly signs?: string | null | undefined;
   readonly idempotencyKey?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -20,12 +20,11 @@ export interface ExchangeCall {
 
 const LIST = '/v1/merchant/orders';
 
-/** Of `withdraw_address=<address>`, as contract.md 21.3 says, with none of the service's code. */
-export function exchangeSignature(secret: string, withdrawAddress: string): string {
-  return createHmac('sha256', secret).update(`withdraw_address=${withdrawAddress}`).digest('hex');
-}
+/** Signs `withdraw_address=<address>` (contract.md 21.3), without the service's code. */
+export const exchangeSignature = (secret: string, withdrawAddress: string): string =>
+  createHmac('sha256', secret).update(`withdraw_address=${withdrawAddress}`).digest('hex');
 
-/** `signature_v2` of a query, as contract.md 21.8 says, with none of the service's code. Of ASCII alone. */
+/** `signature_v2` of a query (contract.md 21.8), without the service's code; ASCII only. */
 export function querySignature(
   secret: string,
   path: string,
@@ -45,7 +44,7 @@ function escape(text: string): string {
   );
 }
 
-/** A caller of the exchange API: names its key, and signs where there is an address to sign. */
+/** A caller of the exchange API with its key, which signs where there is an address to sign. */
 export class ExchangeClient {
   constructor(
     readonly baseUrl: string,
@@ -76,23 +75,19 @@ export class ExchangeClient {
     return this.call({ path, query: query ?? {}, signs });
   }
 
-  /** `POST /v1/orders`. */
   order(query: ExchangeCall['query'], idempotencyKey?: string): Promise<ApiResponse> {
     const key = idempotencyKey === undefined ? {} : { idempotencyKey };
     return this.call({ method: 'POST', path: '/v1/orders', query: query ?? {}, ...key });
   }
 
-  /** `PATCH /v1/orders/{id}/{action}`, signed over the order's address. */
   act(orderId: string, action: 'refresh' | 'cancel' | 'mark_as_paid', address: string): Promise<ApiResponse> {
     return this.call({ method: 'PATCH', path: `/v1/orders/${orderId}/${action}`, signs: address });
   }
 
-  /** `GET /v1/orders/{id}`. */
   read(orderId: string, address: string): Promise<ApiResponse> {
     return this.call({ path: `/v1/orders/${orderId}`, signs: address });
   }
 
-  /** `GET /v1/merchant/orders`. */
   list(query: ExchangeCall['query']): Promise<ApiResponse> {
     return this.call({ path: LIST, query: query ?? {} });
   }

@@ -21,7 +21,6 @@ import { givenOf } from '../given.js';
 
 export const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 
-/** The terms of an order. */
 export function orderFacts(more: Partial<OrderFacts>): OrderFacts {
   const at = more.created_at ?? new Date().toISOString();
   return {
@@ -63,13 +62,13 @@ export const facts = orderFacts({
   provider_reference: 'r1',
   created_at: '2026-01-01T12:00:00.000Z',
 });
-/** So many minutes after the order was created. */
+/** Minutes after the order was created. */
 export const minute = (minutes: number): string =>
   new Date(Date.parse(facts.created_at) + minutes * 60_000).toISOString();
 export const at = minute(10);
 export const DAY = 24 * 60;
 
-/** An event without the published state of its order, which {@link historyOf} adds. */
+/** An event of a history without the webhooks' data of the order, which {@link historyOf} adds. */
 type OrderCreated = OrderEventOf<'order.created.v1'>;
 export type UnpublishedEvent = OrderCreated | LaterOrderEvent;
 
@@ -121,7 +120,6 @@ export const observing =
       state,
     );
   };
-/** The event as the store returns it. */
 export const recordedOf = ({ type, data }: UnpublishedEvent, revision = 0): RecordedEvent => ({
   id: deriveId(data.order_id, String(revision)),
   type,
@@ -132,7 +130,6 @@ export const recordedOf = ({ type, data }: UnpublishedEvent, revision = 0): Reco
   position: '1',
   recordedAt: new Date(),
 });
-/** The events as they are stored. */
 export function historyOf(...events: readonly UnpublishedEvent[]): OrderEvent[] {
   let state = order.initial;
   return events.map((each) => {
@@ -145,7 +142,7 @@ export const stateAfter = (...events: readonly UnpublishedEvent[]): ExistingOrde
   fold(order, historyOf(...events)) as ExistingOrder;
 export const recordAfter = (...events: readonly UnpublishedEvent[]) => orderRecord(stateAfter(...events));
 
-/** The spec of an order. {@link historyOf} completes the expected events. */
+/** The spec of an order. Expected events are completed as by {@link historyOf}; published.spec.ts has them in full. */
 export const given = (...before: readonly UnpublishedEvent[]) => ({
   when(decide: (state: OrderState) => readonly OrderEvent[]) {
     const decided = givenOf(order)(...historyOf(...before)).when(decide);

@@ -28,18 +28,134 @@ import { ClockCheck } from '../../../src/platform/postgres/clock-check.js';
 import { WorkItems } from '../../../src/platform/jobs/work-items.js';
 import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
 import { InMemoryEventStore } from '../in-memory-event-store.js';
-import { MemoryProvider } from './memory-provider.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
+import { ProviderUnavailable } from '../../../src/platform/outbound/provider-errors.js';
+import type { ProviderOrder, Quote } from '../../../src/contexts/exchange/domain/order-events.js';
+import type { OrderOutcome, ProviderDeposit } from '../../../src/contexts/exchange/domain/observation.js';
+import type {
+  ExchangeProvider,
+  NewProviderOrder,
+  ProviderReference,
+  ProviderStatus,
+  Settlement,
+} from '../../../src/contexts/exchange/application/ports.js';
 
-/** The parts of one process that handle orders. */
+interface Kept {
+  readonly order: ProviderOrder;
+  deposits: ProviderDeposit[];
+  isDepositPending: boolean;
+  outcome: OrderOutcome | null;
+}
+
+/** A provider whose responses a spec sets, and that counts its requests. */
+class MemoryProvider implements ExchangeProvider {
+  readonly name = 'memory';
+  readonly pairIds = ['USDCSOL'];
+  readonly orders = new Map<string, Kept>();
+  readonly calls: string[] = [];
+  isUnavailable = false;
+  /** By its own rules it settles and cancels nothing yet. */
+  acceptsNothing = false;
+  /** The validity of a quote in ms. */
+  holdsMs = 3_600_000;
+  /** How far it knows everything ahead of the time, in ms. */
+  aheadMs = 0;
+  /** Called before each response of `status`. */
+  beforeStatus: (orderId: string) => Promise<void> | void = () => undefined;
+
+  async quote(): Promise<Quote> {
+    return { ...QUOTE, expires_at: this.expiry() };
+  }
+
+  async create({ order_id: orderId }: NewProviderOrder): Promise<ProviderOrder> {
+    this.record('create');
+    const known = this.orders.get(orderId);
+    if (known !== undefined) return known.order;
+    const reference = `m-${this.orders.size}`;
+    const address = { deposit_address: `0x${reference}`, deposit_address_tag: null };
+    const order = { ...QUOTE, ...address, provider_reference: reference, expires_at: this.expiry() };
+    this.orders.set(orderId, { order, deposits: [], isDepositPending: false, outcome: null });
+    return order;
+  }
+
+  async status({ order_id: orderId }: ProviderReference): Promise<ProviderStatus> {
+    this.record('status');
+    await this.beforeStatus(orderId);
+    const { deposits, isDepositPending, outcome } = this.order(orderId);
+    const completeUntil = new Date(Date.now() + this.aheadMs).toISOString();
+    return { deposits: [...deposits], isDepositPending, outcome, completeUntil };
+  }
+
+  async settle({ order_id: orderId, amount_to: amountTo }: Settlement): Promise<void> {
+    this.record('settle');
+    if (this.acceptsNothing) throw new ProviderUnavailable('not yet', 'later');
+    this.order(orderId).outcome = { kind: 'completed', transactionHash: '0xout', amountTo };
+  }
+
+  async cancel(): Promise<void> {
+    this.record('cancel');
+    if (this.acceptsNothing) throw new ProviderUnavailable('not yet', 'later');
+  }
+
+  async ping(): Promise<void> {
+    this.record('ping');
+  }
+
+  set(
+    change: Partial<
+      Pick<MemoryProvider, 'isUnavailable' | 'acceptsNothing' | 'holdsMs' | 'aheadMs' | 'beforeStatus'>
+    >,
+  ): void {
+    Object.assign(this, change);
+  }
+
+  pay(orderId: string, amount: string): void {
+    const { deposits } = this.order(orderId);
+    deposits.push({
+      deposit_id: `${orderId}:${deposits.length}`,
+      amount,
+      transaction_hash: `0x${deposits.length}`,
+      deposited_at: new Date().toISOString(),
+    });
+  }
+
+  order(orderId: string): Kept {
+    const known = this.orders.get(orderId);
+    if (known === undefined) throw new Error('no such order');
+    return known;
+  }
+
+  count(operation: string): number {
+    return this.calls.filter((each) => each === operation).length;
+  }
+
+  private record(operation: string): void {
+    this.calls.push(operation);
+    if (this.isUnavailable) throw new ProviderUnavailable('unavailable');
+  }
+
+  private expiry(): string {
+    return new Date(Date.now() + this.holdsMs).toISOString();
+  }
+}
+
+const QUOTE = {
+  amount_from: '100',
+  amount_to: '0.5',
+  rate: '0.005',
+  minimum: '10',
+  maximum: '1000',
+};
+
+/** One process's part of orders. */
 export interface OrderProcess {
   readonly act: ActOnOrderHandler;
   readonly create: CreateOrderHandler;
-  /** Polls once what is due. */
+  /** Polls everything that is due once. */
   work(): Promise<void>;
 }
 
-/** Orders at an in-memory provider, watched by any number of processes on one database. */
+/** Orders at a provider in memory, watched by rows of a database, with any number of processes. */
 export class OrderHarness {
   readonly provider = new MemoryProvider();
   readonly store = new InMemoryEventStore();
@@ -70,7 +186,7 @@ export class OrderHarness {
     };
   }
 
-  /** Creates an order that the watch has scheduled. */
+  /** A new order that the watch knows. */
   async order(process: OrderProcess): Promise<string> {
     const { order_id } = await process.create.execute(this.creation(randomUUID()));
     await this.follow();
@@ -92,7 +208,7 @@ export class OrderHarness {
         amount_from: null,
       },
       null,
-      // The response was lost, as in a crash on a store that does not carry it.
+      // The response was lost, as after a crash on a store that does not carry it.
       new IdempotencyTicket(this.keyId, key),
       {},
     );
@@ -110,14 +226,14 @@ export class OrderHarness {
     return { orderId, keyId: this.keyId, complianceNotice: null, cause: {} };
   }
 
-  /** Applies new events to the saga; `from` null: all events again. */
+  /** Applies new events to the saga; with `from` null all of them again. */
   async follow(from: string | null = this.applied): Promise<void> {
     const events = await this.store.readAll(from, 10_000);
     await this.db.database.transaction((tx) => recordWatches(events, tx));
     this.applied = events.at(-1)?.position ?? from;
   }
 
-  /** Makes all work items due, and ends their leases. */
+  /** Makes everything due and expires all leases. */
   async makeDue(): Promise<void> {
     await this.db.database.query('update work.items set due_at = now()');
   }

@@ -7,7 +7,7 @@ interface OrderWebhook extends WebhookContent {
   readonly type: string;
 }
 
-/** What endpoints receive for an event of an order; null where its type is never sent. */
+/** Webhooks of an event of an order; null for types that are never sent. */
 export function webhooksOf({ type, data }: OrderEvent): readonly OrderWebhook[] | null {
   const all: Readonly<Record<string, readonly Publication[]>> = ORDER_PUBLISHES;
   const sent = all[type]?.flatMap(({ type: sentAs, read }): OrderWebhook[] => {

@@ -6,20 +6,17 @@ import type { TestApp } from '../app.js';
 import { exchangeSignature, type ExchangeClient } from './exchange-client.js';
 import { factsIn, pageUrl } from '../onboarding/people.js';
 
-/** Unused addresses of Solana. */
+/** Addresses of Solana without a known owner. */
 export const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 export const OTHER_ADDRESS = '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin';
 
 /** `http://127.0.0.1:<port>` of the pay widget. */
-export function payUrl(app: TestApp): string {
-  return pageUrl(app.app, PAY_PAGE);
-}
+export const payUrl = (app: TestApp): string => pageUrl(app.app, PAY_PAGE);
 
-export function widgetUrl(app: TestApp, query: Readonly<Record<string, string>>): string {
-  return `${payUrl(app)}/widget?${new URLSearchParams(query).toString()}`;
-}
+export const widgetUrl = (app: TestApp, query: Readonly<Record<string, string>>): string =>
+  `${payUrl(app)}/widget?${new URLSearchParams(query).toString()}`;
 
-/** The query of option 2 (contract.md 26.1), signed over its own address unless another is given. */
+/** The query of option 2 (contract.md 26.1), signed over its own address by default. */
 export function signedBy(
   { credentials: { apiKey, secret } }: ExchangeClient,
   address = ADDRESS,
@@ -28,7 +25,7 @@ export function signedBy(
   return { api_key: apiKey, withdraw_address: address, signature: exchangeSignature(secret, signs) };
 }
 
-/** A `signed_url` as the configuration makes it, good for `lastsMs`. */
+/** A `signed_url` as the configuration creates it, valid for `lastsMs`. */
 export function signedUrl(
   app: TestApp,
   { credentials: { apiKey, secret } }: ExchangeClient,
@@ -41,7 +38,7 @@ export function signedUrl(
   return `${payUrl(app)}/widget?${signedQuery(all, { secret, nonce, expiresAt })}`;
 }
 
-/** Orders of today that pages created for a user. */
+/** Today's orders that pages created for a user. */
 export async function ordersOf(app: TestApp, userId: string): Promise<Record<string, string>[]> {
   const day = new Date().toISOString().slice(0, 10);
   const list = await app.exchange.signing.list({ start_date: day, end_date: day, user_id: userId });
@@ -49,9 +46,8 @@ export async function ordersOf(app: TestApp, userId: string): Promise<Record<str
 }
 
 /** Opens a page as a browser does. */
-export function navigate(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
-  return fetch(url, { headers: { accept: 'text/html', ...headers } });
-}
+export const navigate = (url: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
+  fetch(url, { headers: { accept: 'text/html', ...headers } });
 
 /** The calls of an open page. */
 export class Visitor {
@@ -80,7 +76,6 @@ export class Visitor {
   }
 }
 
-/** The HMAC of a forged text under the secret. */
-export function hmac(secret: string, text: string): string {
-  return createHmac('sha256', secret).update(text).digest('hex');
-}
+/** A forged HMAC under the secret. */
+export const hmac = (secret: string, text: string): string =>
+  createHmac('sha256', secret).update(text).digest('hex');

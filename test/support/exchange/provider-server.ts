@@ -1,14 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LocalServer } from '../http/local-server.js';
 
-/** What happens to one request, independent of its content. `done, then ...` rehearses a response that is lost. */
+/** The fault of one request, independent of its content. `done, then ...` loses the response. */
 export type Fault =
   | 'reset'
   | 'hang'
   | 'done, then reset'
   | 'done, then hang'
   | { readonly status: number; readonly body: string; readonly headers?: Readonly<Record<string, string>> }
-  /** Nothing. */
   | null;
 
 export interface ProviderCall {
@@ -37,15 +36,15 @@ export class Refusal extends Error {
 export abstract class ProviderServer extends LocalServer {
   /** `METHOD path` of each request. */
   readonly requests: string[] = [];
-  /** What is wrong with the next requests, one after the other; then nothing. */
+  /** The faults of the next requests, in order. */
   faults: Fault[] = [];
-  /** What is wrong with every request after these. */
+  /** The fault of every request after these. */
   always: Fault = null;
-  /** Changes what it says; the object as it would be, and `METHOD path`. */
+  /** Changes a response by the object and `METHOD path`. */
   lie: (reported: Record<string, unknown>, request: string) => unknown = (reported) => reported;
-  /** What it waits for before it reads a request. */
+  /** Awaited before a request is read. */
   before: (request: string) => Promise<void> | void = () => undefined;
-  /** Leading part of its paths that {@link requests} and the others leave out. */
+  /** The leading part of its paths, which {@link requests} and the others leave out. */
   protected readonly base: string = '';
   private passed = 0;
 
@@ -53,12 +52,12 @@ export abstract class ProviderServer extends LocalServer {
     return Date.now() + this.passed;
   }
 
-  /** Lets its clock continue. */
+  /** Advances its clock. */
   advance(ms: number): void {
     this.passed += ms;
   }
 
-  /** For the next test. */
+  /** Resets it for the next test. */
   recover(): void {
     this.faults = [];
     this.always = null;

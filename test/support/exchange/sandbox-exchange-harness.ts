@@ -41,7 +41,7 @@ export class SandboxExchangeHarness {
     return new SandboxExchangeHarness(chain, await TestNode.start(chain.rpcUrl), db, settings);
   }
 
-  /** The provider as another process has it. */
+  /** The provider of another process. */
   open(): SandboxProvider {
     const { chain, orders, config } = this.parts();
     return new SandboxProvider(config, systemClock, orders, chain, this.sealer);

@@ -24,20 +24,17 @@ const ARGS = [
 ];
 export const SIZES = { desktop: { width: 1000, height: 820 }, phone: { width: 375, height: 740 } } as const;
 
-/** The path of a Chromium: that of CHROMIUM, or the installed one; null where there is none. */
-function findChromium(): string | null {
-  return process.env['CHROMIUM'] ?? systemProgram('chromium');
-}
+/** The path of a Chromium: CHROMIUM, or the installed one; null where there is none. */
+const findChromium = (): string | null => process.env['CHROMIUM'] ?? systemProgram('chromium');
 
-/** Whether there is a Chromium; a suite skips its cases without one. */
-export function canBrowse(): boolean {
-  return findChromium() !== null;
-}
+export const canBrowse = (): boolean => findChromium() !== null;
 
-/** A page with what went wrong on it: console errors, exceptions, refusals of its policy, requests to elsewhere. */
+/** A page with its problems: console errors, exceptions, violations of its policy, requests elsewhere. */
 export interface WatchedPage<Where extends Page | Frame = Page> {
   readonly page: Where;
-  /** Empty on a page that behaves. Refused step calls (4xx) are no problem. A test that provokes something empties it. */
+  /**
+   * Empty on a page that behaves. Refused step calls (4xx) are no problem. A test that provokes something empties it.
+   */
   readonly problems: string[];
 }
 
@@ -75,7 +72,7 @@ export class TestBrowser {
     return visit;
   }
 
-  /** Ends all visits. Fails when something went wrong on one of them. */
+  /** Ends all visits. Fails when one of them had a problem. */
   async leave(): Promise<void> {
     const visits = this.visits.splice(0);
     await Promise.all(visits.map(({ page }) => page.context().close()));
@@ -123,7 +120,6 @@ export class Reader<
     return this.messages[key].replace(/\{(\w+)\}/g, (_, name: string) => String(all[name]));
   }
 
-  /** Waits for the heading of a screen. */
   async heading(key: keyof Messages, values?: Values): Promise<void> {
     await this.page.getByRole('heading', { name: this.says(key, values), level: 1, exact: true }).waitFor();
   }
@@ -144,7 +140,7 @@ export class Reader<
     return this.page.getByLabel(this.says(key, values), { exact: true });
   }
 
-  /** Waits until the focus is on what matches: it follows the page once that is painted. */
+  /** Waits until the focus is on a match: it follows the page once that is painted. */
   async focused(selector: string): Promise<void> {
     await this.page.locator(`${selector}:focus`).waitFor();
   }

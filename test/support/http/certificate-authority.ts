@@ -9,7 +9,7 @@ export interface KeyAndCertificate {
 
 export interface Subject {
   readonly name: string;
-  /** Addresses and host names it is for; its name alone by default, none for an authority. */
+  /** Addresses and host names; by default its name alone, none for an authority. */
   readonly hosts?: readonly string[];
   /** Days from now. */
   readonly valid?: readonly [from: number, to: number];
@@ -35,7 +35,7 @@ export function newPair(): { readonly publicKey: string; readonly privateKey: st
   });
 }
 
-/** A certificate of an authority or of a server that is a client of others too, or of both; self-signed without an issuer. PEM. */
+/** A certificate of an authority or of a server, client or both; self-signed without an issuer. PEM. */
 export function issue(pair: Pair, subject: Subject, issuer?: Issued): Issued {
   const { name, authority = false, hosts = authority ? [] : [name], valid = [-1, 30] } = subject;
   const privateKey = forge.pki.privateKeyFromPem(pair.privateKey) as forge.pki.rsa.PrivateKey;
@@ -66,6 +66,5 @@ export function issue(pair: Pair, subject: Subject, issuer?: Issued): Issued {
   return { key: pair.privateKey, cert: forge.pki.certificateToPem(certificate), certificate, privateKey };
 }
 
-function alternative(host: string): object {
-  return isIP(host) === 0 ? { type: 2, value: host } : { type: 7, ip: host };
-}
+const alternative = (host: string): object =>
+  isIP(host) === 0 ? { type: 2, value: host } : { type: 7, ip: host };

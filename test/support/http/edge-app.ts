@@ -79,7 +79,7 @@ class ListOfThings {
   page_size!: number;
 }
 
-/** What the routes below did, for a spec to check; `hold` keeps requests to /slow pending. */
+/** Records the effects of the routes below; `hold` keeps requests to /slow pending. */
 class Probe {
   runs = 0;
   private gate: Promise<void> = Promise.resolve();
@@ -96,7 +96,7 @@ class Probe {
   }
 }
 
-/** Routes that use every way to respond that the edge offers. */
+/** Routes that use every way to respond at the edge. */
 @Controller('merchants/v1/probe')
 class ProbeController {
   constructor(
@@ -179,7 +179,6 @@ export interface EdgeApp {
   readonly log: Log;
   /** Merchants by their svc-api-key. */
   readonly merchants: Map<string, ApiCaller>;
-  /** A client of a new merchant. */
   client(merchant?: Partial<ApiCaller>): SignedClient;
   close(): Promise<void>;
 }
@@ -200,7 +199,7 @@ export function onEdgeApp(
   return edge;
 }
 
-/** The edge alone, over real sockets and a real database, with routes that show what it does. */
+/** The edge alone, over real sockets and a real database, with routes that record its effects. */
 export async function startEdgeApp(
   database: Database,
   env: Readonly<Record<string, string>> = {},
@@ -260,6 +259,5 @@ export async function startEdgeApp(
 }
 
 /** The database outlives the app of one spec. */
-function unclosed(database: Database): Database {
-  return Object.create(database, { onApplicationShutdown: { value: () => undefined } }) as Database;
-}
+const unclosed = (database: Database): Database =>
+  Object.create(database, { onApplicationShutdown: { value: () => undefined } }) as Database;

@@ -20,7 +20,7 @@ interface PrintedDelivery {
   readonly body: { readonly data: Record<string, unknown> };
 }
 
-/** A folder as a running sandbox has it, that leads to this app, its first merchant, and the exchange key that signs. */
+/** A folder as of a running sandbox with this app, its first merchant, and the signing exchange key. */
 export function sandboxFolderOf(app: TestApp): string {
   const folder = specFolder('sandbox');
   const { apiKey, privateKey } = app.merchant.credentials;
@@ -51,12 +51,12 @@ export class Listener {
     this.exited = new Promise((resolve) => this.child.on('close', resolve));
   }
 
-  /** What it said to people, on whichever stream. */
+  /** Its output for people, on either stream. */
   get said(): string {
     return this.output + this.errors;
   }
 
-  /** The URL it listens on, once it does. */
+  /** Resolves to its URL once it listens. */
   ready(): Promise<string> {
     return eventually(() => {
       if (this.child.exitCode !== null) throw new Error(this.said);
@@ -65,7 +65,7 @@ export class Listener {
     });
   }
 
-  /** What `--json` has printed, once there are `count`. */
+  /** The output of `--json`, once it has `count` lines. */
   printed(count: number): Promise<PrintedDelivery[]> {
     return eventually(() => {
       const lines = this.output.split('\n').slice(0, -1);

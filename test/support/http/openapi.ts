@@ -17,7 +17,7 @@ interface Document {
 /** By the text of the document, which most suites of a worker share. */
 const checkers = new Map<string, ContractChecker>();
 
-/** Says whether responses are what the OpenAPI document promises. */
+/** Compares responses with the OpenAPI document. */
 export class ContractChecker {
   private readonly ajv: Ajv2020;
   private readonly validators = new Map<string, ValidateFunction>();
@@ -28,7 +28,7 @@ export class ContractChecker {
     this.ajv.addSchema({ ...(closed(document) as object), $id: 'contract' });
   }
 
-  /** The checker for a running service, from its own `/openapi.json`. */
+  /** The checker of a running service, from its own `/openapi.json`. */
   static async of(baseUrl: string): Promise<ContractChecker> {
     const text = await (await fetch(`${baseUrl}/openapi.json`)).text();
     const checker = checkers.get(text) ?? new ContractChecker(JSON.parse(text) as Document);
@@ -37,8 +37,8 @@ export class ContractChecker {
   }
 
   /**
-   * Throws unless the document describes this status of the operation, and media type and body are as described.
-   * `path` is the one that was called, or the template of the document.
+   * Throws unless the document describes this status of the operation, and media type and body match. `path` is the
+   * called one, or the template of the document.
    */
   expect(method: string, path: string, response: ApiResponse): void {
     const template = this.templateOf(path);
@@ -51,7 +51,7 @@ export class ContractChecker {
     this.expectBody(where, schema, at, response);
   }
 
-  /** Throws unless the document has a webhook of its type, and the body is as described. */
+  /** Throws unless the document has a webhook of its type, and the body matches. */
   expectWebhook(body: string): void {
     const sent = JSON.parse(body) as { readonly type: string };
     const schema = '/post/requestBody/content/application~1json/schema';
@@ -94,7 +94,7 @@ export class ContractChecker {
     return validate;
   }
 
-  /** Whether the document has the path, with any method. */
+  /** Returns whether the document has the path, with any method. */
   describes(path: string): boolean {
     return this.findTemplate(path) !== undefined;
   }
@@ -116,8 +116,8 @@ export class ContractChecker {
 }
 
 /**
- * v1 only grows: the document lets responses have members that it does not know, so that clients of today stay right. This
- * service may not.
+ * v1 only grows: the document lets responses have unknown members, so that present clients remain valid. This service
+ * may have none.
  */
 export function closed(part: unknown): unknown {
   if (Array.isArray(part)) return part.map(closed);
@@ -130,8 +130,8 @@ export function closed(part: unknown): unknown {
 const UNDOCUMENTED = ['GET /docs', 'GET /docs/*', 'GET /icons/:file'];
 
 /**
- * Differences between the routes of an app (`adapter.routes.list()`) and its document, as `GET /merchants/v1/users/:id`;
- * both lists are empty when they agree. HEAD comes with GET automatically.
+ * Differences between the routes of an app (`adapter.routes.list()`) and its document, as `GET
+ * /merchants/v1/users/:id`; both lists are empty when they agree. HEAD comes with GET automatically.
  */
 export function routeDifferences(
   routes: readonly { readonly method: string; readonly url: string }[],

@@ -11,7 +11,7 @@ interface CreatedSession {
   readonly url: string;
 }
 
-/** A session of the portal that the merchant's backend opened. */
+/** Opens a session of the portal as the merchant's backend. */
 export async function createPortalSession(
   merchant: SignedClient,
   body: object = {},
@@ -35,7 +35,7 @@ export class PortalBrowser {
     return browser;
   }
 
-  /** What the page does with the code in the fragment. */
+  /** Posts the code in the fragment, as the page does. */
   async follow(url: string, headers: Record<string, string> = {}): Promise<ApiResponse> {
     const response = await this.post('/session', { code: new URL(url).hash.slice(1) }, headers);
     const set = [response.headers['set-cookie'] ?? []].flat()[0];

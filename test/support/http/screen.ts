@@ -3,15 +3,15 @@ import axe from 'axe-core';
 import { mkdirSync } from 'node:fs';
 import type { Frame, Page } from 'playwright-core';
 
-// To describe what passes would take axe-core half of its time.
+// A description of passes would take half of axe-core's time.
 const REPORT = "reporter: 'no-passes'";
 const ALL = `{ ${REPORT} }`;
 const COLOURS = `{ ${REPORT}, runOnly: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] } }`;
 const NO_COLOURS = `{ ${REPORT}, rules: { 'color-contrast': { enabled: false }, 'link-in-text-block': { enabled: false } } }`;
 
 /**
- * Verifies a screen: axe-core finds nothing on it, in light and in dark mode, and it fits its width. `colours`: false where
- * the same colours were verified at another width.
+ * Verifies a screen: axe-core finds nothing in light and in dark mode, and the screen fits its width. `colours` is
+ * false where the same colours were verified at another width.
  */
 export async function checkScreen(where: Page | Frame, colours = true): Promise<void> {
   const tab = tabOf(where);
@@ -24,7 +24,7 @@ export async function checkScreen(where: Page | Frame, colours = true): Promise<
   await tab.emulateMedia({ colorScheme: 'light' });
   await expectNoViolations(where, ALL);
   await tab.emulateMedia({ colorScheme: 'dark' });
-  // Nothing else depends on the colours.
+  // Only colours depend on the mode.
   await expectNoViolations(where, COLOURS);
   await tab.emulateMedia({ colorScheme: isDark ? 'dark' : 'light' });
   await expectFitting(where);
@@ -44,7 +44,7 @@ async function expectNoViolations(where: Page | Frame, options: string): Promise
   deepEqual(found, []);
 }
 
-/** Of what is on the page, where it says so; of the whole document elsewhere. */
+/** The height of the content, where the page reports it, or of the document. */
 const HEIGHT = `(() => {
   const ends = [...document.querySelectorAll('.frame main > *, .frame .side')].map(
     (each) => each.getBoundingClientRect().bottom + scrollY,
@@ -81,6 +81,4 @@ export async function keepPicture(
   await page.setViewportSize(before);
 }
 
-function tabOf(where: Page | Frame): Page {
-  return 'context' in where ? where : where.page();
-}
+const tabOf = (where: Page | Frame): Page => ('context' in where ? where : where.page());

@@ -8,17 +8,17 @@ export interface Credentials {
 
 export interface SignedCall {
   readonly method?: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
-  /** Path and query string, as they go on the wire. */
+  /** Path and query string, as sent. */
   readonly path: string;
   /** An object is sent as JSON; text and bytes as they are. */
   readonly body?: object | string | Buffer;
   /** A bare uuid: the header gets its quotes. */
   readonly idempotencyKey?: string;
-  /** Over the headers that signing makes; null leaves one out. */
+  /** Headers over the signed ones; null omits one. */
   readonly headers?: Readonly<Record<string, string | null>>;
   /** Seconds to add to the present time. */
   readonly timeShift?: number;
-  /** Gives the request up. */
+  /** Aborts the request. */
   readonly signal?: AbortSignal;
 }
 
@@ -27,11 +27,12 @@ export interface ApiResponse {
   readonly headers: Readonly<Record<string, string>>;
   /** The exact text of the body. */
   readonly text: string;
-  /** The parsed body. Throws when it is no JSON. */
-  json<T = Record<string, unknown>>(): T;
+  /** The parsed body. Throws when it is no JSON. Clients check its form against the OpenAPI document. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  json<T = any>(): T;
 }
 
-/** A merchant's own client: it signs as contract.md 2.2 says, with none of the service's code. */
+/** A merchant's own client: it signs by contract.md 2.2, without the service's code. */
 export class SignedClient {
   constructor(
     readonly baseUrl: string,
@@ -62,7 +63,7 @@ export class SignedClient {
   }
 }
 
-/** One request without any signing. */
+/** One request without a signature. */
 export async function send(
   url: string,
   options: {

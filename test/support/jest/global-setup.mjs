@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { PREFIX, sweepOrphans } from './test-run.mjs';
 
 /**
- * Gives the run its own folder and nothing more: the first spec that needs a database or a chain starts
- * them (postgres.ts, chain.ts), so that a run of pure specs starts no server at all.
+ * Creates the folder of the run. The first spec that needs a database or a chain starts them (postgres.ts, chain.ts),
+ * so that a run of pure specs starts no server.
  */
 export default async function globalSetup() {
   await sweepOrphans();

@@ -1,4 +1,4 @@
-// What suites import from @jest/globals. The modules that suites share live longer than one: they get the current one's.
+// The imports of @jest/globals in suites. Shared modules outlive a suite and get the current suite's.
 export { jestExpect as expect } from '@jest/expect';
 
 const ofSuite = (name) =>

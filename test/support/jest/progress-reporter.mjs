@@ -2,7 +2,7 @@ import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { elapsed, printLine, printOn, red, steps, table } from '../../../scripts/lib/terminal.mjs';
 
-/** Without a terminal, the time between two lines about the progress. */
+/** The time between two lines of progress without a terminal. */
 const LINE_EVERY_MS = 30_000;
 const SLOWEST = 5;
 const STEP = 'Tests';
@@ -78,7 +78,7 @@ export default class ProgressReporter {
   }
 }
 
-/** Writes what scripts/test.mjs sums up, to the file that it names. */
+/** Writes the counts for scripts/test.mjs to the file that it names. */
 function writeResult({ numPassedTests, numFailedTests, numPendingTests, numRuntimeErrorTestSuites }, failed) {
   const file = process.env.DISBURSE_TEST_RESULT;
   if (file === undefined) return;

@@ -2,7 +2,7 @@ import { ModernFakeTimers } from '@jest/fake-timers';
 import { ModuleMocker } from 'jest-mock';
 import { SuiteFolder } from './suite-folder.mjs';
 
-/** Of a suite that runs in Node's own realm (run-suite.mjs): what it changed in there is as before once it ends. */
+/** The environment of a suite in Node's own realm (run-suite.mjs), which restores its changes at the end. */
 export default class SuiteEnvironment {
   global = globalThis;
   moduleMocker = new ModuleMocker(globalThis);

@@ -3,7 +3,6 @@ import { chmodSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { killSpawned, removeRun } from './test-run.mjs';
 
-/** Of the suite that this process runs. */
 let spawned = [];
 
 const { spawn } = ChildProcess.prototype;
@@ -14,8 +13,8 @@ ChildProcess.prototype.spawn = function (...args) {
 };
 
 /**
- * What a suite has spawned ends with it, also when it fails before its own clean-up: its child processes with all of
- * theirs, and servers in sessions of their own, which are known by working in a folder of the suite.
+ * Ends everything that a suite has spawned, also after a failure: its child processes with their descendants, and
+ * servers in sessions of their own, which work in a folder of the suite.
  */
 export class SuiteFolder {
   create(env) {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export const PREFIX = 'disburse-test-';
 
-/** Removes what runs left behind that were killed. */
+/** Removes the leftovers of killed runs. */
 export async function sweepOrphans() {
   for (const name of readdirSync(tmpdir())) {
     if (!name.startsWith(PREFIX)) continue;
@@ -15,7 +15,7 @@ export async function sweepOrphans() {
   }
 }
 
-/** Kills every process that works inside the folder, then deletes it: nothing in there is worth a clean shutdown. */
+/** Kills every process that works inside the folder, then deletes it: nothing in there needs a clean shutdown. */
 export async function removeRun(folder) {
   const servers = processesIn(folder);
   for (const pid of servers) kill(pid);
@@ -24,8 +24,8 @@ export async function removeRun(folder) {
 }
 
 /**
- * Kills the child processes and those that they have started, but the servers that serve the whole run: those work in the
- * folder of the run and outside that of the suite.
+ * Kills the child processes and their descendants, except servers of the whole run, which work in the folder of the run
+ * and outside that of the suite.
  */
 export async function killSpawned(children, run, suite) {
   const ofRun = new Set(processesIn(run));
@@ -40,8 +40,8 @@ export async function killSpawned(children, run, suite) {
 }
 
 /**
- * The processes and all that descend from them, themselves alone where there is no /proc. It leaves out those in `except`
- * and what they fork: PostgreSQL starts again when one of its processes is killed.
+ * The processes and their descendants; the processes alone without /proc. It leaves out `except` and their forks:
+ * PostgreSQL starts again when one of its processes is killed.
  */
 export function descendantsOf(pids, except = new Set()) {
   const found = pids.filter((pid) => !except.has(pid));
@@ -53,7 +53,7 @@ export function descendantsOf(pids, except = new Set()) {
       const parent = Number(readFileSync(`/proc/${name}/stat`, 'utf8').split(') ').at(-1).split(' ')[1]);
       children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
     } catch {
-      // Gone already.
+      // The process has ended.
     }
   }
   for (const pid of found) found.push(...(children.get(pid) ?? []).filter((child) => !except.has(child)));
@@ -74,7 +74,7 @@ export function processesIn(folder) {
   });
 }
 
-/** Where there is no /proc: the pids that the servers wrote down. */
+/** The pids that servers recorded, where there is no /proc. */
 function pidFiles(folder) {
   const files = readdirSync(folder, { recursive: true }).map((name) => join(folder, name));
   return files.flatMap((file) => {
@@ -106,6 +106,6 @@ function kill(pid) {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // Gone already.
+    // The process has ended.
   }
 }

@@ -27,7 +27,6 @@ export function jpegOf(width: number, height: number): Buffer {
   return jpeg;
 }
 
-/** A segment of a JPEG. */
 export function segment(marker: number, data: Buffer | string): Buffer {
   const bytes = Buffer.from(data);
   const head = Buffer.from([0xff, marker, 0, 0]);
@@ -35,7 +34,7 @@ export function segment(marker: number, data: Buffer | string): Buffer {
   return Buffer.concat([head, bytes]);
 }
 
-/** As large as what a camera makes. */
+/** As large as a camera's picture. */
 export const PHOTO = Buffer.concat([
   JPEG.subarray(0, 2),
   segment(0xfe, Buffer.alloc(40_000)),
@@ -44,12 +43,9 @@ export const PHOTO = Buffer.concat([
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** A PNG of these chunks. */
-export function pngWith(...chunks: readonly (readonly [type: string, data: Buffer])[]): Buffer {
-  return Buffer.concat([SIGNATURE, ...chunks.map(([type, data]) => chunk(type, data))]);
-}
+export const pngWith = (...chunks: readonly (readonly [type: string, data: Buffer])[]): Buffer =>
+  Buffer.concat([SIGNATURE, ...chunks.map(([type, data]) => chunk(type, data))]);
 
-/** A grey PNG. */
 export function pngOf(width: number, height: number): Buffer {
   const pixels = deflateSync(Buffer.alloc(Math.min((width + 1) * height, 1_000_000), 128));
   return pngWith(headerOf(width, height), ['IDAT', pixels], ['IEND', Buffer.alloc(0)]);

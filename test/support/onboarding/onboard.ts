@@ -10,13 +10,13 @@ import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { PHOTO } from './images.js';
 import { plainTicket, type People } from './people.js';
 
-/** A service, or a part of it, that users are onboarded in. */
+/** A service, or a part of it, that onboards users. */
 type Onboarders = Pick<People, 'commandBus' | 'database'> & {
   readonly module: Pick<People['module'], 'get'>;
 };
 
 export const MERCHANT = newId();
-/** The nonce of a page, and who requests codes with it. */
+/** The nonce of a page, and the requester of its codes. */
 export const BROWSER = 'b0'.repeat(16);
 export const REQUEST = { browser: BROWSER, address: null };
 const CONSENT = { terms_version: 'sandbox', privacy_version: 'sandbox' };
@@ -43,7 +43,7 @@ export async function confirmed(
   return userId;
 }
 
-/** A user who handed in their identity, with the images that every verification needs. */
+/** A user who submitted their identity, with the images of every verification. */
 export async function submitted(
   people: Onboarders,
   lastName = DETAILS.last_name,
@@ -70,6 +70,4 @@ export async function eventsOf(people: Onboarders, userId: string): Promise<stri
   return rows.map(({ type }) => type.replace(/^onboarding\./, ''));
 }
 
-export function urlOf(people: Onboarders): string {
-  return people.database.pool.options.connectionString!;
-}
+export const urlOf = (people: Onboarders): string => people.database.pool.options.connectionString!;

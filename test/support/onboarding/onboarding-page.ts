@@ -4,13 +4,13 @@ import { Reader, type WatchedPage } from '../http/browser.js';
 
 const CODE = /\d{6}|\d{3}(?: \d{3}){5}/;
 
-/** Somebody at the onboarding page, in a tab or in a frame. */
+/** A person at the onboarding page, in a tab or in a frame. */
 export class Person<Where extends Page | Frame = Page> extends Reader<Messages, Where> {
   constructor(visit: WatchedPage<Where>, locale: Locale = 'en') {
     super(visit, MESSAGES[locale], { merchant: 'Test merchant', age: 18 });
   }
 
-  /** What is said to be wrong with a field; null when nothing is. */
+  /** The error of a field, or null. */
   errorOf(key: keyof Messages): Promise<string | null> {
     return this.field(key).evaluate((input) => {
       const error = input.ownerDocument.getElementById(`${input.id}-error`);
@@ -57,7 +57,7 @@ export class Person<Where extends Page | Frame = Page> extends Reader<Messages, 
     await this.field('birthYearLabel').fill(year);
   }
 
-  /** Waits for what is said to be wrong with the date of birth. */
+  /** Waits for the error of the date of birth. */
   async birthError(key: keyof Messages): Promise<void> {
     await this.page.locator('#birth-error', { hasText: this.says(key) }).waitFor();
   }
@@ -76,7 +76,7 @@ export class Person<Where extends Page | Frame = Page> extends Reader<Messages, 
     await this.press('captureUse');
   }
 
-  /** All photos of a passport, by the camera, and sends them. */
+  /** Takes all photos of a passport by the camera and sends them. */
   async showPassport(): Promise<void> {
     await this.choose('documentsPassport');
     await this.press('documentsBegin');
@@ -85,7 +85,7 @@ export class Person<Where extends Page | Frame = Page> extends Reader<Messages, 
     await this.press('documentsSubmit');
   }
 
-  /** The same with what the sandbox has for it. */
+  /** Sends the samples of the sandbox. */
   async showSamples(): Promise<void> {
     await this.choose('documentsPassport');
     await this.press('documentsBegin');

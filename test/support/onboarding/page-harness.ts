@@ -16,7 +16,7 @@ export interface NewUser extends Visitor {
   readonly email: string;
 }
 
-/** Somebody who opened the onboarding page in a tab of their own. */
+/** A person who opened the onboarding page in a tab of their own. */
 export interface Visit extends WatchedPage {
   readonly person: Person;
   readonly user: NewUser;
@@ -27,9 +27,9 @@ type Stage = 'phone' | 'details' | 'documents' | 'submitted';
 interface VisitOptions {
   readonly options?: BrowserContextOptions;
   readonly query?: Readonly<Record<string, string>>;
-  /** Origins that the page may ask for things, besides its own. */
+  /** Origins of requests besides the page's own. */
   readonly origins?: readonly string[];
-  /** Where this tab was before: what comes before it is done without the page. */
+  /** The stage at which this tab opens; the steps before are done without the page. */
   readonly at?: Stage;
   readonly lastName?: string;
   /** Runs before the page is opened. */
@@ -45,22 +45,20 @@ export class OnboardingPages {
     readonly browser: TestBrowser,
   ) {}
 
-  /** `http://127.0.0.1:<port>` of the page. */
   get url(): string {
     return pageUrl(this.app.app);
   }
 
-  /** A user as a merchant creates it, through the signed API. */
+  /** Creates a user as a merchant, through the signed API. */
   async createUser(): Promise<NewUser> {
     const phone = `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`;
     const email = `ada.${phone.slice(1)}@example.com`;
     const response = await this.app.merchant.post('/merchants/v1/users', { phone_number: phone, email });
     equal(response.status, 201);
-    const { id } = response.json<{ user: { id: string } }>().user;
+    const { id } = response.json().user;
     return { ...visitorAt(this.url, this.app.merchant.credentials.apiKey, id, phone), email };
   }
 
-  /** Where the user signs up. */
   addressOf({ userId }: NewUser, query: Readonly<Record<string, string>> = {}): string {
     const ids = { merchant_id: this.app.merchant.credentials.apiKey, user_id: userId };
     return `${this.url}/onboarding?${new URLSearchParams({ ...ids, ...query }).toString()}`;
@@ -83,7 +81,7 @@ export class OnboardingPages {
     return visit;
   }
 
-  /** The page of a new user in a frame of a shop, which writes down the messages that it gets. */
+  /** The page of a new user in a frame of a shop, which records its messages. */
   async openFramed(locale: Locale, { allow, query, script }: FrameOptions = {}) {
     const user = await this.createUser();
     const address = this.addressOf(user, query);
@@ -105,14 +103,14 @@ export class OnboardingPages {
 
   async stateOf({ user }: Pick<Visit, 'user'>): Promise<string> {
     const response = await this.app.merchant.get(`/merchants/v1/users/${user.userId}`);
-    return response.json<{ user: { account_state: string } }>().user.account_state;
+    return response.json().user.account_state;
   }
 
   close(): void {
     for (const site of this.sites) site.close();
   }
 
-  /** The origin of a site with one page. A browser takes `localhost` for another site than `127.0.0.1`. */
+  /** The origin of a site with one page. For a browser `localhost` and `127.0.0.1` are different sites. */
   private async serve(html: string): Promise<string> {
     const site = createServer((_, response) => response.setHeader('content-type', 'text/html').end(html));
     this.sites.push(site);
@@ -121,7 +119,7 @@ export class OnboardingPages {
   }
 }
 
-/** Takes the steps before `at`, and lets the tab find itself there. */
+/** Takes the steps before `at`, and opens the tab there. */
 async function begin(
   { page, user }: Pick<Visit, 'page' | 'user'>,
   at: Stage,
@@ -146,7 +144,7 @@ interface FrameOptions {
   readonly script?: string;
 }
 
-/** A shop that shows `address` in a frame, and writes down every message that it gets. */
+/** A shop that shows `address` in a frame, and records every message. */
 function shopHtml(address: string, allow = 'camera; microphone'): string {
   return `<!doctype html><html lang="en"><meta name="viewport" content="width=device-width">
 <title>Shop</title><link rel="icon" href="data:,">
@@ -154,7 +152,7 @@ function shopHtml(address: string, allow = 'camera; microphone'): string {
 <body style="margin:0"><iframe src="${address.replaceAll('&', '&amp;')}" allow="${allow}" style="border:0;width:100%;height:100vh"></iframe></html>`;
 }
 
-/** For the tests of a `describe`. At its end the audit finds nothing wrong. */
+/** Pages for the tests of a `describe`. At its end the audit finds no fault. */
 export function onOnboardingPages(): OnboardingPages {
   let app: TestApp | null = null;
   afterAll(() => expectAuditPasses(app!.config.databaseUrl!));

@@ -19,27 +19,27 @@ export interface People {
   readonly commandBus: CommandBus;
   readonly users: UsersView;
   readonly database: Database;
-  /** Of the socket of the admin API, with the role admin. */
+  /** The folder of the admin API's socket, with the role admin. */
   readonly dataDir: string;
   close(): Promise<void>;
 }
 
 export interface PeopleOptions {
-  /** Default: its own database, dropped at the end. */
+  /** By default its own database, dropped at the end. */
   readonly databaseUrl?: string;
   readonly masterKey?: string;
-  /** Default: worker and api. */
+  /** By default worker and api. */
   readonly roles?: string;
-  /** More settings, by their names. Nothing is logged unless they say so. */
+  /** More settings, by their names. Logging is off by default. */
   readonly env?: Readonly<Record<string, string>>;
-  /** False: the suite writes events that no command decides. */
+  /** False where the suite writes events that no command decides. */
   readonly audited?: boolean;
   readonly override?: (builder: TestingModuleBuilder) => TestingModuleBuilder;
 }
 
 /**
- * Merchants, users and onboarding on a real database, with their workers and pages, without a listener of the API. The audit verifies what is
- * left in its own database.
+ * Merchants, users and onboarding on a real database, with their workers and pages, without a listener of the API. The
+ * audit verifies its own database at the end.
  */
 export async function startPeople(options: PeopleOptions = {}): Promise<People> {
   const url = options.databaseUrl ?? (await testDatabaseUrl());
@@ -79,12 +79,11 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
   };
 }
 
-/** `http://127.0.0.1:<port>` of a page, the one of the onboarding unless another is given. */
-export function pageUrl(app: Pick<INestApplicationContext, 'get'>, page = ONBOARDING_PAGE): string {
-  return `http://127.0.0.1:${app.get(PagesModule, { strict: false }).portOf(page)}`;
-}
+/** `http://127.0.0.1:<port>` of a page, by default the onboarding's. */
+export const pageUrl = (app: Pick<INestApplicationContext, 'get'>, page = ONBOARDING_PAGE): string =>
+  `http://127.0.0.1:${app.get(PagesModule, { strict: false }).portOf(page)}`;
 
-/** What a page was opened with. */
+/** The facts that a page was opened with. */
 export async function factsIn<Facts>(response: Response): Promise<Facts> {
   const [, text = ''] = /<main data-facts="([^"]*)"/.exec(await response.text()) ?? [];
   const plain = Object.entries({ quot: '"', '#39': "'", lt: '<', gt: '>', amp: '&' }).reduce(
@@ -95,9 +94,8 @@ export async function factsIn<Facts>(response: Response): Promise<Facts> {
 }
 
 /** A ticket of a request without an Idempotency-Key. */
-export function plainTicket(id: string): IdempotencyTicket {
-  return Object.assign(new IdempotencyTicket(), { id: () => id });
-}
+export const plainTicket = (id: string): IdempotencyTicket =>
+  Object.assign(new IdempotencyTicket(), { id: () => id });
 
-/** Why and by whom an operator's command was given. */
+/** Reason and actor of an operator's command. */
 export const ACT = { reason: 'request of the customer', actor: 'spec' } as const;

@@ -9,7 +9,7 @@ import { JPEG } from './images.js';
 import { eventsOf } from './onboard.js';
 import { pageUrl, plainTicket, startPeople, type People, type PeopleOptions } from './people.js';
 
-/** What the sandbox takes as a person. */
+/** The details of a person that the sandbox accepts. */
 export const DETAILS = {
   first_name: 'Ada',
   last_name: 'Lovelace',
@@ -17,7 +17,7 @@ export const DETAILS = {
   terms_version: 'sandbox',
   privacy_version: 'sandbox',
 };
-/** Settings of what people agree to. */
+/** Settings of the terms. */
 export const TERMS = {
   ONBOARDING_TERMS_URL: 'https://disburse.example/terms',
   ONBOARDING_TERMS_VERSION: '2026-11',
@@ -29,14 +29,14 @@ let phones = 0;
 export interface Visitor {
   readonly userId: string;
   readonly phone: string;
-  /** What the page sends with a code and keeps to itself. */
+  /** The secret nonce of the page. */
   readonly browser: string;
   page(init?: RequestInit, query?: Record<string, string> | [string, string][]): Promise<Response>;
   step(name: string, body?: object, headers?: Record<string, string>): Promise<Response>;
-  /** Uploads what every verification needs, and hands it in. */
+  /** Uploads the images of every verification and submits them. */
   handIn(headers: Record<string, string>): Promise<Response>;
   upload(kind: string, image: Buffer, headers?: Record<string, string>): Promise<Response>;
-  /** Enters the code of the sandbox's phone; gives the header that the later steps ask for. */
+  /** Enters the code of the sandbox's phone. Returns the header of the later steps. */
   signIn(headers?: Record<string, string>): Promise<{ readonly authorization: string }>;
 }
 
@@ -94,7 +94,7 @@ export class Widget {
   }
 }
 
-/** A visitor of the page of a user at `url`, and what the page may send. */
+/** A visitor of the page of a user at `url`, and the calls of the page. */
 export function visitorAt(url: string, merchantId: string, userId: string, phone: string): Visitor {
   const browser = randomBytes(16).toString('hex');
   const address = `${url}/onboarding?merchant_id=${merchantId}&user_id=${userId}`;
@@ -134,7 +134,7 @@ export function visitorAt(url: string, merchantId: string, userId: string, phone
   };
 }
 
-/** The directive of the page's policy that says who may frame it; undefined when it says nothing. */
+/** The `frame-ancestors` of the page's policy; undefined without the directive. */
 export function framersOf(response: Response): string | undefined {
   const policy = response.headers.get('content-security-policy') ?? '';
   return /frame-ancestors [^;]*/.exec(policy)?.[0];

@@ -33,7 +33,7 @@ import { operationsConfig } from '../../../src/contexts/operations/settings.js';
 
 type LampEvent = DomainEvent<'lamp.switched.v1', { readonly on: boolean; readonly by: string | null }>;
 
-/** What operations of these specs change. */
+/** The subject of these specs' operations. */
 export const lamp: Aggregate<{ readonly on: boolean; readonly count: number }, LampEvent> = {
   category: 'lamp',
   initial: { on: false, count: 0 },
@@ -45,7 +45,7 @@ type LampParameters = { readonly on: boolean };
 /** Operations on lamps, by their names, as one class of commands each. */
 const COMMANDS = new Map<string, new (id: string, parameters: LampParameters) => AnyCommand>();
 
-/** The handler of an operation on lamps, whose command the requests of its name are. */
+/** The handler of an operation on lamps. */
 export function lampHandler(
   name: string,
   { streams = (id) => [`lamp-${id}`], ...facts }: Partial<OperationFacts>,
@@ -63,17 +63,17 @@ export function lampHandler(
   return Object.assign(new LampHandler(), functions) as unknown as ICommandHandler;
 }
 
-/** Settings of a process: what is planted into it. */
+/** Settings of a process. */
 interface BenchOptions {
   readonly store?: EventStore;
   readonly approvals?: 'on' | 'off';
   readonly now?: () => Date;
-  /** The clock of the database; the same as that of the process unless it is given. */
+  /** The clock of the database; by default that of the process. */
   readonly databaseNow?: () => Date;
   readonly handlers?: (loop: CommandLoop, clock: Clock, bus: CommandBus) => readonly object[];
   /** Names of the events that these handlers write. */
   readonly events?: readonly string[];
-  /** What persons may do at a decision; all where absent. */
+  /** The persons' permissions at a decision; all by default. */
   readonly operators?: (loop: CommandLoop) => Pick<OperatorDirectory, 'findScopes'>;
   /** Called before and after a lamp is switched by an operation. */
   readonly around?: (place: 'before' | 'after', id: string) => Promise<void> | void;

@@ -20,13 +20,15 @@ export async function visitConsole(
 /** A decision needs a login within 5 minutes. */
 const REUSED_MS = 120_000;
 
-/** Sessions by their person, of one service. */
+/** Sessions of one service, by their person. */
 const sessions = new WeakMap<PagesService, Map<string, { readonly state: State; readonly at: number }>>();
 
 /** The cookies of a browser. */
 type State = Awaited<ReturnType<BrowserContext['storageState']>>;
 
-/** A person at the first page, signed in as in the sandbox: by a one-time link, or with the session of a test before. */
+/**
+ * A person at the first page, signed in as in the sandbox: by a one-time link, or with the session of an earlier test.
+ */
 export async function signIn(
   browser: TestBrowser,
   service: PagesService,
@@ -40,7 +42,7 @@ export async function signIn(
   return user;
 }
 
-/** A person with a session that no other test has: for those that end it. */
+/** A person with a session of their own, for tests that end it. */
 export async function signInFresh(
   browser: TestBrowser,
   service: PagesService,

@@ -15,7 +15,7 @@ export interface ConsoleWorld {
   readonly morning: Morning;
   readonly ada: Operator;
   readonly grace: Operator;
-  /** A browser of the person, signed in; of Ada unless another is given. */
+  /** A browser of the signed-in person, by default Ada. */
   signIn(operator?: Operator): Promise<PageUser>;
 }
 

@@ -20,7 +20,6 @@ export const STILL = { viewport: WIDTHS[0], reducedMotion: 'reduce' } as const;
 export class PageUser {
   readonly page: Page;
   readonly problems: string[];
-  /** Since the last search. */
   clicks = 0;
 
   constructor(
@@ -48,7 +47,7 @@ export class PageUser {
     await this.page.locator('p.state[role=status]').first().waitFor({ state: 'detached' });
   }
 
-  /** What is typed first when somebody calls: `/`, a value, Enter. */
+  /** Searches by keyboard: `/`, a value, Enter. */
   async search(text: string): Promise<void> {
     await this.page.keyboard.press('/');
     await this.page.keyboard.type(text);
@@ -94,7 +93,6 @@ export class PageUser {
     await this.press(submit, this.dialog);
   }
 
-  /** The address without its origin. */
   get path(): string {
     return this.page.url().slice(this.origin.length);
   }
@@ -103,14 +101,14 @@ export class PageUser {
     return this.page.locator('tbody tr');
   }
 
-  /** Nothing on the page is refused or broken. */
+  /** Expects no error and no refusal on the page. */
   async expectFine(): Promise<void> {
     await this.settled();
     deepEqual(await this.alert().allTextContents(), []);
     deepEqual(this.problems, []);
   }
 
-  /** axe-core finds nothing at any width, in light and dark. Of colours, it verifies those of a desktop unless AXE=all. */
+  /** axe-core finds nothing at any width, in light and dark. It verifies colours on a desktop only, unless AXE=all. */
   async check(): Promise<void> {
     for (const [place, size] of WIDTHS.entries()) {
       await this.page.setViewportSize(size);

@@ -13,32 +13,32 @@ import { TestReceiver } from '../webhooks/receiver.js';
 
 type SettingsFor = (consoleUrl: string) => Promise<TestSettings>;
 
-/** Fast, and each attempt of a delivery follows at once. */
+/** Fast settings, in which each attempt of a delivery follows at once. */
 const SETTINGS: TestSettings = {
   EXCHANGE_CHECK_INTERVAL_MS: '100',
   EXCHANGE_SCAN_INTERVAL_MS: '50',
   EXCHANGE_SETTLE_MS: '100',
   PAYOUT_FINALITY: '1',
   AUDIT_HEAD_SECONDS: '1',
-  // Less than what the morning's data raises it to.
+  // Less than the morning's data raises it to.
   RATE_LIMIT_PER_MINUTE: '4000',
 };
 
-/** The service with the console and the portal as people open them, its node and a receiver of webhooks. */
+/** The service with the console and the portal, its node and a receiver of webhooks. */
 export class PagesService extends ConsoleSite {
   private constructor(
     app: TestApp,
     readonly consoleUrl: string,
     readonly portalUrl: string,
     readonly node: TestNode,
-    /** Of the endpoint in {@link morning}: it responds with 500 until a test changes that. */
+    /** The receiver of the endpoint in {@link morning}: it responds with 500 until a test changes that. */
     readonly receiver: TestReceiver,
     readonly admin: AdminClient,
   ) {
     super(app);
   }
 
-  /** `settingsFor`: more settings, for the address of the console. */
+  /** `settingsFor` returns further settings for the address of the console. */
   static async start(settingsFor: SettingsFor = async () => ({})): Promise<PagesService> {
     const [adminPort, portalPort] = [await freePort(), await freePort()];
     const consoleUrl = `http://localhost:${adminPort}`;
@@ -59,11 +59,10 @@ export class PagesService extends ConsoleSite {
         return nodes[0]!.url;
       },
     );
-    const admin = await app.newAdmin();
-    return new PagesService(app, consoleUrl, portalUrl, nodes[0]!, receiver, admin);
+    return new PagesService(app, consoleUrl, portalUrl, nodes[0]!, receiver, await app.newAdmin());
   }
 
-  /** What the demo of the console writes. */
+  /** Writes the data of the console's demo. */
   morning(): Promise<Morning> {
     const { app, admin, receiver } = this;
     const { apiKey, secret } = app.exchange.signing.credentials;

@@ -11,7 +11,7 @@ import { PagesService } from './pages-service.js';
 
 const RESOURCES = ['keys', 'endpoints', 'deliveries', 'events', 'payouts', 'orders', 'requests', 'usage'];
 const ALL_SCOPES = RESOURCES.flatMap((each) => [`${each}:read`, `${each}:write`]);
-/** What their users do, as events name them. */
+/** The user of the events. */
 export const CUSTOMER = 'customer-1';
 
 /** A service whose merchant has a morning's data, and a browser. */
@@ -20,7 +20,6 @@ export interface PortalWorld {
   readonly morning: Morning;
   /** The URL that the backend of a merchant gets for a person. */
   linkFor(body?: object, merchant?: SignedClient): Promise<string>;
-  /** A browser without a session. */
   visit(): Promise<PageUser>;
   /** A browser that followed a link. */
   enter(body?: object, merchant?: SignedClient): Promise<PageUser>;

@@ -33,7 +33,7 @@ export class TestChain {
     readonly funded: NonceManager,
   ) {}
 
-  /** `folder` makes the folder of the chain, which ends with it: that of the suite unless another is given. */
+  /** `folder` creates the folder of the chain, which ends with it: by default that of the suite. */
   static async start(folder = specFolder): Promise<TestChain> {
     const anvil = await startChain({ dir: folder('chain'), chainId: CHAIN_ID });
     const usdcAddress = await deployUsdc(anvil.rpcUrl, CHAIN_ID);
@@ -50,7 +50,6 @@ export class TestChain {
     return this.anvil.rpcUrl;
   }
 
-  /** A new address with no history. */
   newAddress(): string {
     return HDNodeWallet.createRandom().address;
   }
@@ -68,7 +67,7 @@ export class TestChain {
   async twoTransfers(to: string, amount: string): Promise<string> {
     const mint = USDC.encodeFunctionData('mint', [to, toMinorUnits(amount)]).slice(2);
     const [selector, recipient, value] = [mint.slice(0, 8), mint.slice(8, 72), mint.slice(72)];
-    // The code of a contract that, while it is created, calls the token twice: PUSH and MSTORE thrice, then CALL.
+    // A contract that calls the token twice at its creation: PUSH and MSTORE thrice, then CALL.
     const memory = `7f${selector.padEnd(64, '0')}6000527f${recipient}6004527f${value}602452`;
     const call = `6000600060446000600073${this.usdcAddress.slice(2)}5af150`;
     const data = `0x${memory}${call}${call}00`;
@@ -77,7 +76,7 @@ export class TestChain {
     return sent.hash;
   }
 
-  /** A contract that mints `amount` for whichever address it was set to last: the same transaction may pay another one. */
+  /** A contract that mints `amount` for the address that was set last: the same transaction may pay another one. */
   async payer(amount: string): Promise<{ readonly address: string; pays(to: string): Promise<unknown> }> {
     const address = this.newAddress();
     const mint = USDC.encodeFunctionData('mint', [ZeroAddress, toMinorUnits(amount)]).slice(2);
@@ -107,12 +106,11 @@ export class TestChain {
     return (await token.getFunction('balanceOf')(address)) as bigint;
   }
 
-  /** Mines `blocks` blocks without transactions. */
   async mine(blocks = 1): Promise<void> {
     await this.rpc('anvil_mine', [`0x${blocks.toString(16)}`]);
   }
 
-  /** Replaces the last `depth` blocks by empty ones: their transactions are gone. */
+  /** Replaces the last `depth` blocks by empty ones, which drops their transactions. */
   async reorg(depth: number): Promise<void> {
     await this.rpc('anvil_reorg', [depth, []]);
     this.funded.reset();

@@ -1,5 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { eventually } from '../eventually.js';
+import type { TestApp } from '../app.js';
 import type { ApiResponse, SignedClient } from '../http/signed-client.js';
 
 export const REPORT = '/merchants/v1/payouts/report';
@@ -18,18 +19,16 @@ export interface PayoutBody {
   readonly created_at: string;
 }
 
-/** A hash that no transaction has. */
-export function randomHash(): string {
-  return `0x${randomUUID().replaceAll('-', '').repeat(2)}`;
-}
+/** A hash without a transaction. */
+export const randomHash = (): string => `0x${randomUUID().replaceAll('-', '').repeat(2)}`;
 
-/** Id of a new user of the merchant, who is onboarding. */
+/** The id of a new user of the merchant, in onboarding. */
 export async function createUser(merchant: SignedClient): Promise<string> {
   const response = await merchant.post(USERS, {
     phone_number: `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`,
   });
   if (response.status !== 201) throw new Error(response.text);
-  return response.json<{ user: { id: string } }>().user.id;
+  return response.json().user.id;
 }
 
 /** A new user with a wallet. */
@@ -39,7 +38,7 @@ export async function createPayee(merchant: SignedClient): Promise<{ id: string;
   if (response.status !== 200) throw new Error(response.text);
   return {
     id,
-    wallet: response.json<{ user: { issuer_wallet_address: string } }>().user.issuer_wallet_address,
+    wallet: response.json().user.issuer_wallet_address,
   };
 }
 
@@ -56,11 +55,11 @@ export async function reported(
 ): Promise<PayoutBody> {
   const response = await report(merchant, userId, over);
   if (response.status !== 201) throw new Error(response.text);
-  return response.json<{ payout: PayoutBody }>().payout;
+  return response.json().payout;
 }
 
 export async function getPayout(merchant: SignedClient, id: string): Promise<PayoutBody> {
-  return (await merchant.get(`${PAYOUTS}/${id}`)).json<{ payout: PayoutBody }>().payout;
+  return (await merchant.get(`${PAYOUTS}/${id}`)).json().payout;
 }
 
 /** Waits until the payout is no longer pending. */
@@ -71,8 +70,18 @@ export async function settledPayout(merchant: SignedClient, id: string): Promise
   });
 }
 
-/** Has a payout expire, as the sandbox can. */
+/** A new payee with a payout whose transfer has arrived. */
+export async function receivedPayout(
+  { merchant, chain }: Pick<TestApp, 'merchant' | 'chain'>,
+  amount: string,
+): Promise<{ readonly user: string; readonly payout: PayoutBody }> {
+  const { id: user, wallet } = await createPayee(merchant);
+  const { hash } = await chain.transfer(wallet, amount);
+  const { id } = await reported(merchant, user, { amount, transaction_hash: hash });
+  return { user, payout: await settledPayout(merchant, id) };
+}
+
+/** Expires a payout by the sandbox's switch. */
 export async function expirePayout(merchant: SignedClient, id: string): Promise<PayoutBody> {
-  return (await merchant.post(`/merchants/v1/sandbox/payouts/${id}/expire`)).json<{ payout: PayoutBody }>()
-    .payout;
+  return (await merchant.post(`/merchants/v1/sandbox/payouts/${id}/expire`)).json().payout;
 }

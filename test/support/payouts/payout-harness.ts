@@ -41,23 +41,22 @@ interface TestUser {
 
 export interface TestReport {
   readonly hash: string;
-  /** {@link PayoutHarness.user} unless another is given. */
+  /** By default {@link PayoutHarness.user}. */
   readonly user?: TestUser;
   readonly amount?: string;
   readonly windowSeconds?: number;
 }
 
-/** A database and a chain of the suite's own behind a node that can fail, and as many worker processes as it starts. */
+/** A database and a chain of the suite's own behind a node that can fail, with any number of worker processes. */
 export class PayoutHarness {
   chain!: TestChain;
   node!: TestNode;
   db!: TestDatabase;
-  /** An active user. */
   user!: TestUser;
   private readonly services: Service[] = [];
   private readonly masterKey = randomBytes(32).toString('hex');
 
-  /** The harness of the suite that calls it, with one process, whose node is honest again after each test. */
+  /** The harness of a suite, with one process, whose node is honest again after each test. */
   static forSuite(settings: Readonly<Record<string, string>> = {}): PayoutHarness {
     const harness = new PayoutHarness();
     beforeAll(async () => {
@@ -98,7 +97,7 @@ export class PayoutHarness {
     await this.db.database.query('update work.items set due_at = now() where key = $1', [payoutId]);
   }
 
-  /** Adds a payout to those to verify that no event reported. */
+  /** Adds a payout to verify that no event reported. */
   async forge(payout: { id: string; user: TestUser; hash: string; amountMinor: number; seconds: number }) {
     const { id, user, hash, amountMinor, seconds } = payout;
     await this.db.database.query(
@@ -112,7 +111,7 @@ export class PayoutHarness {
     );
   }
 
-  /** A user who is onboarding; {@link activate} gives it its wallet. */
+  /** A user in onboarding; {@link activate} assigns its wallet. */
   async newUser(): Promise<TestUser> {
     const user = { id: newId(), merchantId: newId(), wallet: this.chain.newAddress() };
     const body = { phone_number: `+1555${String(randomInt(10_000_000)).padStart(7, '0')}` };
@@ -130,7 +129,7 @@ export class PayoutHarness {
     return user;
   }
 
-  /** Reports a payout and returns its id. Default: 1 USDC, with an hour for its verification. */
+  /** Reports a payout and returns its id, by default of 1 USDC with an hour for its verification. */
   async report({ user = this.user, hash, amount = '1', windowSeconds = 3600 }: TestReport): Promise<string> {
     const { app } = this.service;
     const handler = new ReportPayoutHandler(
@@ -147,7 +146,6 @@ export class PayoutHarness {
     return id;
   }
 
-  /** The history of a payout. */
   async history(payoutId: string): Promise<readonly RecordedEvent[]> {
     return this.service.app.get<EventStore>(EVENT_STORE).readStream(`payout-${payoutId}`);
   }
@@ -159,13 +157,13 @@ export class PayoutHarness {
     return last?.type.split('.')[1] ?? 'unknown';
   }
 
-  /** Waits until the payout has its outcome, and tells it. */
+  /** Waits until the payout has its outcome, and returns it. */
   async settled(payoutId: string): Promise<string> {
     await eventually(async () => (await this.outcome(payoutId)) !== 'reported');
     return this.outcome(payoutId);
   }
 
-  /** What the last check found of a pending payout; null before the first. */
+  /** The finding of the last check of a pending payout; null before the first. */
   async finding(payoutId: string): Promise<string | null> {
     const [row] = await this.db.database.query<{ finding: string | null }>(
       `select state->>'finding' as finding from work.items where kind = 'payouts.verification' and key = $1`,
@@ -174,7 +172,6 @@ export class PayoutHarness {
     return row?.finding ?? null;
   }
 
-  /** Whether the payout is among those to verify. */
   async isListed(payoutId: string): Promise<boolean> {
     const rows = await this.db.database.query('select from payouts.verifications where payout_id = $1', [
       payoutId,
@@ -182,7 +179,7 @@ export class PayoutHarness {
     return rows.length > 0;
   }
 
-  /** Keeps a subscription where it is, until the function it returns is called. */
+  /** Holds the checkpoint of a subscription until the returned function is called. */
   async holdCheckpoint(name: string): Promise<() => Promise<void>> {
     const holder = await this.db.pool.connect();
     await holder.query('begin');
@@ -224,7 +221,7 @@ export class PayoutHarness {
     return (await this.chain.funded.sendTransaction(transaction)).hash;
   }
 
-  /** Address of a second deployment of the token: its transfers are no USDC. */
+  /** A second deployment of the token, whose transfers are no USDC. */
   async otherToken(): Promise<string> {
     const { funded } = this.chain;
     const token = await new ContractFactory(TEST_USDC.abi, TEST_USDC.bytecode, funded).deploy(
@@ -235,7 +232,6 @@ export class PayoutHarness {
     return token.getAddress();
   }
 
-  /** The first process. */
   get service(): Service {
     return this.services[0]!;
   }

@@ -16,7 +16,7 @@ export const NOWHERE = `0x${'ab'.repeat(32)}`;
 export const requested = (hashes: readonly string[]): readonly TransactionRequest[] =>
   hashes.map((hash) => ({ hash, wallets: [] }));
 
-/** The node has this in place of every receipt. */
+/** The node returns this in place of every receipt. */
 export const receiptLies =
   (change: (receipt: Record<string, unknown>) => unknown) =>
   (receipt: object) =>
@@ -38,13 +38,12 @@ export function isReady(reader: JsonRpcChain): Promise<boolean> {
   );
 }
 
-/** A chain behind a node that can fail, and what reads it. */
+/** A chain behind a node that can fail, and its reader. */
 export class ReadChain {
   chain!: TestChain;
   node!: TestNode;
   reader!: JsonRpcChain;
 
-  /** For the suite that calls it. */
   static forSuite(): ReadChain {
     const read = new ReadChain();
     beforeAll(async () => {

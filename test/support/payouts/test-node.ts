@@ -9,21 +9,21 @@ export interface RpcCall {
   readonly params: readonly unknown[];
 }
 
-/** What to return for one call instead of the chain: `result`, or `error`. Undefined: what the chain says. */
+/** The response to one call instead of the chain's: `result`, or `error`. Undefined: the chain's. */
 export type Tampering = (
   call: RpcCall,
   honest: { readonly result?: unknown },
 ) => { readonly result: unknown } | { readonly error: object } | undefined;
 
-/** What happens to a request before the chain has it; true where it has its response, or none. */
+/** Handles a request before the chain does. Returns true where it has its response, or none. */
 type Interception = (calls: readonly RpcCall[], response: ServerResponse) => boolean | Promise<boolean>;
 type Responses = readonly object[];
 
 /** A JSON-RPC node in front of a dev chain, which can be down, slow, or a liar. */
 export class TestNode extends LocalServer {
-  /** Every method that was called, in order. */
+  /** Every called method, in order. */
   readonly calls: string[] = [];
-  /** How many requests came; a batch is one. */
+  /** The number of requests; a batch is one. */
   requests = 0;
   private intercept: Interception = () => false;
   private tampering: Tampering = () => undefined;
@@ -73,17 +73,17 @@ export class TestNode extends LocalServer {
     });
   }
 
-  /** Cuts the connection of every request that holds such a call. */
+  /** Cuts the connection of every request with such a call. */
   cutFor(applies: (call: RpcCall) => boolean): void {
     this.intercept = (calls, response) => calls.some(applies) && !!response.socket?.destroy();
   }
 
-  /** Responds to every request that holds such a call with this status. */
+  /** Responds to every request with such a call with this status. */
   refuseFor(applies: (call: RpcCall) => boolean, status: number): void {
     this.intercept = (calls, response) => calls.some(applies) && !!response.writeHead(status).end();
   }
 
-  /** Responds to every request that holds such a call so much later. */
+  /** Delays every request with such a call. */
   delayFor(applies: (call: RpcCall) => boolean, ms: number): void {
     this.intercept = async (calls) => {
       if (calls.some(applies)) await sleep(ms);
@@ -91,7 +91,7 @@ export class TestNode extends LocalServer {
     };
   }
 
-  /** Responds to every request with a text that never ends. */
+  /** Responds to every request with an endless text. */
   neverEnd(): void {
     this.intercept = (_calls, response) => {
       const more = (): void => {
@@ -103,17 +103,16 @@ export class TestNode extends LocalServer {
     };
   }
 
-  /** Puts these responses in place of those of a batch. */
+  /** Rewrites the responses of batches. */
   rewrite(rewriting: (responses: Responses) => Responses): void {
     this.rewriting = rewriting;
   }
 
-  /** Puts one text in place of another in every response. */
+  /** Replaces a text in every response. */
   replaceText(before: string, after: string): void {
     this.replacing = (body) => body.replace(before, () => after);
   }
 
-  /** An honest node again. */
   comeBack(): void {
     this.intercept = () => false;
     this.tampering = () => undefined;

@@ -8,7 +8,7 @@ import { specFolder } from '../run-folder.js';
 import { descendantsOf, processesIn } from '../jest/test-run.mjs';
 import { FREE_PORTS } from '../free-ports.js';
 
-// Started by leftovers.extended.spec.ts: each test fails and cleans nothing up. What has been started by then is written down.
+// Started by leftovers.extended.spec.ts: each test fails and cleans nothing up. The starts are recorded.
 const started = process.env['PLANTED']!;
 
 const KINDS: Readonly<Record<string, () => Promise<unknown>>> = {
@@ -19,7 +19,7 @@ const KINDS: Readonly<Record<string, () => Promise<unknown>>> = {
     spawn('sh', ['-c', 'sleep 600 & sleep 600'], { stdio: 'inherit', detached: true });
     await eventually(() => descendantsOf([process.pid]).length >= 3);
   },
-  // Among them a PostgreSQL and a chain, as suites start them too.
+  // Includes a PostgreSQL and a chain, as suites start them.
   'the service with its servers': async () => {
     const dir = specFolder('service');
     spawn(process.execPath, ['dist/main.js'], {

@@ -2,21 +2,18 @@ import type { Command } from 'commander';
 import { withRunningSandbox } from '../../../sandbox/running-sandbox.js';
 import type { CliIo } from '../../../src/cli.js';
 
-/** `npm run chaos` writes no types of constructors, which Nest needs: it uses the build. */
+/** `npm run chaos` emits no types of constructors, which Nest needs, so that it uses the build. */
 const BUILD = new URL('../../../dist/src/cli.js', import.meta.url).href;
 
 type Programs = typeof import('../../../src/cli.js');
 
-/** What a program printed, and its exit code. */
+/** The output of a program, and its exit code. */
 export interface Run {
   readonly printed: string;
   readonly exitCode: number | null;
 }
 
-/**
- * Runs an operator's program in this process, without second persons unless `env` says otherwise. Rejects with what it
- * throws.
- */
+/** Runs an operator's program in this process, by default without second persons. Rejects with its error. */
 export async function invoke(
   program: string,
   env: NodeJS.ProcessEnv,
@@ -37,7 +34,7 @@ export async function invoke(
   return { printed, exitCode };
 }
 
-/** A reason, where the command writes and is given none: most suites are about what it changes. */
+/** Adds a reason where a write lacks one: most suites are about its effect. */
 function reasonFor(program: Command, args: readonly string[]): readonly string[] {
   const named = (command: Command, [name, ...rest]: readonly string[]): Command => {
     if (name === undefined) return command;

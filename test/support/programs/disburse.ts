@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 export const DISBURSE = fileURLToPath(new URL('../../../packages/cli/bin/disburse.mjs', import.meta.url));
 
-/** What a run of the command line left behind. */
+/** The output of a run of the command line. */
 export interface DisburseRun {
   readonly code: number | null;
   readonly output: string;
@@ -40,7 +40,7 @@ export class Disburse {
     };
   }
 
-  /** Its output so far, and how to end it. */
+  /** Starts the process. Returns its output so far, and its end. */
   start(...args: string[]) {
     const env = { PATH: process.env['PATH'], ...this.env };
     const child = spawn(process.execPath, [DISBURSE, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -54,7 +54,7 @@ export class Disburse {
   }
 }
 
-/** `npm run admin -- ...` as the shell of the machine, which has to succeed: the response. */
+/** Runs `npm run admin -- ...` as the shell of the machine, which has to succeed. Returns the response. */
 export async function asShell<T = Record<string, unknown>>(dataDir: string, ...args: string[]): Promise<T> {
   const run = await new Disburse({ DATA_DIR: dataDir }).run('admin', ...args, '--json');
   if (run.code !== 0) throw new Error(`admin ${args.join(' ')}: ${run.errors}`);

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Returns the path of an executable file of that name in PATH, or null. */
+/** The path of an executable file of that name in PATH, or null. */
 export function findProgram(name) {
   const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
   return folders.map((folder) => join(folder, name)).find(isExecutable) ?? null;

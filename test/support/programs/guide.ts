@@ -2,16 +2,14 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 /** Every block of bash in `docs/<name>`, one after the other. */
-export function commandsOf(name: string): string {
-  return commandsIn(readFileSync(new URL(`../../../docs/${name}`, import.meta.url), 'utf8'));
-}
+export const commandsOf = (name: string): string =>
+  commandsIn(readFileSync(new URL(`../../../docs/${name}`, import.meta.url), 'utf8'));
 
 /** Every block of bash in a Markdown text, one after the other. */
-export function commandsIn(guide: string): string {
-  return [...guide.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, block]) => block).join('\n');
-}
+export const commandsIn = (guide: string): string =>
+  [...guide.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, block]) => block).join('\n');
 
-/** Runs a script as it would run in a new shell. */
+/** Runs a script as in a new shell. */
 export function bash(
   script: string,
   cwd: string,

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 
-/** A span as OTLP over HTTP brings it. */
+/** A span of OTLP over HTTP. */
 export interface Span {
   readonly name: string;
   readonly traceId: string;
@@ -8,7 +8,7 @@ export interface Span {
   readonly parentSpanId?: string;
 }
 
-/** An OpenTelemetry collector on loopback that keeps what it is sent. */
+/** An OpenTelemetry collector on loopback that keeps its spans. */
 export function startCollector(spans: Span[]): Promise<Server> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];

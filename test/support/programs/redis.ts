@@ -7,7 +7,7 @@ import { WAIT_MS } from '../eventually.js';
 import { specFolder } from '../run-folder.js';
 import { systemProgram } from './system-program.js';
 
-/** A Redis of the suite's own that stores nothing on disk: killed, it has forgotten everything. */
+/** A Redis of the suite's own without persistence: killed, it has lost everything. */
 export class TestRedis {
   private constructor(
     private readonly program: string,
@@ -28,7 +28,6 @@ export class TestRedis {
     return redis;
   }
 
-  /** `redis://127.0.0.1:<port>` */
   get url(): string {
     return `redis://127.0.0.1:${this.port}`;
   }
@@ -48,13 +47,11 @@ export class TestRedis {
     return this.daemon.pid;
   }
 
-  /** `kill -9` */
   async kill(): Promise<void> {
     process.kill(this.pid, 'SIGKILL');
     await until(() => this.daemon.exited() !== null, 10_000);
   }
 
-  /** Starts an empty one in place of the killed one. */
   async restart(): Promise<void> {
     this.daemon = launch(this.program, this.dir, this.port);
     await this.ready();

@@ -4,7 +4,6 @@ import fc from 'fast-check';
 /** An item of a batch as a merchant sends it. */
 export type SentItem = Record<string, unknown>;
 
-/** A valid item; `fields` go over its own. */
 export function eventItem(fields: SentItem = {}): SentItem {
   return {
     event_name: 'Checkout Completed',
@@ -17,10 +16,7 @@ export function eventItem(fields: SentItem = {}): SentItem {
   };
 }
 
-/** The text of a batch. */
-export function batchOf(items: readonly SentItem[]): string {
-  return JSON.stringify({ events: items });
-}
+export const batchOf = (items: readonly SentItem[]): string => JSON.stringify({ events: items });
 
 const pad = (value: number, digits: number): string => String(value).padStart(digits, '0');
 const whole = (min: number, max: number): fc.Arbitrary<number> => fc.integer({ min, max });
@@ -60,7 +56,7 @@ export const eventId = fc
   .tuple(fc.uuid({ version: 4 }), fc.boolean())
   .map(([id, upper]) => (upper ? id.toUpperCase() : id));
 
-/** Valid names and ids, of any characters, with spaces around them too. */
+/** Valid names and ids, of any characters, also with surrounding spaces. */
 export const eventText = fc
   .tuple(
     fc.constantFrom('', ' ', '\u00a0'),
@@ -75,10 +71,10 @@ export const eventText = fc
   )
   .map((parts) => parts.join(''));
 
-/** Valid values of device_id: kept with the space around it, which counts. */
+/** Valid values of device_id, whose surrounding space counts. */
 export const deviceId = eventText.filter((text) => [...text].length <= 255);
 
-/** Keys that a body may not have are left out. */
+/** Forbidden keys are left out. */
 const key = fc.string({ maxLength: 8 }).filter((name) => name !== '__proto__' && name !== 'constructor');
 
 /** JSON values of moderate size. */
@@ -92,7 +88,6 @@ export const jsonValue: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
   ),
 })).value;
 
-/** Valid items. */
 export const validItem: fc.Arbitrary<SentItem> = fc.record(
   {
     event_name: eventText,

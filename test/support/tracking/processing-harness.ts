@@ -9,11 +9,10 @@ import { batchOf, type SentItem } from './event-batches.js';
 import { WAIT_MS } from '../eventually.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
 
-/** A worker that makes events of accepted batches, as one process has it. */
+/** A worker that processes accepted batches into events, as one process has it. */
 export interface TestWorker {
   /** Starts a run, unless one is in progress. */
   wake(): void;
-  /** As a process stops. */
   stop(): Promise<void>;
 }
 
@@ -36,7 +35,7 @@ export class ProcessingHarness {
     return new ProcessingHarness(await testDatabase({ poolSize: 16 }));
   }
 
-  /** Puts a batch where the API puts it; its id. Each is received a millisecond after the one before. */
+  /** Stores a batch as the API does and returns its id. Each is received a millisecond after the one before. */
   async accept(
     merchantId: string,
     events: readonly SentItem[] | string,
@@ -55,7 +54,7 @@ export class ProcessingHarness {
     return batchId;
   }
 
-  /** One more worker, with the database that is given or that of the harness. */
+  /** One more worker, by default on the database of the harness. */
   worker(database: Database = this.db.database): TestWorker {
     const { work } = new ProcessingWorker(
       new AcceptedBatches(database, systemClock),
@@ -102,7 +101,7 @@ export class ProcessingHarness {
     return rows[0]!;
   }
 
-  /** Numbers of the items of the batch that were new. */
+  /** Numbers of the new items of a batch. */
   async newItems(batchId: string): Promise<number[]> {
     const { new_items } = await this.batch(batchId);
     return [...new_items!].flatMap((byte, index) =>
@@ -112,7 +111,7 @@ export class ProcessingHarness {
     );
   }
 
-  /** Sessions that wait for a row of another transaction. */
+  /** The number of sessions that wait for a row of another transaction. */
   async waitingForRows(): Promise<number> {
     const { rowCount } = await this.db.pool.query(
       `select from pg_stat_activity where datname = current_database() and wait_event = 'transactionid'`,

@@ -2,13 +2,13 @@ import { afterEach, beforeEach } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { newId } from '../../../src/kernel/ids.js';
-import { onSharedApp, type TestApp } from '../app.js';
+import { sharedApp, type TestApp } from '../app.js';
 import { TestReceiver, type Received } from './receiver.js';
 import type { SignedClient } from '../http/signed-client.js';
 import { eventually } from '../eventually.js';
 import { payoutReceived } from '../payouts/evidence.js';
 
-/** A delivery as the API shows it. */
+/** A delivery in the API. */
 export interface Delivery {
   readonly id: string;
   readonly webhook_endpoint_id: string;
@@ -25,7 +25,6 @@ interface DeliveryPage {
   readonly next_cursor: string | null;
 }
 
-/** What a test about webhooks begins with. */
 interface WebhookHarness {
   readonly app: TestApp;
   readonly receiver: TestReceiver;
@@ -35,9 +34,10 @@ interface WebhookHarness {
 
 /** One service for all tests of the file; before each test `set` gets a merchant and a receiver of its own. */
 export function onWebhookHarness(set: (harness: WebhookHarness) => void): void {
-  const app = onSharedApp();
+  let started: Promise<TestApp> | undefined;
   let receiver: TestReceiver;
   beforeEach(async () => {
+    const app = await (started ??= sharedApp());
     const merchant = await app.newMerchant();
     receiver = await TestReceiver.start();
     set({ app, receiver, merchant, webhooks: new MerchantWebhooks(app, merchant) });
@@ -45,7 +45,7 @@ export function onWebhookHarness(set: (harness: WebhookHarness) => void): void {
   afterEach(() => receiver.stop());
 }
 
-/** What a merchant does with its webhooks, over HTTP; only the events come from inside. */
+/** A merchant's calls about its webhooks over HTTP; events are appended directly. */
 export class MerchantWebhooks {
   private readonly secrets = new Map<string, string>();
 
@@ -58,14 +58,12 @@ export class MerchantWebhooks {
     return `/merchants/v1/webhook_endpoints/${endpointId}`;
   }
 
-  /** The id of a new endpoint. */
+  /** Registers an endpoint and returns its id. */
   async register(url: string, event_types: readonly string[] | null = null): Promise<string> {
     const response = await this.merchant.post('/merchants/v1/webhook_endpoints', {
       webhook_endpoint: { url, event_types },
     });
-    const { id, signing_secret } = response.json<{
-      webhook_endpoint: { id: string; signing_secret: string };
-    }>().webhook_endpoint;
+    const { id, signing_secret } = response.json().webhook_endpoint;
     this.secrets.set(id, signing_secret);
     return id;
   }
@@ -79,10 +77,10 @@ export class MerchantWebhooks {
     if (response.status !== 200) throw new Error(response.text);
   }
 
-  /** The id of a test delivery. */
+  /** Sends a test delivery and returns its id. */
   async test(endpointId: string): Promise<string> {
     const response = await this.merchant.post(`${this.path(endpointId)}/test_delivery`);
-    return response.json<{ webhook_delivery: Delivery }>().webhook_delivery.id;
+    return response.json().webhook_delivery.id;
   }
 
   /** Appends `count` payout.received events of the merchant. */
@@ -105,7 +103,7 @@ export class MerchantWebhooks {
     });
   }
 
-  /** Whether what a receiver got is signed with the endpoint's secret. */
+  /** Verifies a delivery with the endpoint's secret. */
   verifies(endpointId: string, { headers, body }: Pick<Received, 'headers' | 'body'>): boolean {
     new Webhook(this.secrets.get(endpointId)!).verify(body, headers as Record<string, string>);
     return true;

@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { text } from 'node:stream/consumers';
 import { LocalServer } from '../http/local-server.js';
 
-/** One request as it came. */
 export interface Received {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
@@ -13,10 +12,10 @@ export interface Received {
 
 type Behavior = (response: ServerResponse, received: Received) => void;
 
-/** A local webhook receiver that records what it gets, and returns 204 by default. */
+/** A local webhook receiver that records its requests, and returns 204 by default. */
 export class TestReceiver extends LocalServer {
   readonly received: Received[] = [];
-  /** How it responds; may be replaced at any time. */
+  /** Its response; may be replaced at any time. */
   behavior: Behavior = (response) => response.writeHead(204).end();
 
   static async start(): Promise<TestReceiver> {

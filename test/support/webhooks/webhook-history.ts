@@ -3,7 +3,7 @@ import { newId } from '../../../src/kernel/ids.js';
 
 const AT = '2026-01-01T00:00:00.000Z';
 
-/** The stored events of one merchant as a subscription sees them, at rising positions. */
+/** The stored events of one merchant as a subscription reads them, at rising positions. */
 export class WebhookHistory {
   /** Comes back byte for byte in a delivery. */
   static readonly METADATA = '{"big":12345678901234567890,  "x":1.0}';

@@ -8,18 +8,17 @@ const PROGRAM = fileURLToPath(new URL('./attacker-program.ts', import.meta.url))
 export interface Attack {
   readonly kind: 'unread-mismatches' | 'read-mismatches' | 'unread-pages' | 'unfinished-bodies';
   readonly port: number;
-  /** Whose public id is used; its private key only where the attacker is the merchant. */
+  /** The merchant whose public id is used. The private key is used only where the attacker is the merchant. */
   readonly merchant: Credentials;
-  /** Connections held at once; of `read-mismatches` requests per second. */
+  /** Connections held at once; requests per second of `read-mismatches`. */
   readonly connections: number;
-  /** From how many addresses they come. */
+  /** The number of source addresses. */
   readonly addresses: number;
 }
 
-/** What the attacker counted, by name. */
 export type Report = Readonly<Record<string, number>>;
 
-/** Attacks from another process while `work` runs; its result and the attacker's report. */
+/** Attacks from another process while `work` runs. Returns its result and the attacker's counts. */
 export async function during<T>(attack: Attack, work: () => Promise<T>): Promise<[T, Report]> {
   const child = fork(PROGRAM, [], {
     execArgv: ['--import', 'tsx'],

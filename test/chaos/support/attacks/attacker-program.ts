@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { signed } from '../../../../bench/support/sign.js';
 import type { Attack, Report } from './attack.js';
 
-/*
- * Clients that use up a service's memory and time, in their own process so that the measurement does not suffer. Each
- * connection that ends is opened again, and each ends after a while.
+/**
+ * Clients that exhaust a service's memory and time, in a separate process so that the measurement is not affected. Each
+ * connection ends after a while and is opened again.
  */
 
-/** A client that reads nothing does not notice that it was closed: it gives up after this long. */
+/** A client that reads nothing does not notice a closed connection, so it gives up after this time. */
 const HELD_MS = 20_000;
-/** A pause before a connection is opened again, so that the attack is not one of connecting alone. */
+/** The pause before a reconnect, so that the attack does not consist of connecting alone. */
 const AGAIN_MS = 250;
 const LARGE = Buffer.alloc(1_048_575, 0x20);
 
@@ -20,14 +20,13 @@ const count = (what: string): void => {
 };
 let running = true;
 
-/** A GET of a page, as bytes. */
 function pageGet(who: Attack['merchant']): Buffer {
   const { path, headers } = signed(who, 'GET', '/merchants/v1/payouts');
   const names = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return Buffer.from([`GET ${path} HTTP/1.1`, 'host: 127.0.0.1', ...names, '', ''].join('\r\n'));
 }
 
-/** The head of a POST of a megabyte with a wrong signature. */
+/** Returns the head of a POST of a megabyte with a wrong signature. */
 function largePost(apiKey: string): Buffer {
   const lines = [
     'POST /merchants/v1/payouts/report HTTP/1.1',
@@ -65,7 +64,7 @@ function open(attack: Attack, place: number): Socket {
   return socket;
 }
 
-/** A connection that reads nothing. */
+/** Opens a connection that reads nothing. */
 function hold(attack: Attack, place: number): void {
   if (!running) return;
   const socket = open(attack, place);
@@ -77,7 +76,7 @@ function hold(attack: Attack, place: number): void {
   });
 }
 
-/** One exchange that is read to its end, on its own connection. */
+/** Sends one request on a new connection and reads the whole response. */
 function exchange(attack: Attack, place: number): void {
   const socket = open(attack, place);
   let received = 0;

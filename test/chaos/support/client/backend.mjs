@@ -1,9 +1,8 @@
-// A merchant's backend in its own process: pays every order of its list, one after the other. It keeps nothing between two runs but which
-// orders it has a response for, as a backend with a table of orders would.
+// A merchant's backend in a separate process: pays every order of its list, one after the other. Between two runs it
+// keeps only the orders that have a response.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { Disburse } from '../../../../packages/sdk/dist/index.js';
 
-/** Longer than the parent waits before it kills. */
 const SETTLE_MS = 100;
 const { baseUrl, apiKey, privateKey, userId, orders, doneFile } = JSON.parse(
   readFileSync(process.argv[2], 'utf8'),
@@ -15,7 +14,7 @@ const client = new Disburse({
   privateKey,
   fetch: (...call) => {
     const response = fetch(...call);
-    // From now on the request may arrive. The parent kills this process at some time after that line.
+    // The parent kills this process at some time after this line.
     process.stdout.write(`${current}\n`);
     return response;
   },

@@ -5,13 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '../random.js';
 import { Tally } from '../verdict.js';
 
-/** What the proxy does to a request; `none` passes it on. */
 const KINDS = ['429', '503', '500', 'cut before', 'cut after', 'cut within', 'late', 'twice'] as const;
 type Kind = (typeof KINDS)[number];
 
-/** Every other request is faulty. */
+/** The share of faulty requests. */
 const FAULTY_SHARE = 0.5;
-/** Longer than an attempt of the client lasts. */
+/** Longer than an attempt of the client. */
 const LATE_MS = 2500;
 const LATE_SHARE = 0.01;
 
@@ -21,7 +20,7 @@ interface Reply {
   readonly body: Buffer;
 }
 
-/** A proxy in front of the service that does to requests and responses what networks and balancers do. */
+/** A proxy in front of the service with the faults of networks and balancers. */
 export class FaultyProxy {
   readonly kinds = KINDS;
   readonly tally = new Tally();
@@ -64,7 +63,7 @@ export class FaultyProxy {
     }
     if (kind === 'cut before') return void response.destroy();
     if (kind === '429' || kind === '503') {
-      // As balancers respond: no problem document, and now and then no Retry-After.
+      // As balancers respond: no problem document, and sometimes no Retry-After.
       const retryAfter = this.random.fraction() < 0.5 ? { 'retry-after': '0' } : {};
       return void response
         .writeHead(Number(kind), { 'content-type': 'text/html', ...retryAfter })
@@ -72,7 +71,7 @@ export class FaultyProxy {
     }
     if (kind === '500') return void response.writeHead(500).end();
     const reply = await this.forward(incoming, body);
-    // A repeat on the way: the first response wins or the second does.
+    // A duplicated request: the first or the second response wins.
     const last = kind === 'twice' ? await this.forward(incoming, body) : reply;
     if (kind === 'late') await sleep(LATE_MS);
     if (kind === 'cut after') return void response.destroy();

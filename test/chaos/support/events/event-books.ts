@@ -1,17 +1,19 @@
-/** A batch as a merchant's client remembers it. Sent again, it is the same one. */
+import type pg from 'pg';
+import type { SuiteOptions } from '../suite.js';
+import type { EventsHarness } from './events-harness.js';
+
+/** A batch as a merchant's client remembers it, over all its repeats. */
 export interface SentBatch {
   readonly merchantId: string;
   readonly body: string;
-  /** Ids of its items, lower-cased, in their order. */
+  /** The lower-cased ids of its items, in order. */
   readonly ids: readonly string[];
-  /** When it was first sent, and when it was first given a 202; milliseconds of one clock. */
+  /** When it was first sent and first got a 202, in milliseconds of one clock. */
   beganAt: number;
   respondedAt: number | null;
-  /** It is malformed and must leave no trace. */
   readonly malformed: boolean;
 }
 
-/** Rows of tracking.events and tracking.batches. */
 export interface StoredEvent {
   readonly merchant_id: string;
   readonly event_id: string;
@@ -25,13 +27,13 @@ export interface StoredBatch {
   readonly new_items: Buffer | null;
 }
 
-/** What was sent, and what follows from it about the tables (contract.md 17). */
+/** The sent batches and the expected contents of the tables (contract.md 17). */
 export class EventBooks {
   private readonly batches: SentBatch[] = [];
   private readonly byBody = new Map<string, SentBatch>();
 
   /**
-   * A batch of events with these ids, in their letter case; each payload holds its place. `spoil` makes it
+   * Returns a batch of events with these ids, in their letter case; each payload has its index. `spoil` makes it
    * malformed.
    */
   batch(merchantId: string, ids: readonly string[], spoil?: (items: object[]) => unknown): SentBatch {
@@ -57,18 +59,17 @@ export class EventBooks {
     return this.batches;
   }
 
-  /** Whether the batch with this body got a 202. */
   hasResponse(body: string): boolean {
     return (this.byBody.get(body)?.respondedAt ?? null) !== null;
   }
 
-  /** `<merchant id> <event id>` of all that some 202 promised. */
+  /** `<merchant id> <event id>` of all events with a 202. */
   acceptedIds(): Set<string> {
     const responded = this.batches.filter(({ respondedAt }) => respondedAt !== null);
     return new Set(responded.flatMap(({ merchantId, ids }) => ids.map((id) => `${merchantId} ${id}`)));
   }
 
-  /** What is wrong with the tables once nothing is in flight; nothing, when every promise was kept. */
+  /** Returns the faults of the tables once no request is in flight. */
   faults(events: readonly StoredEvent[], stored: readonly StoredBatch[]): string[] {
     return [...this.faultsOfEvents(events), ...this.faultsOfBatches(events, stored)];
   }
@@ -101,7 +102,7 @@ export class EventBooks {
     return [...faults, ...this.faultsWithoutResponse(found, senders)];
   }
 
-  /** A batch without a response is in whole, or is not in. */
+  /** A batch without a response is stored whole or not at all. */
   private faultsWithoutResponse(found: ReadonlySet<string>, senders: ReadonlyMap<string, Senders>): string[] {
     const explained = new Set<string>();
     for (const { merchantId, ids, respondedAt, malformed } of this.batches) {
@@ -138,7 +139,7 @@ export class EventBooks {
     return faults;
   }
 
-  /** By merchant and id: when the first batch with it was accepted. */
+  /** The first accepted batch of each event, by merchant and id. */
   private sendersById(): Map<string, Senders> {
     const senders = new Map<string, Senders>();
     for (const { merchantId, ids, respondedAt, malformed } of this.batches) {
@@ -154,11 +155,70 @@ export class EventBooks {
 }
 
 interface Senders {
-  /** Infinity when none got a response. */
+  /** Infinity without any response. */
   readonly firstResponse: number;
 }
 
 function markOf(payload: string): [number, number] {
   const [, number, place] = /^\{"mark":"(\d+)\.(\d+)"\}$/.exec(payload) ?? [];
   return [Number(number), Number(place)];
+}
+
+/** Counts the batches that are not processed, and those of them with a 202. */
+export async function waiting(
+  pool: pg.Pool,
+  books: EventBooks,
+): Promise<{ accepted: number; responded: number }> {
+  const { rows } = await pool.query<{ body: Buffer }>(
+    `select body from tracking.batches where state = 'accepted'`,
+  );
+  const responded = rows.filter(({ body }) => books.hasResponse(body.toString('utf8')));
+  return { accepted: rows.length, responded: responded.length };
+}
+
+/** Returns whether every batch is processed and forwarded. */
+export async function settled(pool: pg.Pool): Promise<boolean> {
+  const { rows } = await pool.query<{ left: boolean }>(
+    `select exists (select from tracking.batches where state in ('accepted', 'processed')) as left`,
+  );
+  return !rows[0]!.left;
+}
+
+/** Every accepted event is stored once and was forwarded with its id; no other event is. */
+export async function checkEvents(
+  { shared: { pool }, forwarded, forwardRequests }: EventsHarness,
+  books: EventBooks,
+  { verdict, say }: SuiteOptions,
+): Promise<void> {
+  const events = await pool.query<StoredEvent>(
+    'select merchant_id, event_id, event_name, payload from tracking.events',
+  );
+  const batches = await pool.query<StoredBatch>(
+    'select merchant_id, state, body, new_items from tracking.batches',
+  );
+  verdict.none(
+    batches.rows.filter(({ state }) => state !== 'forwarded'),
+    'a batch is stuck',
+  );
+  verdict.none(books.faults(events.rows, batches.rows), 'the tables do not say what was sent');
+  const stored = new Set(events.rows.map((each) => `${each.merchant_id} ${each.event_id}`));
+  verdict.equal(stored.size, events.rows.length, 'distinct events');
+  const accepted = books.acceptedIds();
+  verdict.none(
+    [...accepted].filter((key) => !stored.has(key)),
+    'an accepted event is missing',
+  );
+  verdict.none(
+    [...stored].filter((key) => !forwarded.has(key)),
+    'an event was not forwarded',
+  );
+  verdict.none(
+    [...forwarded.keys()].filter((key) => !stored.has(key)),
+    'something was forwarded that is no event',
+  );
+  const again = [...forwarded.values()].reduce((sum, times) => sum + times - 1, 0);
+  say(
+    `books ${batches.rows.length} batches became ${stored.size} events; ${accepted.size} were accepted for certain`,
+  );
+  say(`      forwarded ${forwarded.size} in ${forwardRequests} requests, ${again} again`);
 }

@@ -2,12 +2,11 @@ import { TestReceiver } from '../../../support/webhooks/receiver.js';
 import type { ServiceProcess } from '../service-process.js';
 import { Shared } from '../shared.js';
 
-/** One request of the forwarder in so many fails, before the events are accepted or after. */
+/** The share of failing requests of the forwarder, before or after the events are accepted. */
 const FAILING = 0.02;
 
-/** A service with all roles, a second worker, and an analytics provider with Amplitude's HTTP API. */
 export class EventsHarness {
-  /** `<merchant id> <insert_id>` of each forwarded event, and how often it came. */
+  /** The number of times each event was forwarded, by `<merchant id> <insert_id>`. */
   readonly forwarded = new Map<string, number>();
   forwardRequests = 0;
 
@@ -39,7 +38,7 @@ export class EventsHarness {
       AMPLITUDE_API_KEY: 'chaos',
       AMPLITUDE_URL: `${provider.url}/2/httpapi`,
       ANALYTICS_EVENTS_PER_SECOND: '1000000',
-      // A forwarder that was killed is replaced 15 s after its request may have ended.
+      // A killed forwarder is replaced 15 s after its request may have ended.
       ANALYTICS_TIMEOUT_MS: '1000',
     };
     try {

@@ -3,24 +3,23 @@ import fc, { type Arbitrary } from 'fast-check';
 import { mostly } from './hostile.js';
 import type { FuzzedRequest } from './parts.js';
 
-/** Bytes for a connection of their own. */
+/** The bytes of one connection. */
 export interface BrokenHttp {
-  /** Name of the listener. */
   readonly port: string;
   readonly name: string;
-  /** Written one after the other, each when the one before has left. */
+  /** Each is written when the one before has left. */
   readonly writes: readonly Buffer[];
   /** Nothing follows and nothing is closed: the service has to end the connection. */
   readonly stalls: boolean;
 }
 
-/** One in so many stalls: each holds one of the suite's connections for half a minute. */
+/** One in so many stalls: each holds a connection of the suite for half a minute. */
 const STALLING = 400;
 const MAX_HEADERS = 3000;
 
 type Writes = Arbitrary<readonly (Buffer | string)[]>;
 
-/** A valid request in the parts that can be broken. */
+/** The parts of a valid request. */
 interface Pieces {
   readonly line: string;
   readonly headers: readonly string[];
@@ -72,7 +71,7 @@ const CHUNKS = [
   `${'1\r\nx\r\n'.repeat(2000)}0\r\n\r\n`,
 ];
 
-/** By its name, each way to break a request; `others` are further valid ones. */
+/** The ways to break a request; `others` are further valid ones. */
 const BREAKERS: Readonly<Record<string, (request: Pieces, others: readonly Pieces[]) => Writes>> = {
   'cut off': (request) => fc.nat(whole(request).length - 1).map((end) => [whole(request).subarray(0, end)]),
   'flipped bytes': (request) => {
@@ -115,7 +114,6 @@ const BREAKERS: Readonly<Record<string, (request: Pieces, others: readonly Piece
   noise: () => fc.uint8Array({ maxLength: 3000 }).map((bytes) => [Buffer.from(bytes)]),
 };
 
-/** Broken forms of these requests. */
 export function brokenHttp(requests: Arbitrary<FuzzedRequest>): Arbitrary<BrokenHttp> {
   const name = fc.constantFrom(...Object.keys(BREAKERS));
   const others = fc.array(requests.map(pieces), { maxLength: 20 });
@@ -143,17 +141,16 @@ function pieces({ method, path, headers, body }: FuzzedRequest): Pieces {
   };
 }
 
-/** A response to bytes that were written whole comes within that time, or this side ends the connection. */
+/** A response to a complete request comes within that time, or this side ends the connection. */
 const QUIET_MS = 250;
 
-/** What came back until the connection was closed. */
 export interface Exchange {
   readonly bytes: Buffer;
-  /** Milliseconds until the connection was closed; null when that took longer than the bound. */
+  /** Milliseconds until the connection was closed; null beyond the bound. */
   readonly closedAfterMs: number | null;
 }
 
-/** Writes the bytes over a new connection, and reads until it is closed. */
+/** Writes the bytes over a new connection and reads until it is closed. */
 export function speak(
   { writes, stalls }: BrokenHttp,
   port: number,

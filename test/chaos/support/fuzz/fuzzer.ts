@@ -5,32 +5,30 @@ import { brokenHttp, speak, type BrokenHttp } from './broken-http.js';
 import type { FuzzedRequest } from './parts.js';
 import { faultOf, responsesIn, type Response } from './responses.js';
 
-/** Longer than the service's timeout for a request, and than the check of that may be late. */
+/** Longer than the service's request timeout with its periodic check. */
 const BOUND_MS = 60_000;
-/** Other addresses than that of the honest merchant, who is not limited with these. */
+/** The honest merchant uses another address, which these do not limit. */
 const ADDRESSES = ['127.0.0.1', '127.0.0.3', '127.0.0.4', '127.0.0.5'];
 const CONNECTIONS = 6;
 const MAX_FAULTS = 20;
 
-/** What is sent, and where to. */
 export interface Target {
-  /** By the names of listeners. */
   readonly ports: Readonly<Record<string, number>>;
   readonly requests: Arbitrary<FuzzedRequest>;
-  /** Of these some are sent as broken HTTP: so many in a hundred of all. */
+  /** The percentage of requests that are sent as broken HTTP. */
   readonly broken: { readonly of: Arbitrary<FuzzedRequest>; readonly percent: number };
-  /** What of it is known only once it is sent. */
+  /** Completes a request when it is sent. */
   readonly complete?: (request: FuzzedRequest) => FuzzedRequest;
-  /** What is wrong with a response beyond its form; null when nothing is. */
+  /** Returns the fault of a response beyond its form, or null. */
   readonly evaluate?: (request: FuzzedRequest, response: Response) => string | null;
 }
 
-/** Sends the requests of a seed, any number at once, and records what was wrong with a response. */
+/** Sends the requests of a seed, several at once, and records faulty responses. */
 export class Fuzzer {
   readonly tally = new Tally();
-  /** Each names the number of its request: `--seed S --only N` sends it again. */
+  /** Each fault has the number of its request: `--seed S --only N` repeats it. */
   readonly faults: string[] = [];
-  /** Requests that are HTTP, and whose connection was closed without a response. */
+  /** Valid HTTP requests whose connection was closed without a response. */
   cutOff = 0;
   private readonly pools: ReadonlyMap<string, readonly Pool[]>;
   private readonly all: Arbitrary<FuzzedRequest | BrokenHttp>;
@@ -90,7 +88,7 @@ export class Fuzzer {
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       this.tally.add(`${port} ${code ?? message}`);
-      // It closes an idle connection just as it is used again, or responds before a body is there.
+      // An idle connection was closed as it was used again, or the response came before the body ended.
       if (['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(code ?? '')) this.cutOff += 1;
       else this.found(index, `${code} ${message}`, textOf(request));
     }

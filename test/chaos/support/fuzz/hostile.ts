@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check';
 
-/** Texts that the service or the database may treat as more than a text; fast-check knows those of JavaScript. */
+/** Texts with a meaning to the service or the database; fast-check knows those of JavaScript. */
 const TEXTS = [
   ...['', ' ', '\u00a0', '\t', '\u0000', 'a\u0000b', '\ud800', '\udc00\ud800', '\ufeff', '\u2028', '\u202e'],
   ...`'; drop schema payouts cascade; --|"|\\|$1|%s%n%d|{{7*7}}|<script>alert(1)</script>|../../../etc/passwd`.split(
@@ -18,7 +18,6 @@ const NAMES = ['__proto__', 'constructor', '', 'toJSON', 'then', 'status', 'id',
 const MAX_DEPTH = 50_000;
 const MAX_LENGTH = 300_000;
 
-/** `usual` so many times for each time that it is `rare`. */
 export function mostly<T>(weight: number, usual: Arbitrary<T>, rare: Arbitrary<T>): Arbitrary<T> {
   return fc.oneof({ weight, arbitrary: usual }, { weight: 1, arbitrary: rare });
 }
@@ -37,7 +36,7 @@ const huge = fc
     return kind === 2 ? `"${'x'.repeat(long)}"` : '9'.repeat(long + 1);
   });
 
-/** As everybody writes it, or with all of it escaped. */
+/** A JSON string, plain or with every character escaped. */
 const quoted = (text: Arbitrary<string>): Arbitrary<string> =>
   fc.tuple(text, fc.nat(4)).map(([value, kind]) => {
     if (kind > 0) return JSON.stringify(value);
@@ -46,7 +45,7 @@ const quoted = (text: Arbitrary<string>): Arbitrary<string> =>
   });
 const name = quoted(fc.oneof(fc.constantFrom(...NAMES), fc.string()));
 
-/** JSON texts of any shape; some are no JSON. */
+/** JSON texts of any shape, some of them malformed. */
 export const hostileJson = fc.letrec<{ readonly value: string }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small' },
@@ -60,7 +59,7 @@ export const hostileJson = fc.letrec<{ readonly value: string }>((tie) => ({
   ),
 })).value;
 
-/** A valid value as JSON text, of which one place in `soundness` is spoilt: replaced, omitted, repeated or one more. */
+/** A valid value as JSON text in which one place of `soundness` is replaced, omitted, repeated or duplicated. */
 export function spoilt(valid: unknown, soundness: number): Arbitrary<string> {
   if (Array.isArray(valid))
     return fc
@@ -86,7 +85,7 @@ export function spoilt(valid: unknown, soundness: number): Arbitrary<string> {
     .map((all) => `{${all.flat().join(',')}}`);
 }
 
-/** The bytes of a body, of which one in `soundness` was damaged on its way. */
+/** A body of which one byte in `soundness` is damaged. */
 export function damaged(body: Buffer, soundness: number): Arbitrary<Buffer> {
   const at = fc.nat(body.length);
   const invalidUtf8 = fc

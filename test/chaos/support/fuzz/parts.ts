@@ -1,9 +1,8 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { damaged, hostileJson, hostileText, mostly, spoilt } from './hostile.js';
 
-/** A request that is valid HTTP with any contents. */
+/** A valid HTTP request with any contents. */
 export interface FuzzedRequest {
-  /** Name of the listener. */
   readonly port: string;
   readonly method: string;
   readonly path: string;
@@ -21,7 +20,7 @@ const CONTENT_TYPES = fc.constantFrom(
   'application/json, application/json',
   'a'.repeat(2000),
 );
-/** Headers that a proxy or a framework may use, and some that the service reads. */
+/** Headers of proxies and frameworks, and some that the service reads. */
 const OTHER_HEADERS: readonly (readonly [string, string])[] = [
   ['accept', 'text/html'],
   ['accept', 'application/json;q=0,,;;'],
@@ -44,7 +43,7 @@ export const headers = mostly(
   fc.constant({}),
   fc.constantFrom(...OTHER_HEADERS).map(([name, value]) => ({ [name]: value })),
 ) as Arbitrary<Record<string, string>>;
-/** A fresh one, one of a few that are used again, or an invalid one. */
+/** A fresh Idempotency-Key, a reused one, or an invalid one. */
 export const key = fc.oneof(
   fc.uuid().map((id) => `"${id}"`),
   fc.nat(9).map((n) => `"5eed0000-0000-4000-8000-00000000000${n}"`),
@@ -69,7 +68,7 @@ export function query(names: readonly string[]): Arbitrary<string> {
   const value = fc.oneof(
     fc.constantFrom(...VALUES.split(' ')),
     hostileText.map(percent),
-    // Cursors are base64url of something.
+    // Cursors are base64url.
     hostileJson.map((text) => Buffer.from(text).toString('base64url').slice(0, 6000)),
   );
   const pair = fc.tuple(fc.constantFrom(...names, 'x'), value).map((each) => each.join('='));
@@ -78,7 +77,7 @@ export function query(names: readonly string[]): Arbitrary<string> {
     .map((pairs) => (pairs.length === 0 ? '' : `?${pairs.join('&')}`));
 }
 
-/** In place of an id: one that exists, one that does not, or anything. */
+/** An id that exists, one that does not, or any text. */
 export function segment(ids: readonly string[]): Arbitrary<string> {
   const known = fc.constantFrom(...ids);
   const odd = fc.oneof(

@@ -1,7 +1,6 @@
-/** A whole response, whichever client got it. */
+/** A whole response, of any client. */
 export interface Response {
   readonly status: number;
-  /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
   readonly toHead: boolean;
@@ -10,10 +9,10 @@ export interface Response {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const MEMBERS = ['detail', 'errors', 'instance', 'status', 'title', 'type'];
 
-/** What is wrong with a response to any request (contract.md 3); null when nothing is. */
+/** Returns the fault of a response to any request (contract.md 3), or null. */
 export function faultOf({ status, headers, body, toHead }: Response): string | null {
   if (status >= 500 && status !== 503) return `a ${status}`;
-  // The report of /health/ready, when a check took too long: no refusal.
+  // The report of /health/ready after a slow check is no refusal.
   if (status === 503 && body.startsWith('{"status":"unavailable"')) return null;
   if ([429, 503].includes(status) && !/^[0-9]+$/.test(String(headers['retry-after'])))
     return `${status} without Retry-After`;
@@ -47,14 +46,14 @@ function problemFault(status: number, body: string): string | null {
   return fine ? null : `${status} whose errors are no lists of messages`;
 }
 
-/** The whole responses on a connection, one after the other; null when what came is no HTTP. */
+/** Splits a connection's bytes into whole responses; null when they are no HTTP. */
 export function responsesIn(bytes: Buffer): readonly Response[] | null {
   const text = bytes.toString('utf8');
   if (text !== '' && !text.startsWith('HTTP/1.1 ')) return null;
   return text.split(/(?=HTTP\/1\.1 [0-9]{3} )/).flatMap((part) => {
     const end = part.indexOf('\r\n\r\n');
     const status = Number(part.slice(9, 12));
-    // Of an interim response the final one follows.
+    // The final response follows an interim one.
     if (end < 0 || status < 200) return [];
     const lines = part.slice(0, end).split('\r\n').slice(1);
     const names = lines.map((line) => [
@@ -65,7 +64,7 @@ export function responsesIn(bytes: Buffer): readonly Response[] | null {
     const body = part.slice(end + 4);
     const length = Number(headers['content-length'] ?? 0);
     const received = Buffer.byteLength(body);
-    // To a HEAD, which a flipped byte may make, there is a length and no body.
+    // The response to a HEAD, which a flipped byte may cause, has a length and no body.
     const toHead = body === '' && length > 0;
     const isCut = received < length && !toHead;
     const isJson = String(headers['content-type']).startsWith('application/problem+json');

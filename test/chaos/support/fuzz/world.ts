@@ -3,19 +3,16 @@ import { call, type Credentials } from '../../../../bench/support/sign.js';
 import { activePayee, createUser, randomHash, randomPhone, reportPayout } from '../payouts.js';
 import { oneOf } from '../suite.js';
 
-/** An operation of the service's own document. */
 export interface Endpoint {
   readonly method: string;
-  /** With `{id}` where an id belongs. */
+  /** The path with `{id}` in place of an id. */
   readonly path: string;
   readonly query: readonly string[];
 }
 
-/** Who and what the fuzzed requests are about. */
 export interface World {
   readonly merchant: Credentials;
   readonly endpoints: readonly Endpoint[];
-  /** Ids of all kinds that exist. */
   readonly ids: readonly string[];
   /** Users who have not started onboarding. */
   readonly users: readonly string[];
@@ -27,7 +24,7 @@ interface Document {
   >;
 }
 
-/** Something of each kind that an id can name, and every operation of the service's document. */
+/** Creates a resource of each kind, and reads the operations of the service's document. */
 export async function createWorld(baseUrl: string, merchant: Credentials): Promise<World> {
   const document = (await (await fetch(`${baseUrl}/openapi.json`)).json()) as Document;
   const endpoints = Object.entries(document.paths).flatMap(([path, operations]) =>
@@ -55,7 +52,7 @@ export async function createWorld(baseUrl: string, merchant: Credentials): Promi
   return { merchant, endpoints, users, ids: [payee.id, payout, webhook_endpoint.id, ...users] };
 }
 
-/** A body that would be accepted, by operation, about the user. URLs are of loopback: the service calls those that it accepts. */
+/** Returns a valid body of an operation on the user. URLs are on loopback: the service calls them. */
 export function validBody(method: string, path: string, user_id: string): unknown {
   switch (`${method} ${path.replace('/merchants/v1/', '')}`) {
     case 'POST users':

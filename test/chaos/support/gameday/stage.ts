@@ -1,4 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type { Credentials } from '../../../../bench/support/sign.js';
 import { runProgram } from '../../../../bench/support/program.js';
 import { rpc } from '../../../../sandbox/chain.js';
@@ -9,8 +13,105 @@ import { TestRedis } from '../../../support/programs/redis.js';
 import { activePayee, randomHash, reportPayout, type Payee } from '../payouts.js';
 import type { ServiceProcess } from '../service-process.js';
 import { Shared } from '../shared.js';
-import { startMonitoring } from './monitoring.js';
-import { Pager } from './pager.js';
+import { LocalServer } from '../../../support/http/local-server.js';
+import { ready } from '../../../../bench/support/children.js';
+import type { BenchEnvironment } from '../../../../bench/support/environment.js';
+import { systemProgram } from '../../../support/programs/system-program.js';
+
+const FOLDER = 'deploy/prometheus';
+
+/**
+ * Starts Prometheus with the project's rules, and Alertmanager with its routes, which lead to `pagerUrl`. `targets` are
+ * scraped, as `host:port`. The environment stops both.
+ */
+async function startMonitoring(environment: BenchEnvironment, targets: readonly string[], pagerUrl: string) {
+  const [prometheus, alertmanager] = ['prometheus', 'prometheus-alertmanager'].map((name) => {
+    const program = systemProgram(name);
+    if (program === null) throw new Error(`install Debian's packages prometheus and prometheus-alertmanager`);
+    return program;
+  });
+  const dir = environment.folder('monitoring');
+  mkdirSync(dir, { recursive: true });
+  const routes = join(dir, 'alertmanager.yaml');
+  const example = readFileSync(join(FOLDER, 'alertmanager.yaml'), 'utf8');
+  writeFileSync(routes, example.replaceAll('http://127.0.0.1:8080', pagerUrl));
+  const alerts = `${LOOPBACK}:${await freePort()}`;
+  const alerting = environment.children.start({
+    name: 'alertmanager',
+    command: alertmanager!,
+    args: [
+      `--config.file=${routes}`,
+      `--storage.path=${join(dir, 'alerts')}`,
+      `--web.listen-address=${alerts}`,
+      '--cluster.listen-address=',
+    ],
+    env: {},
+    dir,
+  });
+  await ready(alerting, `http://${alerts}/-/ready`);
+  const config = join(dir, 'prometheus.yaml');
+  writeFileSync(
+    config,
+    JSON.stringify({
+      global: { evaluation_interval: '15s' },
+      scrape_configs: [{ job_name: 'disburse', scrape_interval: '15s', static_configs: [{ targets }] }],
+      rule_files: [resolve(FOLDER, 'rules.yaml')],
+      alerting: { alertmanagers: [{ static_configs: [{ targets: [alerts] }] }] },
+    }),
+  );
+  const metrics = `${LOOPBACK}:${await freePort()}`;
+  const scraping = environment.children.start({
+    name: 'prometheus',
+    command: prometheus!,
+    args: [
+      `--config.file=${config}`,
+      `--storage.tsdb.path=${join(dir, 'metrics')}`,
+      `--web.listen-address=${metrics}`,
+    ],
+    env: {},
+    dir,
+  });
+  await ready(scraping, `http://${metrics}/-/ready`);
+}
+
+interface Notification {
+  readonly alerts: readonly {
+    readonly status: 'firing' | 'resolved';
+    readonly fingerprint: string;
+    readonly labels: Readonly<Record<string, string>>;
+  }[];
+}
+
+/** The webhook of Alertmanager for the person on call. */
+class Pager extends LocalServer {
+  /** The firing alerts by fingerprint. */
+  private readonly firing = new Map<string, Readonly<Record<string, string>>>();
+
+  static async start(): Promise<Pager> {
+    const pager = new Pager();
+    await pager.restart();
+    return pager;
+  }
+
+  /** The distinct names of the firing alerts. */
+  get alerts(): readonly string[] {
+    return [...new Set([...this.firing.values()].map(({ alertname }) => alertname!))].sort();
+  }
+
+  /** The labels of the firing alerts. */
+  get details(): readonly Readonly<Record<string, string>>[] {
+    return [...this.firing.values()];
+  }
+
+  protected override async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { alerts } = (await json(request)) as Notification;
+    for (const { status, fingerprint, labels } of alerts) {
+      if (status === 'firing') this.firing.set(fingerprint, labels);
+      else this.firing.delete(fingerprint);
+    }
+    response.writeHead(200).end();
+  }
+}
 
 type Env = Readonly<Record<string, string>>;
 
@@ -33,13 +134,12 @@ export class Stage {
     readonly pager: Pager,
     private readonly env: Env,
     private readonly ports: Readonly<Record<'api' | 'worker', string>>,
-    /** What has to end with the installation. */
     readonly ends: Teardown,
     public api: ServiceProcess,
     public worker: ServiceProcess,
   ) {}
 
-  /** `prepare` runs before the processes start. `ends` has what ends after all of the installation. */
+  /** `prepare` runs before the processes start. `ends` has the teardown after the installation's end. */
   static async start(
     options: {
       readonly queue?: 'redis';
@@ -65,7 +165,7 @@ export class Stage {
         CHAIN_RPC_URL: nodes.map(({ url }) => url).join(),
         ...(redis !== null && { QUEUE_URL: redis.url }),
       };
-      // Merchants and operators of the sandbox are created by one process, which needs a worker for it.
+      // One process with the role worker creates merchants and operators of the sandbox.
       const api = await shared.service('api', env);
       const worker = shared.process('worker', { ...env, ROLES: 'worker', METRICS_PORT: ports.worker });
       await worker.start();
@@ -91,7 +191,7 @@ export class Stage {
     return this.api.merchant;
   }
 
-  /** Ends the process and starts another in its place, with these settings over those of the installation. */
+  /** Replaces the process by another with these settings over those of the installation. */
   async replace(role: 'api' | 'worker', env: Env = {}, main?: string): Promise<void> {
     const former = this[role];
     if (former.runs) await former.kill();
@@ -109,7 +209,6 @@ export class Stage {
     await next.registered();
   }
 
-  /** Reports payouts: with their transfers on the chain, or without. */
   async report(count: number, { paid }: { readonly paid: boolean }): Promise<void> {
     this.payee ??= await activePayee(this.api.baseUrl, this.merchant);
     const treasury = await this.shared.treasury();

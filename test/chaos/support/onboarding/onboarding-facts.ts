@@ -5,10 +5,9 @@ import type { StripeServer } from '../../../support/onboarding/stripe/stripe.js'
 import type { Verdict } from '../verdict.js';
 import type { Receivers } from '../webhooks/receivers.js';
 
-/** Type of the webhook at the end. */
 export const COMPLETED = 'user.onboarding_completed';
 
-/** Of an onboarding that succeeded. */
+/** The events of a successful onboarding. */
 const WHOLE_HISTORY = [
   ...['started', 'phone_verified', 'consent_given', 'details_confirmed', 'kyc_submitted', 'kyc_passed'],
   ...['wallet_provisioned', 'card_issued', 'completed'],
@@ -28,12 +27,8 @@ interface Parts {
   readonly receiver: Receivers;
 }
 
-/** Whether every person who submitted has completed, no step is due, and the receiver was notified of each. */
-export async function allCompleted(
-  pool: pg.Pool,
-  handedIn: readonly string[],
-  receiver: Receivers,
-): Promise<boolean> {
+/** Returns whether every person who submitted has completed, no step is due, and the receiver was notified of each. */
+export async function allCompleted(pool: pg.Pool, handedIn: readonly string[], receiver: Receivers) {
   const { rows } = await pool.query<{ completed: number; waiting: number }>(
     `select (select count(*)::int from event_store.events where type = 'onboarding.completed.v1') as completed,
        (select count(*)::int from work.items where kind = 'onboarding.step') as waiting`,
@@ -46,7 +41,10 @@ export async function allCompleted(
   );
 }
 
-/** Each person has one history, one check at Onfido, one wallet that the private key finds, one card, and one completion. */
+/**
+ * Each person has one history, one check at Onfido, one wallet that the private key finds, one card, and one
+ * completion.
+ */
 export async function checkOnboardings(
   { pool, onfido, stripe, account, receiver }: Parts,
   handedIn: readonly string[],
@@ -99,7 +97,7 @@ export async function checkOnboardings(
   );
 }
 
-/** One check each, no image is left here, and an applicant that was lost half-way holds nothing of a person. */
+/** Each person has one check, no image is left here, and a lost applicant has no personal data. */
 async function checkIdentities(
   pool: pg.Pool,
   { records }: Onfido,

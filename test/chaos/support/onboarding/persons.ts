@@ -7,9 +7,11 @@ import { CREATE_USER } from '../payouts.js';
 import { Senders } from '../senders.js';
 import type { ServiceProcess } from '../service-process.js';
 import { between, oneOf } from '../suite.js';
-import type { Verdict } from '../verdict.js';
+import { type Verdict, Tally } from '../verdict.js';
+import type { Onfido } from '../../../support/onboarding/onfido/onfido.js';
+import type { Check } from '../../../support/onboarding/onfido/records.js';
 
-/** The nonce of every page: hashed with the user, it is another one for each. */
+/** The nonce of every page; its hash includes the user. */
 const BROWSER = 'b0'.repeat(16);
 const ATTEMPT_MS = 20_000;
 const PAUSE_MS = 300;
@@ -28,9 +30,9 @@ interface StepResponse {
   readonly json: Readonly<Record<string, unknown>>;
 }
 
-/** People who go through the page, each step again until it is accepted, at any process. */
+/** People at the page, who retry each step at any process until it is accepted. */
 export class Persons extends Senders {
-  /** Users who submitted their identity: the rest is up to the service. */
+  /** Users who submitted their identity; the service does the rest. */
   readonly handedIn: string[] = [];
   private phones = 0;
 
@@ -71,7 +73,7 @@ export class Persons extends Senders {
     return created === null ? null : (created.json['user'] as { id: string }).id;
   }
 
-  /** The session of a person who entered the code; another code is requested when the one that came fails. */
+  /** Returns the session of a person who entered the code. A failed code is requested again. */
   private async verify(id: string, phone: string): Promise<string | null> {
     const began = performance.now();
     const person = { browser: BROWSER, phone_number: phone };
@@ -82,7 +84,7 @@ export class Persons extends Senders {
       if (code !== null && code !== tried) {
         const done = await this.attempt('phone', () => this.step(id, 'phone', { ...person, code }));
         if (done?.status === 200) return done.json['session'] as string;
-        // Without a response it may be used up, or not; a wrong one is not tried again.
+        // After a lost response the code may be used up; a wrong one is not tried again.
         if (done?.status === 422) tried = code;
       }
       if (sent?.status === 429) break;
@@ -112,7 +114,7 @@ export class Persons extends Senders {
   }
 }
 
-/** A process that is stopped does not respond: people try again. */
+/** A stopped process does not respond, so people try again. */
 async function post(
   url: string,
   body: string | Uint8Array<ArrayBuffer>,
@@ -125,5 +127,65 @@ async function post(
     return { status: response.status, json: JSON.parse(text) as StepResponse['json'] };
   } catch {
     return { status: response.status, json: { text } };
+  }
+}
+
+/** When the webhook of a decision comes. Early ones precede the decision. */
+const WEBHOOKS = ['once', 'once', 'twice', 'late', 'early', 'never'] as const;
+const WEBHOOK_MS = 10_000;
+
+/** Onfido's side: each check is decided after a while, and its webhook comes once, twice, late, early or never. */
+export class Decisions {
+  readonly tally = new Tally();
+  private readonly seen = new Set<string>();
+  private readonly pending = new Set<Promise<void>>();
+  private running = true;
+  private readonly work: Promise<void>;
+
+  constructor(
+    private readonly onfido: Onfido,
+    private readonly targets: () => readonly ServiceProcess[],
+    private readonly maxMs: number,
+  ) {
+    this.work = this.watch();
+  }
+
+  async stop(): Promise<void> {
+    this.running = false;
+    await this.work;
+    await Promise.all(this.pending);
+  }
+
+  private async watch(): Promise<void> {
+    while (this.running) {
+      for (const check of this.onfido.records.checks.filter(({ id }) => !this.seen.has(id))) {
+        this.seen.add(check.id);
+        const decided = this.decide(check).finally(() => this.pending.delete(decided));
+        this.pending.add(decided);
+      }
+      await sleep(50);
+    }
+  }
+
+  private async decide(check: Check): Promise<void> {
+    const how = oneOf(WEBHOOKS);
+    if (how === 'early') await this.send(check.id);
+    await sleep(between(0, 3000));
+    this.onfido.complete(check, 'clear');
+    if (how === 'late') await sleep(between(0, Math.min(20_000, this.maxMs)));
+    this.tally.add(how);
+    const webhook = this.onfido.webhook(check.id);
+    if (how === 'twice') await Promise.all([this.send(check.id, webhook), this.send(check.id, webhook)]);
+    else if (how !== 'never') await this.send(check.id, webhook);
+  }
+
+  /** Sends to any process, without a retry. */
+  private async send(id: string, { headers, body } = this.onfido.webhook(id)): Promise<void> {
+    const url = `${oneOf(this.targets()).widgetUrl}/callbacks/identity/onfido`;
+    const signal = AbortSignal.timeout(WEBHOOK_MS);
+    await fetch(url, { method: 'POST', headers, body: new Uint8Array(body), signal }).then(
+      ({ status }) => this.tally.add(`webhook ${status}`),
+      () => this.tally.add('webhook without response'),
+    );
   }
 }

@@ -3,13 +3,11 @@ import type { OrderStatus } from '../../../../src/contexts/exchange/domain/order
 import { fromMinorUnits, toMinorUnits } from '../../../../src/kernel/money.js';
 import { Tally, type Verdict } from '../verdict.js';
 
-/** What every order of the suites sells. */
 export const SALE = {
   pair_id: 'USDCSOL',
   withdraw_address: '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T',
 };
 
-/** An order as a response has it. */
 export interface Order {
   readonly id: string;
   readonly status: OrderStatus;
@@ -18,15 +16,15 @@ export interface Order {
   readonly expires_at: string;
 }
 
-/** A transfer to an order's address that will be or was confirmed. */
+/** A confirmed transfer to an order's address, or one that will be. */
 export interface Sent {
   readonly orderId: string;
   readonly hash: string;
-  /** 0.000001 USDC. */
+  /** Minor units of USDC. */
   readonly minor: bigint;
 }
 
-/** An order in the end: as a response has it, as operators see it, and what the sandbox provider has of it. */
+/** The final state of an order in a response, for operators, and at the sandbox provider. */
 interface Ended {
   readonly id: string;
   readonly status: OrderStatus;
@@ -41,7 +39,6 @@ interface Ended {
 
 type OrderBody = Pick<Ended, 'status' | 'amount_from' | 'amount_to' | 'amount_refundable'>;
 
-/** What was recorded about a deposit. */
 interface DepositEvent {
   readonly type: string;
   readonly order_id: string;
@@ -52,7 +49,7 @@ interface DepositEvent {
 
 const FINAL: readonly OrderStatus[] = ['completed', 'cancelled', 'expired', 'failed', 'refunded'];
 
-/** Whether every order has ended, every transfer is recorded, and the read models are up to date. */
+/** Returns whether every order has ended, every transfer is recorded, and the read models are up to date. */
 export async function ordersSettled(pool: pg.Pool, sent: readonly Sent[]): Promise<boolean> {
   const { rows } = await pool.query<{ open: number; recorded: number; behind: number }>(
     `select (select count(*)::int from exchange.orders where status < 3) as open,
@@ -67,8 +64,8 @@ export async function ordersSettled(pool: pg.Pool, sent: readonly Sent[]): Promi
 }
 
 /**
- * `sent` are all transfers to orders that the chain has in the end. Each is recorded once, for its order; what came was
- * exchanged or is refundable; what was exchanged is paid out once.
+ * `sent` has all transfers to orders on the final chain. Each is recorded once, for its order; it was exchanged or is
+ * refundable; an exchanged one is paid out once.
  */
 export async function checkMoney(
   pool: pg.Pool,
@@ -94,7 +91,7 @@ export async function checkMoney(
     hash: each.hash,
     minor: toMinorUnits(each.amount),
   }));
-  // Of very small deposits an order has the sum alone.
+  // Very small deposits are only in the order's sum.
   const lines = (transfers: readonly Sent[]): string =>
     transfers
       .filter(({ orderId }) => !dusty.has(orderId))
@@ -146,7 +143,6 @@ function accountedFor({ status, amount_from, amount_refundable, shortfall }: End
   return exchanged + toMinorUnits(amount_refundable) - toMinorUnits(shortfall);
 }
 
-/** Which statuses each order went through, by its events. */
 export async function historiesOf(pool: pg.Pool): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const { rows } = await pool.query<{ id: string; types: string[] }>(
     `select substr(stream, 7) as id, array_agg(type) as types from event_store.events

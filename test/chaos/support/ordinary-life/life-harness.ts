@@ -13,10 +13,10 @@ import { Tally, type Verdict } from '../verdict.js';
 
 const BLOCK_MS = 500;
 const SETTLE_MS = 180_000;
-/** In batches: the first key of the ledger signs all later ones. */
+/** The period of new ledger keys in batches. The first key signs all later ones. */
 const LEDGER_KEY_EVERY = 3;
 
-/** The service, its chain, and what operators do between batches. */
+/** The service, its chain, and the work of operators between batches. */
 export class LifeHarness {
   readonly tally = new Tally();
   readonly keyFile: string;
@@ -69,7 +69,6 @@ export class LifeHarness {
     await this.shared.close();
   }
 
-  /** An operator's program, with the master key. */
   async operate(name: string, ...args: readonly string[]): Promise<Run> {
     return invoke(name, this.programEnv, ...args).catch((error: Error) => ({
       printed: String(error.stack),
@@ -77,7 +76,7 @@ export class LifeHarness {
     }));
   }
 
-  /** The same; it has to succeed. What it printed. */
+  /** Runs an operator's program, which has to succeed. Returns its output. */
   async done(name: string, ...args: readonly string[]): Promise<string> {
     const { exitCode, printed } = await this.operate(name, ...args);
     const words = [name, ...args].filter((word) => /^[a-z][a-z-]*$/.test(word));
@@ -86,20 +85,18 @@ export class LifeHarness {
     return printed;
   }
 
-  /** A command of the admin API on the machine, which has to succeed: its response. */
+  /** Runs a command of the admin API, which has to succeed. Returns its response. */
   async admin<T = object>(...args: readonly string[]): Promise<T> {
     this.tally.add(args.slice(0, 2).join(' '));
     const reason = ['list', 'show'].includes(args[1]!) ? [] : ['--reason', 'requested by the customer'];
     return asShell<T>(this.service.dir, ...args, ...reason);
   }
 
-  /** `audit verify` has nothing to object to. */
   async audited(when: string, ...args: readonly string[]): Promise<void> {
     const { exitCode, printed } = await this.operate('audit', 'verify', ...args);
     this.verdict.expect(exitCode === null, `${when} everything is in order`, printed);
   }
 
-  /** What operators do between batches. */
   async maintain(batch: number): Promise<void> {
     const rebuilt = await this.operate('rebuild');
     this.verdict.expect(rebuilt.exitCode === null, 'a rebuild finds no difference', rebuilt.printed);
@@ -107,7 +104,7 @@ export class LifeHarness {
     if (batch % LEDGER_KEY_EVERY === 0) await this.done('audit', 'key', 'rotate');
   }
 
-  /** No payout or order is pending, and every event is under a signed head. */
+  /** Waits until no payout or order is pending and every event is under a signed head. */
   async settled(): Promise<void> {
     const isSettled = async (): Promise<boolean> => {
       const { rows } = await this.shared.pool.query<{ open: number }>(
@@ -124,7 +121,7 @@ export class LifeHarness {
     return eventually('every event is under a head', () => areCovered(this.shared.pool), SETTLE_MS);
   }
 
-  /** A second private key of a merchant, and a key of the exchange that is rolled; both are revoked again. */
+  /** Adds a second private key, rolls a key of the exchange, and revokes both. */
   private async rotateCredentials(): Promise<void> {
     type Written = { readonly credential: { readonly id: string } };
     const { apiKey } = this.service.merchant;

@@ -10,7 +10,7 @@ import type { Random } from '../random.js';
 import type { LifeHarness } from './life-harness.js';
 
 const API = '/merchants/v1';
-/** Two of a merchant's requests meet: nothing is wrong with either. */
+/** Two valid requests of a merchant met. */
 const CONFLICT = 409;
 const DECIDED_MS = 180_000;
 
@@ -18,20 +18,19 @@ interface Created {
   readonly order: { readonly id: string; readonly deposit_address: string; readonly amount_from: string };
 }
 
-/** Members of the responses of the page's steps. */
 interface Step {
   readonly session: string;
   readonly code: string;
 }
 
-/** What people, merchants and operators do, each in its own run, at one service. */
+/** The work of people, merchants and operators at one service, in concurrent runs. */
 export class Life {
   constructor(
     private readonly harness: LifeHarness,
     private readonly receiverUrl: string,
   ) {}
 
-  /** A user of a merchant with payouts; also the merchant's webhooks, an order, the chain. */
+  /** Runs one user with payouts, the merchant's webhooks, an order, and the chain. */
   async run(random: Random, number: number): Promise<void> {
     const { merchant, secondMerchant, baseUrl } = this.harness.service;
     const who = new SignedClient(baseUrl, random.chance(0.5) ? merchant : secondMerchant);
@@ -60,7 +59,7 @@ export class Life {
 
   private async sandbox(who: SignedClient, id: string): Promise<void> {
     const path = `/sandbox/users/${id}/complete_onboarding`;
-    // 503 while a worker is behind: sent again, as the response says.
+    // 503 while a worker is behind: retried, as the response demands.
     for (let attempt = 1; attempt <= 5; attempt += 1) {
       const { status, text } = await who.call({ method: 'POST', path: API + path });
       this.harness.tally.add(`POST sandbox ${status}`);
@@ -69,7 +68,7 @@ export class Life {
     }
   }
 
-  /** Through the page: details are corrected before the identity is handed in, or after it was rejected. */
+  /** Onboards at the page. Details are corrected before the identity is submitted, or after it was rejected. */
   private async page(who: SignedClient, id: string, phone: string, random: Random): Promise<void> {
     const url = `${this.harness.service.widgetUrl}/onboarding/${who.credentials.apiKey}/${id}`;
     let session = '';
@@ -122,7 +121,7 @@ export class Life {
     return user.account_state === 'active' ? user.issuer_wallet_address : null;
   }
 
-  /** Paid before the report or after it, by a transfer that two payouts name, by another amount, or not at all. */
+  /** The transfer comes before or after the report, is shared by two payouts, has another amount, or is missing. */
   private async payout(who: SignedClient, user: string, wallet: string, random: Random): Promise<void> {
     const minor = 1 + random.below(9_000_000);
     const report = (hash: string): Promise<unknown> =>
@@ -133,7 +132,7 @@ export class Life {
     if (habit === 'after') {
       const { hash, broadcast } = await this.harness.treasury.prepare(wallet, minor);
       await report(hash);
-      // A reorganisation may have left its sender without the money.
+      // A reorganisation may have removed the sender's funds.
       return broadcast().catch(() => this.harness.tally.add('broadcast refused'));
     }
     const hash = await this.harness.treasury.transfer(wallet, habit === 'other amount' ? minor + 1 : minor);
@@ -171,7 +170,7 @@ export class Life {
     await random
       .pick(acts)()
       .catch((error: Error) => {
-        // Other runs deleted it meanwhile, or registered the last of ten.
+        // Another run deleted it, or registered the last of ten.
         if (!/: (404|422) /.test(error.message)) throw error;
       });
   }
@@ -194,7 +193,10 @@ export class Life {
     await this.call(who, 202, { path, body: {} });
   }
 
-  /** Paid in parts, too little, too much, after it was cancelled, or not; what is refundable in the end is refunded in parts. */
+  /**
+   * The order is paid in parts, too little, too much, after its cancellation, or never. Refundable amounts are refunded
+   * in parts.
+   */
   private async order(random: Random): Promise<void> {
     const { baseUrl, exchange } = this.harness.service;
     const client = new ExchangeClient(baseUrl, exchange);
@@ -219,7 +221,7 @@ export class Life {
     if (random.chance(0.3)) await this.refund(random);
   }
 
-  /** Part or all of what one order has refundable, to its payer; then the same again, or by a transaction that does not exist. */
+  /** Refunds all or part of an order to its payer; then the same again, or by a missing transaction. */
   private async refund(random: Random): Promise<void> {
     const { rows } = await this.harness.shared.pool.query<{ order_id: string; refundable: string }>(
       'select id as order_id, refundable::text from exchange.orders where refundable > 0 order by id limit 20',
@@ -233,16 +235,16 @@ export class Life {
       : randomHash();
     for (let repeats = random.below(2); repeats >= 0; repeats -= 1) {
       const args = ['--amount', amount, '--transaction-hash', transaction];
-      // Refused without such a transfer, or when another run refunded it meanwhile.
+      // Refused without such a transfer, or after a refund by another run.
       const recorded = await this.harness.admin('orders', 'refunds', order_id, ...args).catch(() => null);
       this.harness.tally.add(`refund ${recorded === null ? 'refused' : 'recorded'}`);
     }
   }
 
-  /** The last blocks are replaced by empty ones: their transfers are dropped. */
+  /** Replaces the last blocks by empty ones, which drops their transfers. */
   private async reorganise(random: Random): Promise<void> {
     const depth = 1 + random.below(3);
-    // Refused: another one replaces these blocks already.
+    // Refused: another run replaces these blocks already.
     const done = rpc(this.harness.rpcUrl, 'anvil_reorg', [depth, []]);
     this.harness.tally.add(
       await done.then(

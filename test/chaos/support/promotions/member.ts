@@ -7,7 +7,7 @@ import { startPostgres, type RunningPostgres } from '../../../../sandbox/postgre
 import { isAlive, isFree, until } from '../../../../sandbox/processes.js';
 import { takeBaseBackup } from '../restores/base-backup.js';
 
-/** Cut off from all others by a partition; the second one is that of programs on the same machine. */
+/** A partition cuts this address off from all others; the second one serves programs on the same machine. */
 const HOST = '127.0.0.1';
 const LOCAL_HOST = '127.0.0.2';
 const STATEMENT_MS = 30_000;
@@ -16,7 +16,7 @@ const SETTINGS = {
   listen_addresses: `${HOST},${LOCAL_HOST}`,
   wal_level: 'replica',
   max_wal_senders: '10',
-  // A standby that is connected to another primary finds what it lacks there; nothing has a slot.
+  // A standby reads the log that it lacks from any primary, without a slot.
   wal_keep_size: '512MB',
   wal_retrieve_retry_interval: '100ms',
   wal_sender_timeout: '5s',
@@ -30,7 +30,6 @@ export class Member {
 
   constructor(
     readonly name: string,
-    /** All members, this one too. */
     private readonly names: readonly string[],
     private readonly options: PostgresOptions,
   ) {}
@@ -47,7 +46,7 @@ export class Member {
     return `postgres://${POSTGRES_USER}:${this.options.password}@${HOST}:${this.port}/${database}`;
   }
 
-  /** For a program that a partition leaves on this server's side. */
+  /** The URL for a program on this server's side of a partition. */
   localUrl(database: string): string {
     return this.url(database).replace(HOST, LOCAL_HOST);
   }
@@ -61,12 +60,12 @@ export class Member {
     this.chosenPort = this.running.port;
   }
 
-  /** What had a 201 is on one more server: of three any two have it. */
+  /** Requires one more server per commit, so that any two of three have every acknowledged one. */
   async requireQuorum(): Promise<void> {
     await this.set('synchronous_standby_names', this.quorum);
   }
 
-  /** Receives the log of that server; of none: receives nothing. Applied when this resolves. */
+  /** Receives the log of that server, or of none. Resolves once the setting is applied. */
   async follow(primary: Member | null): Promise<void> {
     await this.set('primary_conninfo', primary === null ? '' : primary.connectionOf(this));
     if (primary !== null) return;
@@ -75,7 +74,7 @@ export class Member {
     if (!(await until(isFenced, STATEMENT_MS))) throw new Error(`${this.name} still receives a log`);
   }
 
-  /** End of the log that it has on its disk. */
+  /** The end of the log on its disk. */
   async received(): Promise<bigint> {
     const [row] = await this.query<{ bytes: string }>(
       `select greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()) - '0/0'::pg_lsn as bytes`,
@@ -104,7 +103,7 @@ export class Member {
   /** Sends the signal to the server and to each of its processes. */
   async signal(signal: NodeJS.Signals): Promise<readonly number[]> {
     const { pid } = this;
-    // Stopped it starts no others meanwhile, and those that it has are known by it.
+    // A stopped server starts no other processes.
     process.kill(pid, 'SIGSTOP');
     const all = [...(await childrenOf(pid)), pid];
     for (const each of all) signalRunning(each, signal);
@@ -119,7 +118,7 @@ export class Member {
     if (!(await until(isGone, 30_000))) throw new Error(`processes of ${this.name} outlive SIGKILL`);
   }
 
-  /** Rows of one statement, on a connection that is opened for it. */
+  /** Returns the rows of one statement on a new connection. */
   async query<Row extends QueryResultRow>(sql: string, timeoutMs = STATEMENT_MS): Promise<Row[]> {
     const client = new pg.Client({
       connectionString: this.url('postgres'),
@@ -131,7 +130,7 @@ export class Member {
       await client.connect();
       return (await client.query<Row>(sql)).rows;
     } finally {
-      // A server that is stopped never says goodbye.
+      // A stopped server never closes the connection.
       void client.end().catch(() => undefined);
     }
   }

@@ -1,20 +1,87 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
 import type { PostgresOptions } from '../../../../sandbox/postgres-cluster.js';
 import type { RunningPostgres } from '../../../../sandbox/postgres.js';
-import { until } from '../../../../sandbox/processes.js';
-import { LeaderProxy } from './leader-proxy.js';
+import { until, freePort } from '../../../../sandbox/processes.js';
 import { Member } from './member.js';
+import { Haproxy } from '../haproxy.js';
+import { Tally } from '../verdict.js';
+
+const CHECK_EVERY_MS = 200;
+
+/**
+ * haproxy in front of the servers. It checks an agent for each server, as with Patroni, because a former primary still
+ * acts as one. Sessions with any other server are cut.
+ */
+class LeaderProxy {
+  /** The current primary; null while there is none. */
+  leader: Member | null = null;
+  private readonly agents: Server[] = [];
+  private readonly checks = new Tally();
+  private haproxy: Haproxy | null = null;
+  private chosenPort = 0;
+
+  get port(): number {
+    return this.chosenPort;
+  }
+
+  async start(dir: string, members: readonly Member[]): Promise<void> {
+    const servers: string[] = [];
+    for (const member of members) {
+      const agent = await freePort();
+      this.agents.push(await this.listen(member, agent));
+      servers.push(`server ${member.name} 127.0.0.1:${member.port} check port ${agent}`);
+    }
+    this.chosenPort = await freePort();
+    // A server counts as up until its first check; the second check proves that the first has ended.
+    const knows = (): boolean => members.every(({ name }) => this.checks.of(name) > 1);
+    this.haproxy = await Haproxy.start(dir, configuration(this.chosenPort, servers), knows);
+  }
+
+  async stop(): Promise<void> {
+    await this.haproxy?.stop();
+    for (const agent of this.agents) agent.close().closeAllConnections();
+  }
+
+  private async listen(member: Member, port: number): Promise<Server> {
+    const agent = createServer((_, response) => {
+      this.checks.add(member.name);
+      response.writeHead(this.leader === member ? 200 : 503, { connection: 'close' }).end();
+    });
+    agent.listen(port, '127.0.0.1');
+    await once(agent, 'listening');
+    return agent;
+  }
+}
+
+/** The example of docs/production.md. */
+function configuration(port: number, servers: readonly string[]): string {
+  return `defaults
+  mode tcp
+  timeout connect 2s
+  timeout check 2s
+  retries 0
+  timeout client 1h
+  timeout server 1h
+listen primary
+  bind 127.0.0.1:${port}
+  option httpchk GET /primary
+  default-server inter ${CHECK_EVERY_MS}ms fall 1 rise 1 on-marked-down shutdown-sessions
+  ${servers.join('\n  ')}
+`;
+}
 
 const NAMES = ['a', 'b', 'c'] as const;
-/** The primary is given up after so many probes in a row without a response within a second. */
+/** The failed probes in a row, of a second each, after which the primary is given up. */
 const PROBES = 3;
 const PROBE_MS = 1000;
 const PROBE_EVERY_MS = 250;
 const STREAMING_MS = 60_000;
 
-/** A primary and two standbys, one of which has each commit before it is acknowledged, behind a proxy. */
+/** A primary and two standbys behind a proxy. One standby has each commit before it is acknowledged. */
 export class ReplicatedPostgres implements RunningPostgres {
   readonly origin = 'created';
   private readonly proxy = new LeaderProxy();
@@ -56,7 +123,6 @@ export class ReplicatedPostgres implements RunningPostgres {
     return this.current.pid;
   }
 
-  /** Of the proxy. */
   get port(): number {
     return this.proxy.port;
   }
@@ -78,8 +144,8 @@ export class ReplicatedPostgres implements RunningPostgres {
   }
 
   /**
-   * Promotes the standby that received more, in this order: first both stop receiving from the former primary, which has no
-   * quorum for a commit from then on. Only then is what they have all that was acknowledged. Returns the former primary.
+   * Promotes the standby that received more, and returns the former primary. Both standbys stop receiving first: the
+   * former primary then has no quorum, and they have all acknowledged commits.
    */
   async promote(): Promise<Member> {
     const former = this.current;
@@ -97,7 +163,7 @@ export class ReplicatedPostgres implements RunningPostgres {
     return former;
   }
 
-  /** Makes it a standby again; no process of it may run. Resolves when both standbys stream. */
+  /** Makes it a standby again; none of its processes may run. Resolves when both standbys stream. */
   async rebuild(former: Member): Promise<void> {
     await former.rebuildFrom(this.current);
     await this.streams();

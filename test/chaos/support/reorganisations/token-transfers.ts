@@ -8,7 +8,7 @@ export interface Transfer {
   readonly minor: bigint;
 }
 
-/** All transfers of the token that are on the chain, by recipient in lower case: read with none of the service's code. */
+/** Reads all transfers of the token, by recipient in lower case, without the service's code. */
 export async function transfersOf(
   rpcUrl: string,
   token: string,
@@ -27,15 +27,15 @@ export async function transfersOf(
   return found;
 }
 
-/** What the token itself says that an address has. */
+/** Returns the balance that the token reports. */
 export async function balanceOf(rpcUrl: string, token: string, address: string): Promise<bigint> {
   const data = `${id('balanceOf(address)').slice(0, 10)}${address.slice(2).toLowerCase().padStart(64, '0')}`;
   return BigInt((await rpc(rpcUrl, 'eth_call', [{ to: token, data }, 'latest'])) as string);
 }
 
 /**
- * A contract that mints what it is called with for one of these, which one by the number of the block: the same transaction
- * pays another recipient in another block.
+ * Deploys a contract that mints the call's amount for the recipient at index NUMBER % count: the same transaction pays
+ * another recipient in another block.
  */
 export async function fickleContract(
   rpcUrl: string,
@@ -45,7 +45,7 @@ export async function fickleContract(
 ): Promise<void> {
   const mint = id('mint(address,uint256)').slice(2, 10);
   const count = recipients.length.toString(16).padStart(2, '0');
-  // Into memory go the selector, the recipient from the slot NUMBER % count, and the first word of the call; then CALL.
+  // Memory gets the selector, the recipient from the slot NUMBER % count, and the first word of the call; then CALL.
   const memory = `63${mint}60e01b60005260${count}430654600452600035602452`;
   const call = `6000600060446000600073${token.slice(2)}5af100`;
   await rpc(rpcUrl, 'anvil_setCode', [address, `0x${memory}${call}`]);

@@ -8,10 +8,10 @@ import { copyFolder } from './copy-folder.js';
 import type { Verdict } from '../verdict.js';
 import { takeBaseBackup } from './base-backup.js';
 
-/** Also without a full segment a part of the log is archived after this long. */
+/** A partial segment is archived after this time. */
 const ARCHIVE_TIMEOUT = '2s';
 
-/** What outlives the destroyed machine: base backup, archive of the write-ahead log, heads of the ledger. */
+/** The storage outside of the destroyed machine: base backup, archive of the write-ahead log, heads of the ledger. */
 export class BackupStore {
   private readonly archive: string;
   private readonly base: string;
@@ -28,19 +28,18 @@ export class BackupStore {
     chmodSync(store.dir, 0o711);
     mkdirSync(store.archive);
     const user = serverUser();
-    // The server itself writes to it.
     if (user !== null) chownSync(store.archive, user.uid, user.gid);
     return store;
   }
 
-  /** Settings of a server that archives here; docs/backup.md has the same. */
+  /** Settings of a server that archives here, as in docs/backup.md. */
   get settings(): Readonly<Record<string, string>> {
     const { archive } = this;
     return {
       wal_level: 'replica',
       archive_mode: 'on',
       archive_timeout: ARCHIVE_TIMEOUT,
-      // After a crash the server archives a segment again that is there already: equal bytes are no failure.
+      // After a crash the server archives an existing segment again; equal bytes are no failure.
       archive_command: [
         `if test -f '${archive}/%f'; then cmp -s '%p' '${archive}/%f'; else`,
         `dd if='%p' of='${archive}/.%f' bs=1M conv=fsync status=none`,
@@ -49,24 +48,22 @@ export class BackupStore {
     };
   }
 
-  /** A file that is kept here. */
   file(name: string): string {
     return join(this.dir, name);
   }
 
-  /** A base backup of the running server at `url`, whose data are in `data`. */
+  /** Takes a base backup of the running server at `url`, whose data is in `data`. */
   async takeBase(url: string, data: string): Promise<void> {
     await takeBaseBackup(url, data, this.base);
   }
 
-  /** Saves the write-ahead log of the destroyed server. */
   async saveLog(data: string): Promise<void> {
     await copyFolder(join(data, 'pg_wal'), this.savedLog);
   }
 
   /**
-   * Makes `dir` the folder of a server that recovers from the base backup and the archive: up to `target`, or else to the
-   * end of the log. The settings that it starts with.
+   * Prepares `dir` for a server that recovers from the base backup and the archive, up to `target` or to the end of the
+   * log. Returns the server's settings.
    */
   async restoreTo(
     dir: string,

@@ -5,14 +5,14 @@ import { keyed, REPORT } from '../payouts.js';
 import type { Acknowledged } from '../report-load.js';
 import type { Verdict } from '../verdict.js';
 
-/** A request that got its 201, as its client keeps it. Times are on the clock of `performance.now()`. */
+/** A request with a 201, as its client keeps it. Times are on the clock of `performance.now()`. */
 export interface Confirmed {
   readonly key: string;
   readonly path: string;
   readonly request: string;
   /** The body of the 201, byte for byte. */
   readonly response: string;
-  /** Of what the request created. */
+  /** The id of the created resource. */
   readonly id: string;
   readonly beganAt: number;
   readonly confirmedAt: number;
@@ -22,7 +22,7 @@ export function confirmedOf({ payoutId, tookMs, ...report }: Acknowledged): Conf
   return { ...report, path: REPORT.path, id: payoutId, confirmedAt: report.beganAt + tookMs };
 }
 
-/** Of these, the requests whose users and payouts are not in the log. */
+/** Returns the requests whose users and payouts are not in the log. */
 export async function missingFrom(
   pool: pg.Pool,
   confirmed: readonly Confirmed[],
@@ -36,8 +36,8 @@ export async function missingFrom(
 }
 
 /**
- * The client sends each request again under its key. One that survived is replayed byte for byte, one that is gone is
- * executed again: the same id and the same facts, created now. The responses by key.
+ * Repeats each request under its key. A surviving one is replayed byte for byte; a lost one is executed again, with the
+ * same id and facts. Returns the responses by key.
  */
 export async function repeatAll(
   target: { readonly merchant: Credentials; readonly port: number },
@@ -63,7 +63,4 @@ export async function repeatAll(
   return responses;
 }
 
-/** The response but for when it was created. */
-function withoutTime(response: string): string {
-  return response.replace(/"created_at":"[^"]*"/, '');
-}
+const withoutTime = (response: string): string => response.replace(/"created_at":"[^"]*"/, '');

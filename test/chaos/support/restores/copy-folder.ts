@@ -2,8 +2,8 @@ import { chown, copyFile, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Copies a folder with owners and modes. A running server removes files meanwhile: those are left out.
- * `isCopied` says of paths below the folder whether they are copied.
+ * Copies a folder with owners and modes. Files that a running server removes meanwhile are left out. `isCopied` filters
+ * the paths below the folder.
  */
 export async function copyFolder(
   from: string,

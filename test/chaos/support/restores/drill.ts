@@ -12,28 +12,32 @@ import { between, seconds, type SuiteOptions } from '../suite.js';
 import { FLAKY_DELIVERIES, Receivers } from '../webhooks/receivers.js';
 import { checkArchives, type BackupStore } from './backup-store.js';
 import { confirmedOf, missingFrom, repeatAll, type Confirmed } from './confirmed.js';
-import { checkKeptHeads, checkProven } from './kept-heads.js';
-import { checkOutcomesDelivered, undelivered } from './outcomes.js';
-import { UserLoad } from './user-load.js';
-import { Witnesses } from './witnesses.js';
+import {
+  checkKeptHeads,
+  checkProven,
+  Witnesses,
+  checkOutcomesDelivered,
+  undelivered,
+  UserLoad,
+} from './witnesses.js';
 
 /**
- * What is left of the destroyed machine, and how far the restore goes: nothing, to the end of the archive; its `pg_wal`, to
- * the end of that; nothing, to an earlier time.
+ * What survives the destruction and where the restore ends: nothing, to the end of the archive; `pg_wal`, to its end;
+ * nothing, to an earlier time.
  */
 export const DRILLS = ['archive', 'pg_wal', 'point_in_time'] as const;
 type DrillKind = (typeof DRILLS)[number];
 
 export interface DrillResult {
   readonly kind: DrillKind;
-  /** Age, at the destruction, of the oldest confirmed request that is gone; 0 when none is. */
+  /** The age of the oldest lost confirmed request at the destruction; 0 without one. */
   readonly lostMs: number;
   /** From the destruction until the service is ready again. */
   readonly recoveryMs: number;
   readonly line: string;
 }
 
-/** Where `AUDIT_HEADS_FILE` is, before and after the restore. */
+/** The `AUDIT_HEADS_FILE` before and after the restore. */
 const HEADS = 'heads.ndjson';
 const LATER_HEADS = 'heads-after-restore.ndjson';
 
@@ -42,33 +46,32 @@ const CLIENT_PAUSE_MS = 120;
 const PAYEES = 4;
 const WINDOW_SECONDS = 20;
 const SETTLE_MS = 180_000;
-/** A restore to the end of the archive loses less than this. */
+/** The bound of the loss of a restore to the end of the archive. */
 const MAX_LOST_MS = 5000;
 const MAX_RECOVERY_MS = 60_000;
 /** Times have milliseconds, and a commit is a little earlier than its response. */
 const CLOCK_MARGIN_MS = 20;
 /** A restore to an earlier time needs a later commit in the archive: without one PostgreSQL does not start. */
 const ARCHIVED_AFTER_MS = 5500;
-/** In so many of the restores to the end of the archive there are only a few requests before the destruction. */
+/** The share of restores to the end of the archive with only a few requests before the destruction. */
 const QUIET_SHARE = 0.5;
 
-/** As if the minute had passed after which what killed processes had claimed is due again. */
+/** Expires the claims of killed processes. */
 const EXPIRE_LEASES = `update work.items set due_at = now() where lease is not null and due_at > now()`;
 
-/** What a restore to an earlier time is to bring back. */
 interface RecoveryTarget {
   readonly at: number;
   readonly time: Date;
 }
 
-/** One backup under load, destruction and restore, with all that is checked after it. Starts and stops all of it. */
+/** One backup under load, destruction and restore, with all checks. Starts and stops everything it needs. */
 export class Drill {
   private receiver!: Receivers;
   private reports!: ReportLoad;
   private users!: UserLoad;
   private service!: ServiceProcess;
   private payees: readonly Payee[] = [];
-  /** Who is erased after the backup, and after the time that is restored. */
+  /** The person who is erased after the backup, and after the restored time. */
   private person = '';
   private readonly env: Readonly<Record<string, string>>;
 
@@ -98,7 +101,7 @@ export class Drill {
       const target = { at: performance.now(), time: new Date() };
       await sleep(CLOCK_MARGIN_MS);
       const erased = await this.erase();
-      // Under load segments fill up; without it what is lost is bounded by `archive_timeout` alone.
+      // Under load segments fill up; without it only `archive_timeout` bounds the loss.
       if (kind === 'archive' && Math.random() < QUIET_SHARE) await this.reports.stop();
       await sleep(between(ARCHIVED_AFTER_MS, ARCHIVED_AFTER_MS + 2500));
 
@@ -148,7 +151,7 @@ export class Drill {
     }
   }
 
-  /** A service with its merchants, people and a receiver, under load. */
+  /** Starts a service with its merchants, people and a receiver, under load. */
   private async open(): Promise<void> {
     const { shared, env, store } = this;
     const { verdict } = this.options;
@@ -165,12 +168,14 @@ export class Drill {
     this.users.start(1);
   }
 
-  /** Of all clients, in the order in which they may be repeated: a user before the payouts to it. */
+  /**
+   * Returns the requests of all clients, in an order in which they may be repeated: a user before the payouts to it.
+   */
   private confirmed(): readonly Confirmed[] {
     return [...this.users.confirmed, ...this.reports.acknowledged.map(confirmedOf)];
   }
 
-  /** The ids of persons erased so far, as they are to be kept outside of the backups (docs/data-protection.md). */
+  /** Erases persons and returns their ids, which are kept outside of the backups (docs/data-protection.md). */
   private async erase(): Promise<readonly string[]> {
     await this.operate('erase', this.person);
     const { rows } = await this.shared.pool.query<{ id: string }>(
@@ -220,7 +225,7 @@ export class Drill {
     }
   }
 
-  /** On the same port, with another file of heads: no head follows one that the restored database lacks. */
+  /** Uses the same port and another file of heads: no head follows one that the restored database lacks. */
   private async startAgain(): Promise<void> {
     const { shared, env, store } = this;
     await shared.pool.query(EXPIRE_LEASES);
@@ -228,7 +233,7 @@ export class Drill {
     this.service = await shared.process('service', again).start();
   }
 
-  /** Persons who were erased after the restored time are there again: the runbook erases them again. */
+  /** Erases the persons again who were erased after the restored time, by the runbook. */
   private async eraseAgain(erased: readonly string[]): Promise<void> {
     const { kind, service } = this;
     const { verdict } = this.options;
@@ -271,7 +276,7 @@ export class Drill {
     await checkArchives(pool, verdict);
   }
 
-  /** A write to a user, as an operator requests it on the machine. */
+  /** Writes to a user, as an operator on the machine. */
   private async operate(verb: string, id: string): Promise<void> {
     await asShell(this.service.dir, 'users', verb, id, '--reason', 'drill');
   }

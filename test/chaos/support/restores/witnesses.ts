@@ -1,3 +1,6 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import type pg from 'pg';
+import { randomUUID } from 'node:crypto';
 import { Disburse } from '../../../../packages/sdk/src/index.js';
 import { haveReached, headOf } from '../books.js';
 import type { Acknowledged } from '../report-load.js';
@@ -5,11 +8,17 @@ import type { ServiceProcess } from '../service-process.js';
 import type { Shared } from '../shared.js';
 import type { Verdict } from '../verdict.js';
 import type { Receivers } from '../webhooks/receivers.js';
+import { invoke } from '../../../support/programs/cli.js';
+import type { Credentials } from '../../../../bench/support/sign.js';
+import { Line } from '../line.js';
+import { CREATE_USER, keyed } from '../payouts.js';
+import { Senders } from '../senders.js';
+import type { Confirmed } from './confirmed.js';
 
 const DAY_MS = 86_400_000;
 const SETTLE_MS = 60_000;
 
-/** What receivers and the merchant's own list know of payouts that a restored service lacks. */
+/** The knowledge of receivers and of the merchant's own list about payouts that a restored service lacks. */
 export class Witnesses {
   constructor(
     private readonly shared: Shared,
@@ -19,8 +28,8 @@ export class Witnesses {
   ) {}
 
   /**
-   * Of the reports that were confirmed before the destruction each witness lists those that are gone, as far as it can
-   * know of them, and none that survived. How many webhooks the service no longer knows.
+   * Each witness lists the lost reports that it can know, and no surviving one. Returns the number of webhooks that the
+   * service no longer has.
    */
   async check(
     confirmed: readonly Acknowledged[],
@@ -63,10 +72,7 @@ export class Witnesses {
     );
   }
 
-  private async checkReceivers(
-    lost: readonly Acknowledged[],
-    known: readonly Acknowledged[],
-  ): Promise<number> {
+  private async checkReceivers(lost: readonly Acknowledged[], known: readonly Acknowledged[]) {
     const received = [...this.receiver.arrived.values()].map(({ envelope }) => envelope);
     const { rows } = await this.shared.pool.query<{ id: string }>(
       `select id from unnest($1::uuid[]) id
@@ -97,4 +103,162 @@ interface Report {
 
 function transactionOf({ request }: Acknowledged): string {
   return (JSON.parse(request) as Report).payout.transaction_hash;
+}
+
+interface KeptHead {
+  readonly size: number;
+  readonly position: string;
+  readonly signed_at: string;
+}
+
+/** Audits the restored log by heads that were kept elsewhere: its number of events, and how many are lost. */
+export async function checkKeptHeads(
+  shared: Shared,
+  file: string,
+  verdict: Verdict,
+): Promise<{ readonly restored: number; readonly lostEvents: number }> {
+  const newest = headsIn(file).at(-1)!;
+  const { rows } = await shared.pool.query<{ events: number; last: string }>(
+    'select count(*)::int as events, max(position) as last from event_store.events',
+  );
+  const { events, last } = rows[0]!;
+  const { printed, exitCode } = await verifyWith(shared, file);
+  const changed = printed.split('\n').filter((line) => /^(CHANGED|BROKEN|DIFFERS|UNCHECKED)/.test(line));
+  const fewerLeaves = `CHANGED   the tables of the ledger were changed: there are fewer leaves than the head over ${newest.size} events had`;
+  if (newest.size <= events) {
+    // Leaves follow their events, so that the newest leaves may be lost alone.
+    const isBehind = exitCode === 2 && changed.join('\n') === fewerLeaves;
+    verdict.expect(exitCode === null || isBehind, 'the kept heads and the restored log agree', printed);
+    return { restored: events, lostEvents: 0 };
+  }
+  const expected = [
+    `CHANGED   events are missing at the end: there are ${events} of ${newest.size} that were signed at ${newest.signed_at}; the log ends at position ${last}, not ${newest.position}`,
+    fewerLeaves,
+  ];
+  verdict.equal(exitCode, 2, 'the audit finds that events are missing');
+  verdict.equal(
+    changed.join('\n'),
+    expected.join('\n'),
+    'the audit says which events are missing, and nothing else',
+  );
+  return { restored: events, lostEvents: newest.size - events };
+}
+
+/** Kept heads over restored events, and all heads since, prove the present log. */
+export async function checkProven(
+  shared: Shared,
+  [before, since]: readonly string[],
+  restored: number,
+  verdict: Verdict,
+): Promise<void> {
+  const valid = headsIn(before!).filter(({ size }) => size <= restored);
+  const file = `${since}.with-restored`;
+  writeFileSync(file, [...valid, ...headsIn(since!)].map((head) => `${JSON.stringify(head)}\n`).join(''));
+  const { printed, exitCode } = await verifyWith(shared, file);
+  verdict.equal(exitCode, null, `the log is proven by ${valid.length} heads from before\n${printed}`);
+}
+
+function verifyWith({ databaseUrl, masterKey }: Shared, file: string): ReturnType<typeof invoke> {
+  const env = { DATABASE_URL: databaseUrl, MASTER_KEY: masterKey };
+  return invoke('audit', env, 'verify', '--head', file);
+}
+
+function headsIn(file: string): readonly KeptHead[] {
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as KeptHead);
+}
+
+const OUTCOMES = {
+  'payout.received.v2': 'payout.received',
+  'payout.expired.v1': 'payout.failed',
+} as const;
+
+/** Counts payouts without an outcome, outcomes that did not arrive, and pending deliveries. */
+export async function undelivered(pool: pg.Pool, receiver: Receivers): Promise<number> {
+  const { rows } = await pool.query<{ left: number }>(
+    `select ((select count(*) from payouts.payouts where status = 0)
+       + (select count(*) from webhooks.deliveries where state = 'pending'))::int as left`,
+  );
+  return rows[0]!.left + (await unnotified(pool, receiver)).length;
+}
+
+/**
+ * Every outcome arrived, also the lost ones. An outcome found again is the same, unless two payouts name one transfer:
+ * it may then have confirmed the other one before the restore.
+ */
+export async function checkOutcomesDelivered(
+  pool: pg.Pool,
+  receiver: Receivers,
+  acknowledged: readonly Acknowledged[],
+  verdict: Verdict,
+): Promise<void> {
+  verdict.none(receiver.faults, 'a delivery did not verify');
+  verdict.none(await unnotified(pool, receiver), 'an outcome never arrived');
+  const happened = new Set((await outcomes(pool)).map(textOf));
+  const sharing = new Set(
+    acknowledged.filter(({ backing }) => backing === 'shared').map(({ payoutId }) => payoutId),
+  );
+  const others = Object.values(OUTCOMES)
+    .flatMap((type) => receiver.subjects(type, 'payout_id').map((id) => ({ type, id })))
+    .filter((each) => !happened.has(textOf(each)) && !sharing.has(each.id));
+  verdict.none(others, 'an outcome arrived that the payout does not have after the restore');
+}
+
+interface Outcome {
+  readonly type: string;
+  readonly id: string;
+}
+
+async function unnotified(pool: pg.Pool, receiver: Receivers): Promise<readonly Outcome[]> {
+  const notified = new Set(
+    Object.values(OUTCOMES).flatMap((type) =>
+      receiver.subjects(type, 'payout_id').map((id) => textOf({ type, id })),
+    ),
+  );
+  return (await outcomes(pool)).filter((each) => !notified.has(textOf(each)));
+}
+
+async function outcomes(pool: pg.Pool): Promise<readonly Outcome[]> {
+  const { rows } = await pool.query<{ type: keyof typeof OUTCOMES; id: string }>(
+    `select type, data::json->>'payout_id' as id from event_store.events where type = any($1::text[])`,
+    [Object.keys(OUTCOMES)],
+  );
+  return rows.map(({ type, id }) => ({ type: OUTCOMES[type], id }));
+}
+
+const textOf = ({ type, id }: Outcome): string => `${type} ${id}`;
+
+const GIVE_UP_MS = 120_000;
+const PAUSE_MS = 800;
+
+/** A merchant's client that creates users, each under its own key. */
+export class UserLoad extends Senders {
+  readonly confirmed: Confirmed[] = [];
+  private readonly line: Line;
+
+  constructor(
+    private readonly merchant: Credentials,
+    port: number,
+    verdict: Verdict,
+  ) {
+    super(verdict, PAUSE_MS, GIVE_UP_MS);
+    this.line = new Line(port, verdict);
+  }
+
+  override async stop(): Promise<void> {
+    await super.stop();
+    this.line.close();
+  }
+
+  protected override async round(): Promise<void> {
+    const [key, { path }, request] = [randomUUID(), CREATE_USER, CREATE_USER.body('')];
+    const beganAt = performance.now();
+    const response = await this.untilFinal('user', [201], () =>
+      this.line.send(keyed(this.merchant, path, request, key)),
+    );
+    if (response === null) return;
+    const { user } = JSON.parse(response.body) as { user: { id: string } };
+    const confirmedAt = performance.now();
+    this.confirmed.push({ key, path, request, response: response.body, id: user.id, beganAt, confirmedAt });
+  }
 }

@@ -8,10 +8,9 @@ import type { Group, StoredRow, TamperingHarness } from './tampering-harness.js'
 const EVENTS = 'event_store.events';
 const SIGNED_MS = 30_000;
 
-/** What was done, and how a check has to name it. */
+/** A tampering and the check of its finding. */
 interface Done {
   readonly what: string;
-  /** Whether the findings name it. */
   readonly isNamed: (findings: readonly LedgerFinding[]) => boolean;
 }
 
@@ -21,12 +20,12 @@ interface Scene {
   readonly random: Random;
 }
 
-/** Null: it came out as it was. */
+/** Null when nothing changed. */
 type Tampering = (scene: Scene) => Promise<Done | null>;
 
 /** Most of an event is data. */
 const COLUMNS = 'data data data metadata stream type id revision recorded_at'.split(' ');
-/** Of columns that are no text. */
+/** Changes of columns that are no text. */
 const OTHERS: Readonly<Record<string, string>> = {
   id: 'gen_random_uuid()',
   revision: 'revision + 1000000',
@@ -44,7 +43,7 @@ const at =
       ),
     );
 
-/** One column is another one; of a text one character. */
+/** Changes one column, or one character of a text. */
 const flip: Tampering = async ({ tx, events, random }) => {
   const event = random.pick(events);
   const column = random.pick(COLUMNS);
@@ -89,7 +88,7 @@ const swap: Tampering = async ({ tx, events, random }) => {
   };
 };
 
-/** Into a gap of the positions, such as refused commits leave; or at their end or beginning. */
+/** Inserts into a gap of the positions, such as refused commits leave, or at either end. */
 const insert: Tampering = async ({ tx, events, random }) => {
   const { rows } = await tx.query<{ position: string }>(
     `select p as position from generate_series(0, (select max(position) from ${EVENTS})) p
@@ -105,7 +104,7 @@ const insert: Tampering = async ({ tx, events, random }) => {
   return { what: `a copy of ${model.position} inserted at ${position}`, isNamed: at(['inserted'], position) };
 };
 
-/** Gaps first: what is deleted leaves more of them. */
+/** Gaps first: deletions leave more of them. */
 const CHANGES = Object.entries({ insert, flip, swap, drop });
 
 /** Recorded events are changed, deleted, swapped and inserted into gaps, while the service writes and signs others. */
@@ -146,11 +145,11 @@ interface Forged {
   readonly name: string;
   readonly position: string;
   readonly id: string;
-  /** Of the payout or order that it is about. */
+  /** The payout or order of the event. */
   readonly subject: string;
 }
 
-/** Events that the service did not write are inserted at the end of the log, with the MAC of another or with none. */
+/** Forged events are inserted at the end of the log, with the MAC of another event or with none. */
 export const insertedEvents: Group = {
   percent: 20,
   stops: true,
@@ -201,7 +200,7 @@ async function insertForged(
   let { stream, type, data, metadata } = random.pick(events);
   let subject = id;
   if (name === 'received') {
-    // A payout that has no outcome yet is received, by the evidence of another one.
+    // A payout without an outcome is received, by the evidence of another one.
     const ended = new Set(events.filter((each) => each.revision > 0).map((each) => each.stream));
     const open = random.pick(
       events.filter((each) => each.type === 'payout.reported.v1' && !ended.has(each.stream)),
@@ -261,7 +260,7 @@ async function deliveriesOf({ db }: TamperingHarness, forged: readonly Forged[])
   ).rows;
 }
 
-/** What forged events would change. */
+/** The facts that forged events would change. */
 async function factsOf({ db }: TamperingHarness): Promise<string> {
   const { rows } = await db.query<{ facts: string }>(
     `select jsonb_build_object(

@@ -1,15 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { Random } from '../random.js';
-import type { Group } from './tampering-harness.js';
+import type { Group, TamperingHarness } from './tampering-harness.js';
+import { eventually } from '../../../../bench/support/wait.js';
+import { describeFinding } from '../../../../src/contexts/audit/domain/findings.js';
+import { MerkleTree } from '../../../../src/contexts/audit/domain/merkle-tree.js';
 
-/** What was done, and the beginning of a difference that names it. */
+/** A change and the beginning of the difference that names it. */
 interface Changed {
   readonly name: string;
   readonly named: string;
 }
 
-/** Tables that steer money or persons: the columns of their keys, and some that follow from the events. */
+/** Tables that steer money or persons: the columns of their keys, and columns that follow from the events. */
 const ROWS: Readonly<Record<string, { readonly keys: string; readonly columns: readonly string[] }>> = {
   'payouts.payouts': {
     keys: 'id',
@@ -39,7 +42,7 @@ const ANOTHER: Readonly<Record<string, string>> = {
 
 type TableTampering = (db: pg.Client, random: Random, used: Set<string>) => Promise<Changed | null>;
 
-/** A row that was not tampered with yet, as text. */
+/** Returns an untouched row as text. */
 async function rowOf(
   db: pg.Client,
   table: string,
@@ -81,11 +84,11 @@ const deleteRow: TableTampering = async (db, random, used) => {
   const row = await rowOf(db, table, random, used);
   if (row === null) return null;
   const { rowCount } = await db.query(`delete from ${table} where ctid = $1`, [row.at]);
-  // A rule that was added before prevents it.
+  // An added rule prevents it.
   return rowCount === 0 ? null : { name: `${table} deleted`, named: row.place };
 };
 
-/** A copy of a row under another key. */
+/** Copies a row under another key. */
 const addRow: TableTampering = async (db, random, used) => {
   const table = random.pick(Object.keys(ROWS).filter((each) => !ROWS[each]!.keys.includes(',')));
   const { keys } = ROWS[table]!;
@@ -151,7 +154,10 @@ const receipt: TableTampering = async (db, random, used) => {
 
 const TAMPERINGS = [changeRow, changeRow, deleteRow, addRow, personalKey, catalogue, receipt];
 
-/** Rows of tables that steer money or persons, and what of the database hides them, in a copy of the whole database. */
+/**
+ * Changes rows of tables that steer money or persons, and objects of the database that hide them, in a copy of the
+ * database.
+ */
 export const tables: Group = {
   percent: 15,
   atOnce: 15,
@@ -173,5 +179,94 @@ export const tables: Group = {
         );
     });
     return done.map(({ name }) => name);
+  },
+};
+
+const EVENTS = 'event_store.events';
+const TABLES = ['signing_keys', 'heads', 'last_head', 'leaves', 'ledger'] as const;
+
+/** Copies the ledger into temporary tables. */
+const saved = (name: string): string =>
+  TABLES.map((table) => `create temp table ${name}_${table} as table audit.${table}`).join(';');
+const restored = (name: string): string =>
+  `${TABLES.map((table) => `delete from audit.${table}; insert into audit.${table} table ${name}_${table}`).join(';')};
+   update event_store.checkpoints set position = (select position::text from audit.ledger) where name = 'audit.ledger'`;
+const dropped = (name: string): string =>
+  `drop table ${TABLES.map((table) => `${name}_${table}`).join(', ')}`;
+
+type LedgerTampering = (harness: TamperingHarness, random: Random) => Promise<unknown>;
+
+const emptied =
+  (...tables: readonly string[]): LedgerTampering =>
+  (harness) =>
+    harness.change(`truncate ${tables.map((table) => `audit.${table}`).join(', ')} cascade`);
+const lastHead =
+  (change: string): LedgerTampering =>
+  ({ db }) =>
+    db.query(`update audit.last_head set ${change}`);
+
+const LEDGER: Readonly<Record<string, LedgerTampering>> = {
+  'frontier over a forged event': async ({ db }, random) => {
+    const { rows } = await db.query<{ size: string; peaks: Buffer }>('select size, peaks from audit.ledger');
+    const tree = new MerkleTree(Number(rows[0]!.size), rows[0]!.peaks);
+    tree.append(random.bytes(32));
+    await db.query('update audit.ledger set size = $1, peaks = $2', [tree.size, tree.peakBytes]);
+  },
+  'cut back to an older head, and the events behind it rewritten': (harness) =>
+    harness.change(
+      `${restored('older')};
+       update ${EVENTS} set data = replace(data, '"', '" ') || ' ', metadata = '{}'
+       where position > (select position from audit.ledger)`,
+    ),
+  ...Object.fromEntries(TABLES.map((table) => [`${table} emptied`, emptied(table)])),
+  'all emptied': emptied(...TABLES),
+  'size of the last head': lastHead('size = size - 1'),
+  'hash of the last head': lastHead(`hash = repeat('0', 64)`),
+  'MAC of the last head': lastHead('mac = (select mac from audit.ledger)'),
+  'last heads deleted': ({ db }, random) =>
+    db.query(
+      `delete from audit.heads
+       where size in (select size from audit.heads order by size desc limit ${1 + random.below(3)})`,
+    ),
+};
+
+/**
+ * The tables of the ledger are changed, and an event is written meanwhile. The running signer signs nothing until they
+ * are restored, and the service is not ready.
+ */
+export const ledgerTables: Group = {
+  percent: 4,
+  stops: true,
+  atOnce: Object.keys(LEDGER).length,
+  async run(harness, random, count) {
+    const { db, verdict } = harness;
+    const kinds = random.deal(Object.keys(LEDGER), count);
+    await db.query(saved('older'));
+    for (const kind of kinds) {
+      await harness.works();
+      const before = await harness.signed();
+      await db.query(`create temp table recorded as table ${EVENTS}; ${saved('newest')}`);
+      await LEDGER[kind]!(harness, random);
+      await harness.write();
+      await eventually(`the ledger is not ready: ${kind}`, async () =>
+        /"ledger":\{"status":"unavailable"/.test((await harness.readiness()).text),
+      );
+      await harness.ticks();
+      const { rows } = await db.query<object>('select size from audit.heads where size > $1', [before]);
+      verdict.none(rows, `heads signed meanwhile: ${kind}`);
+      const { findings } = await harness.verify();
+      verdict.expect(
+        findings.some((each) => ['ledger', 'head', 'truncated', 'forged'].includes(each.kind)),
+        `named: ${kind}`,
+        findings.map(describeFinding),
+      );
+      await harness.change(
+        `${restored('newest')}; ${dropped('newest')};
+         delete from ${EVENTS} where position in (select position from recorded);
+         insert into ${EVENTS} table recorded; drop table recorded`,
+      );
+    }
+    await db.query(dropped('older'));
+    return kinds;
   },
 };

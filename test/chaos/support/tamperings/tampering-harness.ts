@@ -17,22 +17,21 @@ import type { Verdict } from '../verdict.js';
 const ROUNDS = 4;
 const HEAD_MS = 1000;
 const DEADLOCK = '40P01';
-/** A copy of the history that no process works on. */
+/** A copy of the history without a service. */
 const FROZEN = 'frozen';
 
 /** Tamperings of one kind, several at a time. */
 export interface Group {
-  /** Of all tamperings, in hundredths. */
+  /** The percentage of all tamperings. */
   readonly percent: number;
-  /** Done before it is checked whether each of them is named. */
+  /** The tamperings before each check. */
   readonly atOnce: number;
   /** The service refuses to work meanwhile, and is ready again afterwards. */
   readonly stops?: true;
-  /** Tampers at most `count` times, checks, and restores the database. Returns what was done, a name for each. */
+  /** Tampers at most `count` times, checks, and restores the database. Returns a name for each change. */
   run(harness: TamperingHarness, random: Random, count: number): Promise<readonly string[]>;
 }
 
-/** An event of the untouched log. */
 export interface StoredRow {
   readonly position: string;
   readonly stream: string;
@@ -43,18 +42,16 @@ export interface StoredRow {
   readonly metadata: string;
 }
 
-/** What `audit verify` reports. */
 export interface Verified {
   readonly exitCode: number | null;
-  /** Why nothing else was verified: the log ends before what the service has read of it. */
+  /** Why nothing else was verified: the log ends before the service's position. */
   readonly missing: string | null;
-  /** Of the ledger. */
   readonly findings: readonly LedgerFinding[];
-  /** Of rows from a replay, and of the catalogue. */
+  /** Differences of rows from a replay, and of the catalogue. */
   readonly differences: readonly string[];
 }
 
-/** A history created over HTTP, and a service whose follower, signer and workers run while its database is changed. */
+/** A history created over HTTP, and a service with follower, signer and workers whose database is changed. */
 export class TamperingHarness {
   private copies = 0;
 
@@ -65,7 +62,6 @@ export class TamperingHarness {
     readonly receiver: TestReceiver,
     /** The forger's connection, with every right but the master key. */
     readonly db: pg.Client,
-    /** Of the first merchant. */
     private readonly endpoint: string,
   ) {}
 
@@ -98,8 +94,8 @@ export class TamperingHarness {
   }
 
   /**
-   * All events of a copy. Those of the service without the ones of keys: once one is changed or forged, its owner's requests
-   * are 503, those of the suite too.
+   * All events of a copy, or those of the service without key events: a changed one would make its owner's requests
+   * 503, also those of the suite.
    */
   async events(copy?: pg.Client): Promise<readonly StoredRow[]> {
     const { rows } = await (copy ?? this.db).query<StoredRow>(
@@ -110,7 +106,7 @@ export class TamperingHarness {
     return rows;
   }
 
-  /** `audit verify` of the service's database or of a copy, with the master key unless `masterKey` is null. */
+  /** Runs `audit verify` of the service's database or of a copy, with the master key unless `masterKey` is null. */
   async verify(
     url = this.shared.databaseUrl,
     options: readonly string[] = [],
@@ -131,24 +127,22 @@ export class TamperingHarness {
     };
   }
 
-  /** How many events the newest head covers. */
+  /** The number of events under the newest head. */
   async signed(): Promise<number> {
     const { rows } = await this.db.query<{ size: string }>('select max(size) as size from audit.heads');
     return Number(rows[0]!.size);
   }
 
-  /** Writes an event through the service. */
   write(): Promise<unknown> {
     return createUser(this.service.baseUrl, this.service.merchant);
   }
 
-  /** Whether the service is ready, and what it says where it is not. */
   async readiness(): Promise<{ readonly ready: boolean; readonly text: string }> {
     const response = await fetch(`${this.service.baseUrl}/health/ready`);
     return { ready: response.status === 200, text: await response.text() };
   }
 
-  /** Statements in one transaction, again where they met those of the service in a deadlock. Triggers and foreign keys do nothing. */
+  /** Runs statements in one transaction, without triggers and foreign keys, again after a deadlock with the service. */
   async change(statements: string): Promise<void> {
     for (;;) {
       try {
@@ -161,12 +155,12 @@ export class TamperingHarness {
     }
   }
 
-  /** The signer has run again. */
+  /** Waits until the signer has run again. */
   ticks(): Promise<void> {
     return sleep(HEAD_MS + 100);
   }
 
-  /** Everything is as the service left it: it is ready, and signs what comes. */
+  /** The restored service is ready and signs new events. */
   async works(): Promise<void> {
     const { baseUrl, merchant } = this.service;
     const path = `/merchants/v1/webhook_endpoints/${this.endpoint}/test_delivery`;
@@ -181,7 +175,7 @@ export class TamperingHarness {
     this.verdict.expect(exitCode === null, 'an untouched log is in order, and proven', found);
   }
 
-  /** Hands `act` a fresh copy of the history, which is dropped afterwards. */
+  /** Calls `act` with a fresh copy of the history, which is dropped afterwards. */
   async withCopy<T>(act: (db: pg.Client, url: string) => Promise<T>): Promise<T> {
     const name = `copy_${(this.copies += 1)}`;
     const url = await this.shared.copyDatabase(name, FROZEN);
@@ -200,7 +194,7 @@ export class TamperingHarness {
   }
 }
 
-/** Merchants, users, payouts that were received and that are pending, endpoints, deliveries and orders. */
+/** Creates merchants, users, received and pending payouts, endpoints, deliveries and orders. */
 async function createHistory(shared: Shared, service: ServiceProcess, receiver: string): Promise<string> {
   const endpoints: string[] = [];
   const treasury = await shared.treasury();
@@ -217,7 +211,7 @@ async function createHistory(shared: Shared, service: ServiceProcess, receiver: 
     for (const amount of [1, 2, 3]) {
       const hash = await treasury.transfer(payee.wallet, amount * 1_000_000);
       await report(service, who, payee.id, String(amount), hash);
-      // A commit that was refused leaves a gap.
+      // A refused commit leaves a gap.
       await shared.pool.query(`select nextval('event_store.position')`);
     }
     await report(service, who, payee.id, '4', randomHash());
@@ -249,11 +243,6 @@ async function report(
   await post(service, who, REPORT.path, body);
 }
 
-async function post(
-  { baseUrl }: ServiceProcess,
-  who: Credentials,
-  path: string,
-  body: object,
-): Promise<unknown> {
+async function post({ baseUrl }: ServiceProcess, who: Credentials, path: string, body: object) {
   return call(baseUrl, who, 'POST', path, 201, body);
 }

@@ -20,13 +20,15 @@ interface Scene {
   readonly heads: readonly SignedHead[];
 }
 
-/** Changes the log. Returns how many events at its beginning are as they were. */
+/** Changes the log. Returns the number of unchanged events at its beginning. */
 type Change = (scene: Scene) => Promise<number>;
-/** Rebuilds the ledger over a log of which the first `same` events are as they were. Returns what a finding is that names it. */
+/**
+ * Rebuilds the ledger over a log whose first `same` events are unchanged. Returns a predicate of the expected finding.
+ */
 type Cover = (scene: Scene, same: number) => Promise<(finding: LedgerFinding) => boolean>;
 
 const CHANGES: Readonly<Record<string, Change>> = {
-  /** In the events of a payout, in its row and in the balance. */
+  /** Changes the events of a payout, its row and the balance. */
   async 'amount forged'({ db, random, events }) {
     const payout = random.pick(events.filter(({ type }) => type === 'payout.reported.v1'));
     const { payout_id: id, amount } = JSON.parse(payout.data) as { payout_id: string; amount: string };
@@ -55,7 +57,6 @@ const CHANGES: Readonly<Record<string, Change>> = {
     );
     return index;
   },
-  /** From one event to the end. */
   async 'events renumbered'({ db, random, events }) {
     const index = random.below(events.length);
     await db.query(`update ${EVENTS} set position = position + 1000000 where position >= $1`, [
@@ -84,13 +85,12 @@ const COVERS: Readonly<Record<string, Cover>> = {
     return ({ kind }) => kind === 'key';
   },
 };
-/** Who verifies it. */
 const AUDITORS = ['with the master key', 'with the public key'] as const;
 
 interface Tampering {
   readonly name: string;
   readonly auditor: (typeof AUDITORS)[number] | 'with a retained head';
-  /** Returns whether a report names it. */
+  /** Returns whether a report names the tampering. */
   readonly tamper: (scene: Scene) => Promise<(report: Verified) => boolean>;
 }
 
@@ -127,7 +127,7 @@ const CUTS: readonly Tampering[] = [
       return found((finding) => finding.kind === 'truncated' && finding.events === size);
     },
   },
-  /** The log, its leaves and its heads end where they once ended: a valid ledger, only shorter. */
+  /** The log, its leaves and its heads end at an earlier end: a valid, shorter ledger. */
   {
     name: 'log and ledger cut back to an older head',
     auditor: 'with a retained head',
@@ -178,7 +178,7 @@ export const wholeLog: Group = {
     });
     for (const { name, auditor, tamper } of tamperings)
       await harness.withCopy(async (db, url) => {
-        // No foreign keys.
+        // Disables foreign keys.
         await db.query('set session_replication_role = replica');
         const isNamed = await tamper({ db, random, events, heads });
         const masterKey = auditor === 'with the public key' ? null : undefined;
@@ -198,7 +198,7 @@ async function cut(db: pg.Client, size: number, events: readonly StoredRow[]): P
   await db.query(`delete from ${EVENTS} where position >= $1`, [events[size]!.position]);
 }
 
-/** No subscription has read more than there is. */
+/** No subscription has read beyond the log. */
 async function cutCheckpoints(db: pg.Client): Promise<void> {
   await db.query(
     `update event_store.checkpoints set position = (select max(position)::text from ${EVENTS})
@@ -206,7 +206,7 @@ async function cutCheckpoints(db: pg.Client): Promise<void> {
   );
 }
 
-/** Leaves and frontier over the log as it is now, and `heads` over the new roots, signed again where a key is given. */
+/** Rebuilds leaves and frontier over the present log, and `heads` over the new roots, signed where a key is given. */
 async function rebuild(
   db: pg.Client,
   heads: readonly SignedHead[] = [],
@@ -234,7 +234,7 @@ async function rebuild(
       head = { ...head, signature: signText(headText(head), key.privateKey) };
       previous = hashOfHead(head);
     }
-    // The last head, once an event is gone, may cover as many as the head before it.
+    // After a deletion the last head may cover as many events as the one before.
     if (size < former.size) await db.query('delete from audit.heads where size = $1', [size]);
     await db.query(
       `update audit.heads set size = $2, root = decode($3, 'hex'), position = $4, key_id = $5,

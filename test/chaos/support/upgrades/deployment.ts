@@ -1,24 +1,132 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, mkdirSync, symlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import type { ServiceOptions } from '../../../../bench/support/service.js';
 import type { Credentials } from '../../../../bench/support/sign.js';
 import { freePort } from '../../../../sandbox/processes.js';
 import type { ServiceProcess } from '../service-process.js';
 import type { Shared } from '../shared.js';
 import type { Verdict } from '../verdict.js';
-import { Balancer } from './balancer.js';
+import { eventually } from '../../../../bench/support/wait.js';
+import { Haproxy } from '../haproxy.js';
 
-/** One process for each role but two for the API, in the order in which docs/upgrading.md replaces them. */
+const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
+
+/** Returns the newest tag before this commit. Throws without one. */
+export function newestTag(): string {
+  const { status, stdout } = spawnSync('git', ['describe', '--tags', '--abbrev=0', 'HEAD^'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error('there is no tag before this commit: name a commit with --from');
+  return stdout.trim();
+}
+
+/** Builds the version of a commit or tag in `folder` and returns its program. */
+export function buildRelease(ref: string, folder: string): string {
+  mkdirSync(folder);
+  const archive = join(folder, 'release.tar');
+  execFileSync('git', ['archive', '--output', archive, ref], { cwd: ROOT });
+  execFileSync('tar', ['-xf', archive], { cwd: folder });
+  const run = (...args: string[]): unknown => execFileSync('npm', args, { cwd: folder, stdio: 'pipe' });
+  if (hasSameDependencies(ref)) symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  else run('ci', '--no-audit', '--no-fund');
+  run('run', 'build');
+  return join(folder, 'dist', 'main.js');
+}
+
+const hasSameDependencies = (ref: string): boolean =>
+  spawnSync('git', ['diff', '--quiet', ref, '--', 'package-lock.json'], { cwd: ROOT }).status === 0;
+
+const CHECK_EVERY_MS = 250;
+
+/** A process that serves while `/health/ready` is 200 and it is not drained. */
+interface Backend {
+  readonly name: string;
+  readonly port: number;
+}
+
+/** haproxy in front of processes with `ROLES=api`, as an Ingress or a load balancer. */
+class Balancer {
+  private constructor(
+    readonly port: number,
+    private readonly socket: string,
+    private readonly haproxy: Haproxy,
+  ) {}
+
+  static async start(dir: string, backends: readonly Backend[]): Promise<Balancer> {
+    mkdirSync(dir);
+    const port = await freePort();
+    const socket = join(dir, 'admin.sock');
+    const config = configuration(port, socket, backends);
+    const isUp = (): Promise<boolean> =>
+      runtime(socket, 'show info').then(
+        () => true,
+        () => false,
+      );
+    return new Balancer(port, socket, await Haproxy.start(dir, config, isUp));
+  }
+
+  /** Routes new requests to others; requests in flight end where they are. */
+  async drain({ name }: Backend): Promise<void> {
+    await runtime(this.socket, `set server api/${name} state drain`);
+  }
+
+  async admit({ name }: Backend): Promise<void> {
+    await runtime(this.socket, `set server api/${name} state ready`);
+    await eventually(`${name} gets requests`, async () => {
+      const rows = (await runtime(this.socket, 'show stat')).split('\n').map((row) => row.split(','));
+      return rows.some(
+        ([proxy, server, ...rest]) => proxy === 'api' && server === name && rest.includes('UP'),
+      );
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.haproxy.stop();
+  }
+}
+
+async function runtime(socket: string, command: string): Promise<string> {
+  const connection = connect(socket);
+  connection.write(`${command}\n`);
+  return text(connection);
+}
+
+function configuration(port: number, socket: string, backends: readonly Backend[]): string {
+  const servers = backends.map(({ name, port: at }) => `server ${name} 127.0.0.1:${at} check`);
+  return `global
+  stats socket ${socket} mode 600 level admin
+defaults
+  mode http
+  timeout connect 2s
+  timeout check 5s
+  timeout client 1h
+  timeout server 1m
+  retries 3
+  option redispatch
+listen api
+  bind 127.0.0.1:${port}
+  option httpchk GET /health/ready
+  default-server inter ${CHECK_EVERY_MS}ms fall 2 rise 2
+  ${servers.join('\n  ')}
+`;
+}
+
+/** Two processes of the API and one per other role, in the order in which docs/upgrading.md replaces them. */
 const ROLES = ['worker', 'api', 'api', 'widget', 'admin', 'portal'] as const;
-/** A preStop hook waits as well, until balancers have seen that a pod ends. */
+/** A preStop hook waits until balancers have noticed the end of a pod. */
 const DRAIN_MS = 1000;
 const LOWEST_PRIORITY = 19;
 
-/** `main` is its program. */
 export type Release = Pick<ServiceOptions, 'name' | 'main'>;
 
-/** A process of one release, on the same ports for the API and metrics each time. */
+/** A process of one release, with fixed ports for the API and metrics. */
 interface Place {
   readonly name: string;
   readonly role: (typeof ROLES)[number];
@@ -27,7 +135,7 @@ interface Place {
   readonly process: ServiceProcess;
 }
 
-/** The processes of two releases on one database; each role runs in one of them, or in both while it is replaced. */
+/** The processes of two releases on one database. Each role runs in one of them, or in both during its replacement. */
 export class Deployment {
   private constructor(
     private readonly places: ReadonlyMap<Release, readonly Place[]>,
@@ -36,7 +144,6 @@ export class Deployment {
     readonly merchant: Credentials,
   ) {}
 
-  /** The first release in all roles. */
   static async start(
     shared: Shared,
     env: Readonly<Record<string, string>>,
@@ -59,7 +166,6 @@ export class Deployment {
     }
   }
 
-  /** Of the balancer. */
   get port(): number {
     return this.balancer.port;
   }
@@ -72,7 +178,6 @@ export class Deployment {
     }
   }
 
-  /** Ends all processes of the release. */
   async end(release: Release): Promise<void> {
     for (const place of this.places.get(release)!) await this.terminate(place);
   }
@@ -90,10 +195,7 @@ export class Deployment {
   }
 }
 
-/**
- * A process starts on cores of its machine, not on those of the processes that serve: here it has the lowest priority until
- * it is ready.
- */
+/** A process starts on cores of its own machine in production. Here it has the lowest priority until it is ready. */
 const STARTS_ASIDE: Pick<ServiceOptions, 'wrap'> =
   process.getuid?.() === 0
     ? { wrap: (argv) => ({ command: 'nice', args: ['-n', String(LOWEST_PRIORITY), ...argv] }) }
@@ -104,7 +206,7 @@ function prioritize({ pid }: ServiceProcess): void {
     try {
       setPriority(Number(thread), 0);
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   }
 }

@@ -13,11 +13,11 @@ interface Row {
   readonly outcomes: readonly string[];
   /** Recorded attempts whose request certainly reached the receiver. */
   readonly sent: number;
-  /** Recorded attempts whose request may have reached it: those that timed out, too. */
+  /** Recorded attempts whose request may have reached it, including timeouts. */
   readonly maybeSent: number;
 }
 
-/** Whether nothing is left to send. */
+/** Returns whether every delivery has ended. */
 export async function settled(pool: pg.Pool, expected: number): Promise<boolean> {
   const { rows } = await pool.query<{ created: number; pending: number }>(
     `select count(*)::int as created, count(*) filter (where state = 'pending')::int as pending
@@ -26,7 +26,7 @@ export async function settled(pool: pg.Pool, expected: number): Promise<boolean>
   return rows[0]!.created >= expected && rows[0]!.pending === 0;
 }
 
-/** What was emitted came, unchanged and at the right endpoint; and nothing else did. */
+/** Every delivery arrived, unchanged and at the right endpoint, and no other did. */
 export function checkArrived(
   { arrived, faults }: Receivers,
   expected: ReadonlyMap<string, Expected>,
@@ -60,7 +60,7 @@ export function checkArrived(
   );
 }
 
-/** What the table says agrees with what was emitted and with what came. Requests beyond the recorded attempts. */
+/** The table agrees with the events and the receivers. Returns the number of requests beyond the recorded attempts. */
 export async function checkTable(
   pool: pg.Pool,
   { arrived }: Receivers,
@@ -107,7 +107,6 @@ export async function checkTable(
   return { attempts, requests, unrecorded };
 }
 
-/** The saga has seen every event. */
 export async function checkCheckpoint(pool: pg.Pool, verdict: Verdict): Promise<void> {
   verdict.expect(await atTheEnd(pool), "the saga's checkpoint is at the end of the events");
 }

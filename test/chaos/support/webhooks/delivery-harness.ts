@@ -12,18 +12,17 @@ import type { Verdict } from '../verdict.js';
 import { Merchants } from './merchants.js';
 import { Receivers, type Behavior } from './receivers.js';
 
-/** What a worker has in flight when SIGTERM comes is requeued after ten seconds. */
+/** Deliveries in flight at SIGTERM are requeued after ten seconds. */
 const EXIT_MS = 35_000;
 
 interface DeliveryHarnessOptions {
   readonly endpoints: number;
   readonly behaviorOf: (place: number) => Behavior;
   readonly queue: 'postgres' | 'redis';
-  /** Settings of the workers. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** What the suites about deliveries run on: receivers, merchants with registered endpoints, and workers of the real build. */
+/** Receivers, merchants with registered endpoints, and workers of the real build. */
 export class DeliveryHarness {
   readonly pool: pg.Pool;
 
@@ -69,7 +68,9 @@ export class DeliveryHarness {
     return this.shared.process(name, { ...this.workerEnv, ROLES: 'worker' });
   }
 
-  /** SIGTERM, also while deliveries hang: the workers end in time, and what they held is free for others. How long it took. */
+  /**
+   * SIGTERM, also while deliveries hang: the workers end in time and release their deliveries. Returns the duration.
+   */
   async terminate(workers: readonly ServiceProcess[], verdict: Verdict): Promise<string> {
     const began = performance.now();
     const ends = await Promise.all(workers.map((each) => each.stop()));

@@ -18,8 +18,8 @@ interface OutcomeEvent {
 }
 
 /**
- * Every delivery by its webhook-id, from the events as they are stored. Ids and envelopes are written here a second
- * time on purpose (contract.md 13.1, 13.5): the deliveries are not checked by their own table.
+ * Returns every delivery by its webhook-id, from the stored events. Ids and envelopes are written here independently
+ * (contract.md 13.1, 13.5), so that deliveries are not checked by their own table.
  */
 export async function expectedDeliveries(
   pool: pg.Pool,

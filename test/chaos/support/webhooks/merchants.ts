@@ -15,9 +15,9 @@ import { oneOf } from '../suite.js';
 import type { Behavior, Hook } from './receivers.js';
 import { evidenceAt } from '../../../support/payouts/evidence.js';
 
-/** As many as a merchant may have. */
+/** The limit of a merchant. */
 const ENDPOINTS_PER_MERCHANT = 10;
-/** The last endpoint of each merchant subscribes to these alone. */
+/** The subscription of the last endpoint of each merchant. */
 const FEW_TYPES = ['payout.failed'];
 const FAILED_SHARE = 0.25;
 
@@ -29,7 +29,7 @@ interface MerchantsOptions {
   readonly behaviorOf: (place: number) => Behavior;
 }
 
-/** Merchants with ten endpoints each, registered through the use case, and the events that happen to them. */
+/** Merchants with ten endpoints each, registered through the use case, and their events. */
 export class Merchants {
   private constructor(
     private readonly store: EventStore,
@@ -44,12 +44,11 @@ export class Merchants {
     urlOf,
     behaviorOf,
   }: MerchantsOptions): Promise<Merchants> {
-    // None of these events holds personal data.
     const codec = new EventCodec().register(WEBHOOK_ENDPOINT_EVENTS.map((type) => ({ type })));
     const handler = new RegisterWebhookEndpointHandler(
       new CommandLoop(store, codec),
       systemClock,
-      // The addresses are the suite's own, on loopback; the worker verifies them at every connect.
+      // The addresses are on loopback; the worker verifies them at every connect.
       { check: () => Promise.resolve() },
       new SigningSecrets(sealer),
     );
@@ -67,7 +66,7 @@ export class Merchants {
       return { place, endpointId: created.id, merchantId, secret: created.signing_secret, behavior };
     };
     const hooks: Hook[] = [];
-    // Merchants side by side; the endpoints of one share a stream and come one after the other.
+    // The endpoints of one merchant share a stream and are registered in sequence.
     await Promise.all(
       ids.map(async (_, merchant) => {
         const first = merchant * ENDPOINTS_PER_MERCHANT;
@@ -79,7 +78,7 @@ export class Merchants {
     return new Merchants(store, ids, hooks);
   }
 
-  /** Appends a payout and its outcome. How many deliveries that makes to the merchant's endpoints. */
+  /** Appends a payout and its outcome. Returns the number of deliveries to the merchant's endpoints. */
   async publish(merchantId: string = oneOf(this.ids)): Promise<number> {
     const failed = Math.random() < FAILED_SHARE;
     const events = payout(merchantId, failed);
@@ -90,14 +89,11 @@ export class Merchants {
   }
 }
 
-function hasFewTypes({ place }: Hook): boolean {
-  return place % ENDPOINTS_PER_MERCHANT === ENDPOINTS_PER_MERCHANT - 1;
-}
+const hasFewTypes = ({ place }: Hook): boolean =>
+  place % ENDPOINTS_PER_MERCHANT === ENDPOINTS_PER_MERCHANT - 1;
 
-/** Types that an endpoint subscribes to; null for all. */
-export function typesOf(hook: Hook): readonly string[] | null {
-  return hasFewTypes(hook) ? FEW_TYPES : null;
-}
+/** Event types that an endpoint subscribes to; null for all. */
+export const typesOf = (hook: Hook): readonly string[] | null => (hasFewTypes(hook) ? FEW_TYPES : null);
 
 function payout(merchantId: string, failed: boolean): NewEvent[] {
   const at = new Date().toISOString();
@@ -108,7 +104,7 @@ function payout(merchantId: string, failed: boolean): NewEvent[] {
     amount: '12.5',
     currency_code: 'USDC',
     transaction_hash: `0x${newId().replaceAll('-', '')}`,
-    // Bytes matter: spaces and the form of a number come back as they were sent.
+    // Spaces and the form of a number come back byte for byte.
     custom_metadata: `{ "invoice":"${newId()}", "n":1.0, "sign":"\\u20ac é" }`,
     chain_id: 1,
   };

@@ -11,7 +11,7 @@ export type Behavior =
   | 'prompt'
   /** 200 after 50 to 500 ms. */
   | 'slow'
-  /** The first one to three tries of a third of the deliveries are refused: 500, 503, a reset, or a header cut off. */
+  /** The first one to three tries of a third of the deliveries fail: 500, 503, a reset, or a cut header. */
   | 'flaky'
   /** Reads the request and never responds. */
   | 'hangs'
@@ -27,14 +27,14 @@ export interface Hook {
   readonly behavior: Behavior;
 }
 
-/** What came for one webhook-id. */
+/** The requests of one webhook-id. */
 export interface Arrived {
   readonly place: number;
   /** SHA-256 of the body as base64; a repeat with another body is a fault. */
   readonly bodyHash: string;
   /** Unix milliseconds, with fractions, at which each request was complete. */
   readonly at: number[];
-  /** Requests that got a whole header with 2xx. */
+  /** Requests that got a whole 2xx header. */
   accepted: number;
   readonly envelope: Envelope;
 }
@@ -46,31 +46,27 @@ interface Envelope {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/**
- * Settings of a service that delivers to flaky receivers: it tries again soon, and its endpoints are not disabled after half an
- * hour, as those of merchants are that fail so often.
- */
+/** Settings of a service with flaky receivers: it retries soon, and does not disable their endpoints. */
 export const FLAKY_DELIVERIES = {
   WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,0.5,1,1,2,2,5,5,5,5',
   WEBHOOK_DISABLE_SPAN_SECONDS: '21600',
 } as const;
 
 const MAX_FAULTS = 100;
-/** A request that a sender gave up on is open here until the system says so. */
+/** An abandoned request is open here until the system reports it. */
 const SETTLE_MS = 20;
 
 /**
- * The receivers of all merchants: they verify every delivery with its endpoint's secret and the public library, and
- * record what came.
+ * The receivers of all merchants. They verify every delivery with its endpoint's secret and the public library, and
+ * record it.
  */
 export class Receivers {
-  /** By webhook-id. */
   readonly arrived = new Map<string, Arrived>();
-  /** Requests that no delivery explains: wrong place, wrong signature, wrong id. */
+  /** Requests that no delivery explains: wrong path, wrong signature, wrong id. */
   readonly faults: string[] = [];
-  /** Different webhook-ids that were accepted. */
+  /** The number of accepted webhook-ids. */
   accepted = 0;
-  /** The most requests that were open at once at one endpoint. */
+  /** The maximum of concurrent requests at one endpoint. */
   maxOpen = 0;
   private hooks: readonly Hook[] = [];
   private readonly open = new Map<number, number>();
@@ -92,7 +88,7 @@ export class Receivers {
     return new Receivers(server);
   }
 
-  /** One that is registered as an endpoint of the merchant. It refuses some. */
+  /** Registers a flaky receiver as an endpoint of the merchant. */
   static async register(
     baseUrl: string,
     who: Credentials,
@@ -109,7 +105,7 @@ export class Receivers {
     return receivers;
   }
 
-  /** What the deliveries of a type that were accepted are about, by a member of their data; one for each webhook-id. */
+  /** Returns the subjects of the accepted deliveries of a type, by a member of their data, one for each webhook-id. */
   subjects(type: string, member: 'payout_id' | 'user_id'): string[] {
     return [...this.arrived.values()]
       .filter(({ accepted, envelope }) => accepted > 0 && envelope.type === type)
@@ -148,7 +144,7 @@ export class Receivers {
     this.respond(hook.behavior, webhookId, delivery, response);
   }
 
-  /** 400 ends the delivery: a fault shows on both sides. */
+  /** A 400 ends the delivery, so that a fault is visible on both sides. */
   private refuse(fault: string, response: ServerResponse): void {
     if (this.faults.length < MAX_FAULTS) this.faults.push(fault);
     response.writeHead(400).end();
@@ -180,7 +176,7 @@ export class Receivers {
     }
   }
 
-  /** Which tries fail follows from the id, so that a retry succeeds in the end. */
+  /** The id determines the failing tries, so that a retry succeeds in the end. */
   private fail(webhookId: string, delivery: Arrived, response: ServerResponse): void {
     const dice = parseInt(webhookId.slice(0, 2), 16);
     const failing = dice < 85 ? 1 + (dice % 3) : 0;
@@ -196,7 +192,7 @@ export class Receivers {
         response.socket?.resetAndDestroy();
         return;
       default:
-        // Within the header: after a whole one with 200 the delivery has succeeded.
+        // The cut is within the header: after a whole 200 the delivery has succeeded.
         response.socket?.write('HTTP/1.1 200 OK\r\nContent-Le');
         setTimeout(() => response.destroy(), 5);
     }
@@ -214,7 +210,6 @@ export class Receivers {
   }
 }
 
-/** The envelope; or what is wrong with the request. */
 function verified(
   hook: Hook,
   { method, headers }: IncomingMessage,

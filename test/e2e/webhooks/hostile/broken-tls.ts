@@ -16,7 +16,7 @@ import {
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 const HANDSHAKE_RECORD = Buffer.from('1603030100', 'hex');
 
-/** Speaks TLS with this certificate, and would return 200 if it were trusted. */
+/** Serves TLS with this certificate, and would return 200 if it were trusted. */
 const shows = (
   name: string,
   expected: readonly Expected[],
@@ -25,7 +25,7 @@ const shows = (
 ): HostileReceiver =>
   receiver(name, expected, says(OK), { tls: (certificates) => ({ ...of(certificates), ...options }) });
 
-/** Treats the bytes of a TLS client in its own way. */
+/** Handles the bytes of a TLS client directly. */
 const instead = (
   name: string,
   expected: readonly Expected[],

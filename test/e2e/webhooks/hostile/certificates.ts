@@ -6,9 +6,9 @@ import {
   type Subject,
 } from '../../../support/http/certificate-authority.js';
 
-/** Certificates for receivers on 127.0.0.1, good and bad, created for each run; no key is ever written to disk. */
+/** Certificates for receivers on 127.0.0.1, good and bad, created for each run; no key is written to disk. */
 export interface Certificates {
-  /** What the sender trusts, in PEM. */
+  /** The sender's trusted authority, in PEM. */
   readonly authority: string;
   readonly good: KeyAndCertificate;
   readonly expired: KeyAndCertificate;
@@ -18,7 +18,7 @@ export interface Certificates {
   readonly stranger: KeyAndCertificate;
 }
 
-/** The receivers share one key: making one takes long. */
+/** The receivers share one key, because its creation is slow. */
 export function makeCertificates(): Certificates {
   const authority = issue(newPair(), { name: 'Test authority', authority: true });
   const stranger = issue(newPair(), { name: 'Another authority', authority: true });

@@ -15,17 +15,17 @@ const NOT_HTTP = /^the response is not HTTP\/1\.1( \([A-Za-z `'_-]+\))?$/;
 const CLOSED = /^the connection was closed \(UND_ERR_SOCKET\)$/;
 const notHttp = failed('response', NOT_HTTP);
 const closed = failed('response', CLOSED);
-/** The header is whole and says 200: undici refuses it, or what follows it. */
+/** A complete header with 200: undici refuses it, or the bytes after it. */
 const refused = broken(200, NOT_HTTP);
 const wrongLength = broken(200, /^the response is not as long as its Content-Length says/);
 const stops = broken(200, CLOSED);
-/** Accepted, or refused after a whole header. */
+/** Accepted, or refused after a complete header. */
 const either = [...responded(200), ...refused, ...wrongLength];
 
 const malformed = (name: string, bytes: string | Buffer, expected = notHttp): HostileReceiver =>
   receiver(name, expected, says(bytes, 'end'));
 
-/** Two deliveries: what follows the first response must not become the second's. */
+/** Two deliveries: bytes after the first response must not become the second's. */
 const splits = (name: string, surplus: string, delayMs = 0): HostileReceiver =>
   receiver(name, [responded(200), responded(204)], (socket, host) =>
     onRequests(socket, host, () => {
@@ -35,7 +35,7 @@ const splits = (name: string, surplus: string, delayMs = 0): HostileReceiver =>
     }),
   );
 
-/** Header lines, and what is handed on to the schedule, which reads it. */
+/** Header lines, and the value for the schedule, which reads it. */
 const RETRY_AFTER: readonly (readonly [name: string, lines: string, handedOn: string])[] = [
   ['blanks around seconds', 'retry-after:   7  \r\n', '7  '],
   ['nothing', 'retry-after: \r\n', ''],
@@ -48,7 +48,7 @@ const LENGTH = 'content-length: 5\r\n';
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n';
 const NO_CONTENT = 'HTTP/1.1 204 No Content\r\n';
 
-/** Responses of servers that public reports of bugs describe. */
+/** Responses of servers in public bug reports. */
 const REPORTED: readonly (readonly [name: string, bytes: string, expected: readonly Expected[]])[] = [
   ['two equal Content-Lengths', `${OK}${LENGTH}${LENGTH}\r\nhello`, wrongLength],
   [
@@ -117,7 +117,7 @@ const REPORTED: readonly (readonly [name: string, bytes: string, expected: reado
   ],
 ];
 
-/** Receivers that do not keep to HTTP/1.1, or try what confuses those who read it differently. */
+/** Receivers that violate HTTP/1.1, or exploit differences between parsers. */
 export const MALFORMED: readonly HostileReceiver[] = [
   malformed('garbage before the status line', `\x00\x01\x02${OK}content-length: 0\r\n\r\n`),
   malformed('the banner of another protocol', 'SSH-2.0-OpenSSH_9.6\r\n'),

@@ -3,23 +3,23 @@ import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import type { ErrorClass } from '../../../../src/contexts/webhooks/domain/retry.js';
 import type { Certificates } from './certificates.js';
 
-/** What must come of one delivery. */
+/** The expected result of one delivery. */
 export type Expected =
   | { readonly status: number; readonly retryAfter: string | null; readonly error: RegExp | null }
   | { readonly phase: ErrorClass; readonly error: RegExp };
 
-/** One kind of receiver that does not do what it should. */
+/** One kind of misbehaving receiver. */
 export interface HostileReceiver {
   readonly name: string;
-  /** One delivery after the other, each with all that may come of it. */
+  /** One delivery after the other, each with its possible results. */
   readonly expected: readonly (readonly Expected[])[];
   start(certificates: Certificates): Promise<Hosted>;
 }
 
-/** A receiver that runs. */
+/** A running receiver. */
 export interface Hosted {
   readonly url: string;
-  /** Whole requests, and connections, that there ever were. */
+  /** The total of whole requests, and of connections. */
   requests: number;
   connections: number;
   /** Bytes that it handed to the system. */
@@ -31,19 +31,17 @@ export interface Hosted {
 type Behaviour = (socket: Socket, host: Hosted) => void;
 
 /** One delivery that gets a response. */
-export function responded(status: number, retryAfter: string | null = null): readonly Expected[] {
-  return [{ status, retryAfter, error: null }];
-}
+export const responded = (status: number, retryAfter: string | null = null): readonly Expected[] => [
+  { status, retryAfter, error: null },
+];
 
 /** One delivery that gets a whole header, and an error after it or in it. */
-export function broken(status: number, error: RegExp): readonly Expected[] {
-  return [{ status, retryAfter: null, error }];
-}
+export const broken = (status: number, error: RegExp): readonly Expected[] => [
+  { status, retryAfter: null, error },
+];
 
 /** One delivery that fails. */
-export function failed(phase: ErrorClass, error: RegExp): readonly Expected[] {
-  return [{ phase, error }];
-}
+export const failed = (phase: ErrorClass, error: RegExp): readonly Expected[] => [{ phase, error }];
 
 interface Options {
   /** Over TLS with what these certificates make of it. */

@@ -3,7 +3,7 @@ import { exchanged, isAtLeast, isDecimal, isZero } from '../../../../src/kernel/
 import { Refusal } from '../provider-server.js';
 import { readAddress } from '../../../../src/contexts/exchange/domain/addresses.js';
 
-/** What SideShift refuses, with its status, code and sentence. */
+/** A refusal of SideShift, with its status, code and sentence. */
 export class Refused extends Refusal {
   constructor(status: number, message: string, code = 'BAD_USER_INPUT') {
     super(status, { error: { message, code } });
@@ -45,7 +45,7 @@ interface Shift {
   readonly deposits: ShiftDeposit[];
 }
 
-/** Coins and networks that it has, with the rate to SOL and the least and the most of a deposit. */
+/** Coins and networks, with the rate to SOL and the least and the most of a deposit. */
 const METHODS: Readonly<Record<string, { rate: string; min: string; max: string }>> = {
   'usdc-ethereum': { rate: '0.005123456789', min: '5', max: '20000' },
   'xrp-ripple': { rate: '0.0131', min: '3', max: '10000' },
@@ -56,9 +56,9 @@ const DECIMALS = 8;
 const FIXED_MS = 15 * 60_000;
 const CANCEL_AFTER_MS = 5 * 60_000;
 
-/** What SideShift knows: quotes and shifts of a fixed rate, by the rules of docs.sideshift.ai. */
+/** SideShift's quotes and shifts of a fixed rate, by the rules of docs.sideshift.ai. */
 export class ShiftBook {
-  /** An address of its own, which it pays nothing out to. */
+  /** An address of SideShift, to which it pays nothing out. */
   static readonly OWN_ADDRESS = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
   readonly shifts = new Map<string, Shift>();
   private readonly quotes = new Map<string, Quote>();
@@ -124,7 +124,7 @@ export class ShiftBook {
       quote,
       createdAt: this.now(),
       expiresAt: quote.expiresAt,
-      // Of such a network all shifts share an address.
+      // All shifts of such a network share an address.
       depositAddress: hasMemo ? 'rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh' : `0x${randomBytes(20).toString('hex')}`,
       depositMemo: hasMemo ? String(randomBytes(4).readUInt32BE()) : null,
       settleAddress,
@@ -148,7 +148,7 @@ export class ShiftBook {
     shift.expiresAt = this.now();
   }
 
-  /** A transfer that nobody has confirmed yet. */
+  /** Receives a transfer without confirmations. */
   receive(id: string, depositAmount: string): ShiftDeposit {
     const at = iso(this.now());
     const depositHash = `0x${randomBytes(32).toString('hex')}`;
@@ -163,7 +163,7 @@ export class ShiftBook {
     return deposit;
   }
 
-  /** It is confirmed, and what becomes of it: the first of the exact amount is paid out, if it came in time. */
+  /** Confirms a deposit. The first of the exact amount is paid out, if it came in time. */
   process(id: string, deposit: ShiftDeposit): void {
     const { quote, expiresAt, deposits } = this.find(id);
     const isExact = deposit.depositAmount === quote.depositAmount;
@@ -174,7 +174,7 @@ export class ShiftBook {
     } else Object.assign(deposit, { status: 'refund', issue: isExact ? 'expired' : 'incorrect amount' });
   }
 
-  /** Somebody has said where it goes back to. */
+  /** Refunds a deposit to a named address. */
   refund(deposit: ShiftDeposit): void {
     Object.assign(deposit, { status: 'refunded', settleHash: `0x${randomBytes(32).toString('hex')}` });
   }
@@ -237,14 +237,8 @@ function coinsOf(from: string, to: string): object {
   };
 }
 
-function networkOf(method: string): string {
-  return method.split('-')[1]!;
-}
+const networkOf = (method: string): string => method.split('-')[1]!;
 
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
-}
+const iso = (ms: number): string => new Date(ms).toISOString();
 
-function solanaHash(): string {
-  return randomBytes(64).toString('base64url').slice(0, 86);
-}
+const solanaHash = (): string => randomBytes(64).toString('base64url').slice(0, 86);

@@ -12,7 +12,7 @@ import { SideShift } from './sideshift.js';
 
 export const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 
-/** Errors of the adapter, as matchers take them. */
+/** Errors of the adapter, as matchers. */
 export const UNAVAILABLE = { name: 'ProviderUnavailable', kind: 'unavailable' };
 export const LATER = { name: 'ProviderUnavailable', kind: 'later' };
 export const CONTRADICTION = { name: 'ProviderUnavailable', kind: 'contradiction' };
@@ -35,7 +35,7 @@ export class SideShiftHarness {
     return new SideShiftHarness(await testDatabase(), await SideShift.start());
   }
 
-  /** The adapter as one more process has it, with another account perhaps. */
+  /** The adapter of one more process, possibly with another account. */
   process(
     account: Partial<SideShift['account']> = {},
     { timeoutMs = 30_000, listedAfterMs = 0 } = {},
@@ -58,7 +58,7 @@ export class SideShiftHarness {
     return { created, reference, shiftId: provider_reference };
   }
 
-  /** How often a shift was requested. */
+  /** The number of requested shifts. */
   get opened(): number {
     return this.sideshift.requests.filter((each) => each === 'POST /shifts/fixed').length;
   }

@@ -4,7 +4,7 @@ import { Refused, ShiftBook } from './shift-book.js';
 
 export const ACCOUNT = { sideshiftSecret: 'a-private-key', sideshiftAffiliateId: 'YQMi62XMb' };
 
-/** A local server that responds as SideShift documents version 2 of its API: https://docs.sideshift.ai */
+/** A local server with version 2 of SideShift's API: https://docs.sideshift.ai */
 export class SideShift extends ProviderServer {
   readonly book = new ShiftBook(() => this.now());
   demandsUserIp = false;
@@ -21,7 +21,7 @@ export class SideShift extends ProviderServer {
     return { ...ACCOUNT, sideshiftUrl: `${this.url}${this.base}` };
   }
 
-  /** Sends so much to a deposit address, and lets it be confirmed and processed. */
+  /** Sends an amount to a deposit address, then confirms and processes it. */
   pay(shiftId: string, amount: string): void {
     this.book.process(shiftId, this.book.receive(shiftId, amount));
   }

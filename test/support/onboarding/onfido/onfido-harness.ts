@@ -52,7 +52,7 @@ export class OnfidoHarness {
     return new OnfidoVerifier(this.onfido.account, store, times);
   }
 
-  /** A person whose pictures are deleted here once they are handed over. */
+  /** A person whose pictures are deleted here after the upload. */
   person(over: Partial<IdentityRequest> & { pictures?: readonly IdentityImage[] } = {}): Person {
     const { pictures = IMAGES, ...rest } = over;
     const person: Person = {

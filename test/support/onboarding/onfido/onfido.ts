@@ -5,7 +5,7 @@ import { ProviderServer, type ProviderCall, type Response } from '../../exchange
 const ONFIDO_TOKEN = 'api_sandbox.a-token-of-onfido';
 export const ONFIDO_WEBHOOK_TOKEN = '_ABC123abc123ABC123abc123ABC123_';
 
-/** A local Onfido, which refuses what the documentation of its API 3.6 refuses, and may be unavailable, slow, broken or lying. */
+/** A local Onfido with the refusals of its API 3.6, which may be unavailable, slow, broken or lying. */
 export class Onfido extends ProviderServer {
   readonly records = new OnfidoRecords();
   protected override readonly base = '/v3.6';
@@ -29,12 +29,11 @@ export class Onfido extends ProviderServer {
     };
   }
 
-  /** The check is over, with these reports. */
+  /** Completes the check with these reports. */
   complete(check: Check, result: 'clear' | 'consider', reports: object[] = []): void {
     Object.assign(check, { status: 'complete', result, reports });
   }
 
-  /** The webhook about a check, as it is sent. */
   webhook(
     check: string,
     at = new Date(),

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Refusal } from '../../exchange/provider-server.js';
 
-/** What Onfido refuses, with its status, its name of the error and the fields that are wrong. */
+/** A refusal of Onfido, with its status, the name of the error and the wrong fields. */
 export class Refused extends Refusal {
   constructor(status: number, type: string, message: string, fields: Readonly<Record<string, unknown>> = {}) {
     super(status, { error: { type, message, fields } });
@@ -36,7 +36,7 @@ const PHOTO_BYTES = [32_768, 10 * 1_048_576] as const;
 /** A picture with this text has no face. */
 export const NO_FACE = 'no face is here';
 
-/** What Onfido knows: applicants, their pictures and checks, by API 3.6. */
+/** Onfido's applicants, their pictures and checks, by API 3.6. */
 export class OnfidoRecords {
   readonly applicants = new Map<string, Applicant>();
   readonly deleted: string[] = [];

@@ -40,9 +40,9 @@ interface Kept {
 export class StripeServer extends ProviderServer {
   readonly cardholders: Holder[] = [];
   readonly cards: Card[] = [];
-  /** What becomes of a new cardholder, by the last name: its `requirements.disabled_reason`. */
+  /** `requirements.disabled_reason` of new cardholders, by the last name. */
   readonly reasons = new Map<string, string>();
-  /** What creating a card gives, in place of a card. */
+  /** The responses to the next cards, in place of a card. */
   cardFailures: Refused[] = [];
   private readonly keys = new Map<string, Kept>();
 
@@ -56,7 +56,6 @@ export class StripeServer extends ProviderServer {
     return { ...STRIPE_ACCOUNT, stripeUrl: this.url };
   }
 
-  /** By their names in the environment. */
   get settings() {
     return {
       ONBOARDING_CARDS: 'stripe',
@@ -81,7 +80,7 @@ export class StripeServer extends ProviderServer {
     this.cardFailures = [];
   }
 
-  /** "We save results only after the execution of an endpoint begins": what fails validation is not kept. */
+  /** "We save results only after the execution of an endpoint begins": a failed validation is not kept. */
   protected override respondTo(call: ProviderCall): Response {
     requireAccount(call);
     const { method, path, query, headers, body } = call;
@@ -227,7 +226,7 @@ function found<T extends { readonly id: string }>(
   return one;
 }
 
-/** A form of Stripe as an object: `individual[dob][day]=1`; null for a list or what is no such form. */
+/** A form of Stripe as an object: `individual[dob][day]=1`; null for a list or another text. */
 type Form = { [name: string]: string | Form };
 
 function formOf(text: string): Form {
@@ -245,7 +244,7 @@ function formOf(text: string): Form {
   return form;
 }
 
-/** What Stripe refuses, with its status and the members of its error. */
+/** A refusal of Stripe, with its status and the members of its error. */
 class Refused extends Refusal {
   constructor(
     status: number,
@@ -261,9 +260,8 @@ function require(value: string | Form | undefined, param: string): string {
   throw new Refused(400, `Missing required param: ${param}.`, { code: 'parameter_missing', param });
 }
 
-function invalid(param: string, message: string): Refused {
-  return new Refused(400, `Invalid ${param}: ${message}`, { code: 'parameter_invalid', param });
-}
+const invalid = (param: string, message: string): Refused =>
+  new Refused(400, `Invalid ${param}: ${message}`, { code: 'parameter_invalid', param });
 
 const NAME = /^[\p{Script=Latin} .,'-]+$/u;
 

@@ -26,10 +26,10 @@ class Refused extends Refusal {
   }
 }
 
-/** A local server that takes messages as Twilio documents version 2010-04-01 of its API. */
+/** A local server with messages of version 2010-04-01 of Twilio's API. */
 export class Twilio extends ProviderServer {
   readonly messages: SentMessage[] = [];
-  /** What is wrong with a number, by Twilio's code. */
+  /** Twilio's error codes by number. */
   readonly numbers = new Map<string, number>();
 
   static async start(): Promise<Twilio> {
@@ -42,7 +42,6 @@ export class Twilio extends ProviderServer {
     return { ...TWILIO_ACCOUNT, twilioUrl: this.url };
   }
 
-  /** By their names in the environment. */
   get settings() {
     const { twilioAccountSid, twilioAuthToken, twilioFrom } = TWILIO_ACCOUNT;
     return {

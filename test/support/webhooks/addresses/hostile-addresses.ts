@@ -1,15 +1,15 @@
 import ipaddr from 'ipaddr.js';
 
-/** An address or URL, and what its refusal must say. */
+/** An address or URL, and the reason of its refusal. */
 export type Refused = readonly [text: string, reason: RegExp];
 
-/** The texts of a table by what their refusal must say; a text holds no space. */
+/** The texts of a table by the reason of their refusal; a text holds no space. */
 const refused = (table: Readonly<Record<string, string>>): readonly Refused[] =>
   Object.entries(table).flatMap(([reason, texts]) =>
     texts.split(' ').map((text): Refused => [text, new RegExp(reason)]),
   );
 
-/** Ranges of the IANA special-purpose registries (2025), multicast, class E and IPv6 that is not assigned. */
+/** Ranges of the IANA special-purpose registries (2025), multicast, class E and unassigned IPv6. */
 const RANGES = refused({
   'this network': '0.0.0.0/8',
   'RFC 1918': '10.0.0.0/8 172.16.0.0/12 192.168.0.0/16',
@@ -42,7 +42,7 @@ const METADATA = [
   ...['fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254', 'fd00:42::42', 'fe80::a9fe:a9fe'],
 ];
 
-/** IPv4 inside IPv6; a public one makes it no better. */
+/** IPv4 inside IPv6 is refused, also with a public address. */
 const EMBEDDED = ['127.0.0.1', '10.0.0.1', '192.168.1.1', '169.254.169.254', '8.8.8.8'].flatMap(
   (inner): Refused[] => {
     const hex = ipaddr.IPv4.parse(inner).toIPv4MappedAddress().toString().slice('::ffff:'.length);
@@ -71,9 +71,8 @@ function at(network: ipaddr.IPv4 | ipaddr.IPv6, steps: bigint): string | null {
   return ipaddr.fromByteArray(ordered).toString();
 }
 
-function sizeOf([network, prefix]: [ipaddr.IPv4 | ipaddr.IPv6, number]): bigint {
-  return 1n << BigInt(network.toByteArray().length * 8 - prefix);
-}
+const sizeOf = ([network, prefix]: [ipaddr.IPv4 | ipaddr.IPv6, number]): bigint =>
+  1n << BigInt(network.toByteArray().length * 8 - prefix);
 
 function endsOf(cidr: string): string[] {
   const range = ipaddr.parseCIDR(cidr);
@@ -81,18 +80,18 @@ function endsOf(cidr: string): string[] {
   return [...new Set([0n, size / 2n, size - 1n])].map((steps) => at(range[0], steps)!);
 }
 
-function firstOfEach(table: readonly Refused[]): readonly Refused[] {
-  return [...new Map(table.map((each) => [each[0], each])).values()];
-}
+const firstOfEach = (table: readonly Refused[]): readonly Refused[] => [
+  ...new Map(table.map((each) => [each[0], each])).values(),
+];
 
-/** The first, middle and last address of every range, metadata addresses, and IPv4 inside IPv6. Each is here once. */
+/** The first, middle and last address of every range, metadata addresses, and IPv4 inside IPv6, each once. */
 export const hostileAddresses: readonly Refused[] = firstOfEach([
   ...METADATA.map((address): Refused => [address, /metadata/]),
   ...EMBEDDED,
   ...RANGES.flatMap(([cidr, reason]) => endsOf(cidr).map((address): Refused => [address, reason])),
 ]);
 
-/** Public unicast, and the neighbours of every range that is refused, where no other range begins there. */
+/** Public unicast, and the neighbours of every refused range, where no other range begins there. */
 export const publicAddresses: readonly string[] = [
   ...['8.8.8.8', '1.1.1.1', '9.255.255.255', '11.0.0.0', '1.0.0.0', '100.63.255.255', '100.128.0.0'],
   ...['126.255.255.255', '128.0.0.0', '168.63.129.15', '168.63.129.17', '169.253.255.255', '169.255.0.0'],
@@ -105,7 +104,7 @@ export const publicAddresses: readonly string[] = [
   ...['3ffe:ffff::1', '3fff:1000::', '3fff:ffff::1', '2a00:1450::5eff:7f00:1', '2a00:1450::1:5efe:7f00:1'],
 ];
 
-/** Spellings of hosts that URL parsers read as something else than they seem; hosts by name among them. */
+/** Spellings of hosts that URL parsers misread, including hosts by name. */
 const hostileHosts: readonly Refused[] = [
   ...refused({
     '127\\.0\\.0\\.1 is loopback':
@@ -135,7 +134,7 @@ const hostileHosts: readonly Refused[] = [
   ["a'b.example", /valid host/],
 ];
 
-/** Whole URLs: the host is not where it seems to be. They are refused at registration and at connect alike. */
+/** Whole URLs with a disguised host. They are refused at registration and at connect alike. */
 export const hostileUrls: readonly Refused[] = [
   ...hostileHosts.map(([host, reason]): Refused => [`https://${host}/hooks`, reason]),
   ...refused({

@@ -9,13 +9,13 @@ import {
 import { createPortalSession } from '../../../../support/http/portal-browser.js';
 import { expectStatus, REASON, type Mark, type MarkedMerchant } from './merchants.js';
 
-/** Who sends a request, and what the contract lets them do. */
+/** The sender of a request, with the permissions of the contract. */
 export interface FuzzCaller {
   readonly name: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Null: a stranger, who gets nothing. */
+  /** Null for a stranger, who has no access. */
   readonly scopes: ReadonlySet<string> | null;
-  /** The one merchant whose data it may get; null: all. */
+  /** The one merchant of a confined caller; null for all merchants. */
   readonly reach: Mark | null;
 }
 
@@ -56,7 +56,7 @@ async function newPerson(keepers: Keepers, role: string): Promise<Person> {
   return { id: requested.operation.subject.id, session };
 }
 
-/** Somebody whom fuzzed requests may disable. */
+/** Creates an operator whom fuzzed requests may disable. */
 export async function newVictim(keepers: Keepers): Promise<string> {
   return (await newPerson(keepers, 'support')).id;
 }
@@ -78,8 +78,8 @@ async function newKey(
 }
 
 /**
- * Keys of `count` people: of each with the scopes of each role, for all merchants and confined to either, with one scope and
- * with none; the sessions of these people in the console, and people who lost their role since.
+ * Returns keys of `count` people: with the scopes of each role, for all merchants and confined to either, with one
+ * scope and with none. Adds their console sessions, and people who lost their role since.
  */
 export async function adminCallers(
   keepers: Keepers,
@@ -113,7 +113,7 @@ export async function adminCallers(
   return callers;
 }
 
-/** Strangers: without a key, with one that is none, and with one that is not approved. */
+/** Callers without a key, with an invalid one, and with one that is not approved. */
 export function strangers(unapproved: string): readonly FuzzCaller[] {
   const admin = `dsb_test_admin_${'0'.repeat(49)}`;
   const given: readonly Readonly<Record<string, string>>[] = [
@@ -134,7 +134,7 @@ export function strangers(unapproved: string): readonly FuzzCaller[] {
   return given.map((headers, n) => ({ name: `stranger ${n}`, headers, scopes: null, reach: null }));
 }
 
-/** Sessions of the portal: of either merchant with all scopes, with the usual ones, with reading alone and with none. */
+/** Portal sessions of either merchant with all scopes, the usual ones, reading alone and none. */
 export async function portalCallers(
   merchants: readonly MarkedMerchant[],
   origin: string,
@@ -153,7 +153,7 @@ export async function portalCallers(
   return callers;
 }
 
-/** A key that waits for its second person. */
+/** Requests a key that waits for its second person. */
 export async function unapprovedKey({ first }: Keepers): Promise<string> {
   const order = { kind: 'admin', name: 'fuzz', reason: REASON };
   const response = expectStatus(await first.post('/credentials', order), 202);

@@ -1,4 +1,3 @@
-/** A part of JSON Schema: what the document's parameters and bodies are described with. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -13,13 +12,13 @@ export interface Schema {
   readonly examples?: readonly unknown[];
 }
 
-/** A route of the admin API or of the portal, as the fuzzer calls it. */
+/** A route of the admin API or of the portal. */
 export interface ScopedEndpoint {
   readonly port: 'admin' | 'portal';
   readonly method: string;
-  /** With the prefix, and `{id}` where an id belongs. */
+  /** The path with its prefix, and `{id}` in place of an id. */
   readonly path: string;
-  /** Whose ids belong there: `users`. */
+  /** The resource of the id, such as `users`. */
   readonly resource: string;
   readonly scopes: readonly string[];
   readonly query: Readonly<Record<string, Schema>>;
@@ -52,7 +51,6 @@ export interface Document {
 
 const PREFIX = '/admin/v1/';
 
-/** Every operation of the admin API in the document. */
 export function adminEndpoints({ paths }: Document): readonly ScopedEndpoint[] {
   return Object.entries(paths)
     .filter(([path]) => path.startsWith(PREFIX))
@@ -76,7 +74,9 @@ export function adminEndpoints({ paths }: Document): readonly ScopedEndpoint[] {
     );
 }
 
-/** The portal's data is not in the document: method, path, scope, and which ids belong there, where the path does not say so. */
+/**
+ * The portal's data is not in the document: method, path, scope, and the resource of the ids where the path lacks it.
+ */
 const PORTAL = `
   GET me
   GET keys keys:read
@@ -101,7 +101,6 @@ const PORTAL = `
   GET usage usage:read
   GET lookups`;
 const PAGE = ['page_size', 'page_cursor'];
-/** Of its lists. */
 const PORTAL_QUERY: Readonly<Record<string, readonly string[]>> = {
   keys: [...PAGE, 'kind', 'status'],
   deliveries: [...PAGE, 'endpoint_id', 'status', 'type', 'from', 'to'],

@@ -4,30 +4,29 @@ import { ExchangeClient } from '../../../../support/exchange/exchange-client.js'
 import { SignedClient, type ApiResponse } from '../../../../support/http/signed-client.js';
 import type { Treasury } from '../../treasury.js';
 
-/** Each name, address and text of a merchant has its mark. */
+/** The mark in each name, address and text of a merchant. */
 export const MARKS = ['mrkalpha', 'mrkbeta'] as const;
 export type Mark = (typeof MARKS)[number];
 
 /** Phone numbers and e-mail addresses of people. */
 export const PERSONAL = /\+4915177[0-9]|person-[0-9a-f]+@/;
-/** Private keys, secrets of the exchange, of operators and of endpoints, and what signs in. */
+/** Private keys, secrets of the exchange, operators and endpoints, and login links. */
 export const SECRET =
   /d(sk|xs)_[0-9a-f]{64}|dsb_(live|test)_admin_[0-9A-Za-z]{49}|whsec_[A-Za-z0-9+/=]{20}|enrol#/;
 
-/** Of what the suite itself requests. */
+/** The reason of the suite's own requests. */
 export const REASON = 'the world of the fuzzer';
 export const WITHDRAW_ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 
-/** A merchant with something of each kind. */
+/** A merchant with a resource of each kind. */
 export interface MarkedMerchant {
   readonly mark: Mark;
   readonly id: string;
   readonly client: SignedClient;
   readonly exchange: ExchangeClient;
   readonly treasury: Treasury;
-  /** By the resource of the admin API. */
   readonly ids: Readonly<Record<string, string[]>>;
-  /** What searches and filters find: phone numbers, wallets, hashes, the merchant's own ids, request ids. */
+  /** Values that searches and filters find: phone numbers, wallets, hashes, the merchant's own ids, request ids. */
   readonly found: Readonly<Record<string, string[]>>;
   /** Secrets that may be reported as leaked. */
   readonly tokens: string[];
@@ -42,7 +41,6 @@ interface Issued {
   readonly credential: { readonly id: string; readonly secret: string; readonly api_key: string };
 }
 
-/** A new key of the merchant. */
 export async function issueFor(
   admin: AdminClient,
   { id, mark }: Pick<MarkedMerchant, 'id' | 'mark'>,
@@ -86,10 +84,10 @@ export async function createMerchant(
   return merchant;
 }
 
-/** Whom an order is for, which is personal. */
+/** The customer of an order, which is personal data. */
 export const customerOf = (mark: Mark): string => `person-0@${mark}.example`;
 
-/** Adds a number of users, the last one with a payout and an order. */
+/** Adds users, the last one with a payout and an order. */
 export async function fill(merchant: MarkedMerchant, users: number): Promise<void> {
   const { client, exchange, treasury, mark, ids, found } = merchant;
   let user = '';
@@ -125,7 +123,7 @@ export async function addUser({ client, mark, ids, found }: MarkedMerchant): Pro
   return id;
 }
 
-/** An endpoint without a receiver, with deliveries, and events of a customer. */
+/** Adds an endpoint without a receiver, its deliveries, and events of a customer. */
 export async function addDeliveries({ client, mark, ids }: MarkedMerchant): Promise<void> {
   const webhook_endpoint = { url: `http://127.0.0.1:9/${mark}`, description: mark };
   const registered = await client.post('/merchants/v1/webhook_endpoints', { webhook_endpoint });
@@ -145,7 +143,7 @@ export async function addDeliveries({ client, mark, ids }: MarkedMerchant): Prom
     device_id: randomUUID(),
   };
   expectStatus(await client.post('/merchants/v1/events', { events: [event] }), 202);
-  // Of a wrong signature the log of requests has what was signed.
+  // The request log keeps the signed text of a wrong signature.
   const forger = new SignedClient(client.baseUrl, { ...client.credentials, privateKey: 'wrong' });
   expectStatus(await forger.get(`/merchants/v1/payouts?user_id=${randomUUID()}`), 401);
 }

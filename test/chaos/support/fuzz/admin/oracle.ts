@@ -7,23 +7,23 @@ import { ETAG, LATELY, type ScopedRequest } from './requests.js';
 const UUIDS = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 const KEEPS_LATELY = 64;
-/** Of HTTP itself, which the document does not repeat at each operation. */
+/** Statuses of HTTP that the document does not repeat at each operation. */
 const OF_HTTP = [404, 405, 414, 417, 431];
 const API = /^\/(admin|api)\/v1\//;
 const IN_PATH = /^\/[a-z]+\/v1(\/[a-z_]+\/[0-9a-f-]{36})/;
-/** Sets that grow with the run are for writes alone. */
+/** Sets that grow with the run are only written to. */
 type Ids = Set<string>;
 
-/** Remembers what responses said, completes requests with it, and finds what a response may not say. */
+/** Records responses, completes requests with their values, and finds leaks. */
 export class Oracle {
-  /** Operations that a response of success named, and those that one said were decided. */
+  /** The operations that a successful response named, and the decided ones. */
   readonly acknowledged: Ids = new Set();
   readonly decided: Ids = new Set();
-  /** Requests to the portal that wrote and succeeded, also by the method of another route of the path. */
+  /** Successful writes to the portal, also by the method of another route of the path. */
   readonly written: Ids = new Set();
-  /** How often each route had which class of statuses. */
+  /** The number of responses per route and class of status. */
   readonly statuses = new Tally();
-  /** Requests whose response does not say whether they changed anything. */
+  /** Requests whose effect is unknown from their response. */
   unavailable = 0;
   private readonly owners = new Map<string, string>();
   private readonly etags = new Map<string, string>();
@@ -41,7 +41,6 @@ export class Oracle {
     return { ...drawn, path, headers: { ...drawn.headers, 'if-match': etag } };
   };
 
-  /** What belongs to a merchant, and may be named by requests. */
   know({ mark, ids }: MarkedMerchant): void {
     for (const [resource, all] of Object.entries(ids))
       for (const id of all) {
@@ -58,7 +57,7 @@ export class Oracle {
     const { endpoint, method, path, caller } = request;
     const isOwnMethod = endpoint !== null && endpoint.method === method;
     if (isOwnMethod) this.statuses.add(`${method} ${endpoint.path} ${Math.floor(response.status / 100)}xx`);
-    // Of what is not under a signed head yet; a HEAD has no body that says so.
+    // An export beyond the last signed head; a HEAD has no body with the reason.
     const isUnsigned =
       response.body.includes('signed') ||
       (method === 'HEAD' && /\/(proof|head|consistency)(\?|$)/.test(path));
@@ -69,7 +68,7 @@ export class Oracle {
     const succeeds = response.status < 300;
     if (succeeds && (isOwnMethod || endpoint?.port === 'portal')) this.learn(request, response);
     const { scopes } = caller;
-    // Under any other prefix, also one in capitals, is the page itself, which anybody may load.
+    // Any other prefix, also in capitals, is the public page.
     if (succeeds && endpoint !== null && isOwnMethod && API.test(path)) {
       const missing = scopes === null ? 'sign-in' : endpoint.scopes.find((scope) => !scopes.has(scope));
       if (missing !== undefined) return `a ${response.status} without ${missing} for ${caller.name}`;
@@ -88,7 +87,7 @@ export class Oracle {
     if (caller.scopes !== null && caller.reach === null) return null;
     const own: Mark | null = caller.reach;
     const isForeign = (owner: string | undefined): boolean => owner !== undefined && owner !== own;
-    // What a refusal repeats of the request was known before it.
+    // A refusal may repeat parts of the request.
     const known = response.status < 300 ? '' : said(request);
     for (const mark of MARKS)
       if (isForeign(mark) && response.body.includes(mark) && !known.includes(mark))
@@ -170,13 +169,12 @@ export class Oracle {
   }
 }
 
-/** What a refusal may repeat. */
 function said({ path, body }: ScopedRequest): string {
   let decoded = path;
   try {
     decoded = decodeURIComponent(path);
   } catch {
-    // No UTF-8: it names nothing.
+    // The path is not UTF-8.
   }
   return `${path} ${decoded} ${body?.toString('utf8') ?? ''}`;
 }

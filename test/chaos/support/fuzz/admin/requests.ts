@@ -6,20 +6,20 @@ import type { Schema, ScopedEndpoint } from './endpoints.js';
 import { customerOf } from './merchants.js';
 import type { AdminWorld } from './world.js';
 
-/** A request to a route, with what the contract says of its caller. */
+/** A request to a route, with the caller's permissions by the contract. */
 export interface ScopedRequest extends FuzzedRequest {
-  /** Null for a path that is no route. */
+  /** Null for an unknown path. */
   readonly endpoint: ScopedEndpoint | null;
   readonly caller: FuzzCaller;
 }
 
-/** Until the request is sent: an id that a response gave lately, and the ETag that was read last of what it is about. */
+/** A placeholder until the request is sent: an id of a recent response with the last ETag of its resource. */
 export const LATELY = /~([a-z_]+)\.([0-9]+)~/;
 export const ETAG = '~etag~';
 const USUAL_WEIGHT = 16;
 
 const lately = (resource: string): Arbitrary<string> => fc.nat(63).map((n) => `~${resource}.${n}~`);
-/** Of hundred seven strangers, and sixty who may call the route. */
+/** Of a hundred callers seven are strangers, and sixty may call the route. */
 function someone(
   { callers, strangers }: AdminWorld,
   { port, scopes }: ScopedEndpoint,
@@ -32,7 +32,7 @@ function someone(
   );
 }
 
-/** Values of a world by what parameters and members are called. */
+/** The values of a world, by names of parameters and members. */
 class Values {
   readonly ids: Arbitrary<string>;
   private readonly all: readonly string[];
@@ -43,7 +43,6 @@ class Values {
     this.ids = fc.constantFrom(...this.all);
   }
 
-  /** Ids of that kind most often. */
   idOf(resource: string): Arbitrary<string> {
     const own =
       resource === 'operators' ? this.world.operators : this.ofMerchants(({ ids }) => ids[resource]);
@@ -56,7 +55,7 @@ class Values {
     );
   }
 
-  /** As the schema says, more or less. */
+  /** A value that roughly matches the schema. */
   of(name: string, schema: Schema): Arbitrary<unknown> {
     const { components } = this.world.document;
     if (schema.$ref !== undefined) return this.of(name, components.schemas[schema.$ref.split('/').at(-1)!]!);
@@ -98,7 +97,7 @@ class Values {
     return examples === undefined ? fc.constantFrom('fuzz', 'a', 'fuzz again') : fc.constantFrom(...examples);
   }
 
-  /** What the name alone says. */
+  /** A value by the name alone. */
   private named(name: string): Arbitrary<unknown> | null {
     const { document, merchants, operators } = this.world;
     const found = this.ofMerchants((each) => each.found[name]);
@@ -140,7 +139,6 @@ class Values {
   }
 }
 
-/** Requests to every route, by callers of every kind. */
 export function scopedRequests(world: AdminWorld): Arbitrary<ScopedRequest> {
   const values = new Values(world);
   const own = {
@@ -167,11 +165,11 @@ function routesOf(
     }));
 }
 
-/** Of a merchant who is suspended, confined to addresses or limited, little else succeeds. */
+/** Other requests of a suspended, confined or limited merchant rarely succeed. */
 const stopsMerchants = ({ method, path }: ScopedEndpoint): boolean =>
   path === '/admin/v1/merchants/{id}/suspend' || (method === 'PATCH' && path === '/admin/v1/merchants/{id}');
 
-/** Those whose callers may write nothing, for broken HTTP: whether it had an effect cannot be known. */
+/** Callers who may write nothing, for broken HTTP, whose effect cannot be known. */
 export function harmlessRequests(world: AdminWorld): Arbitrary<ScopedRequest> {
   const callers = Object.fromEntries(
     Object.entries(world.callers).map(([port, all]) => [
@@ -243,7 +241,7 @@ function queryOf(values: Values, { query: known, method }: ScopedEndpoint): Arbi
   });
   const usual = fc
     .uniqueArray(pair, { maxLength: 3, selector: (each) => each.split('=')[0] })
-    // Long pages cost time and say nothing new.
+    // Long pages cost time and add nothing.
     .map((pairs) =>
       isList && !pairs.some((each) => each.startsWith('page_size')) ? ['page_size=5', ...pairs] : pairs,
     )
@@ -251,14 +249,13 @@ function queryOf(values: Values, { query: known, method }: ScopedEndpoint): Arbi
   return mostly(6, usual, hostile);
 }
 
-/** What each kind of credential has besides what all have. */
+/** The members of each kind of credential. */
 const OF_KIND: Readonly<Record<string, readonly string[]>> = {
   payouts: ['merchant_id'],
   exchange: ['merchant_id', 'demands_signing', 'memo_signing'],
   admin: ['scopes', 'merchants'],
 };
 
-/** Of a new credential only what its kind has. */
 function fitting(value: unknown): unknown {
   const own = OF_KIND[String((value as { readonly kind?: unknown }).kind)];
   if (own === undefined) return value;
@@ -289,7 +286,7 @@ const PAGES: Readonly<Record<ScopedEndpoint['port'], string>> = {
     'GET / GET /enter POST /session POST /logout GET /portal GET /api/v1 GET /api/v1/x GET /admin/v1/users GET /merchants/v1/users',
 };
 
-/** What else the listeners serve, called by strangers: a logout would end the session of a caller. */
+/** Other paths of the listeners, called by strangers: a logout would end a caller's session. */
 function pageRequest(world: AdminWorld): Arbitrary<ScopedRequest> {
   const routes = Object.entries(PAGES).flatMap(([port, text]) => {
     const words = text.split(' ');

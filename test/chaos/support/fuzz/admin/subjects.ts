@@ -31,7 +31,7 @@ export async function addUnderReview(merchant: MarkedMerchant, widgetUrl: string
   await handInIdentity({ widgetUrl, merchantId: merchant.id, user, ...person });
 }
 
-/** Adds a completed order that more came for: 33.5 USDC, which may be refunded. */
+/** Adds a completed order with an overpayment of 33.5 USDC, which may be refunded. */
 export async function addRefundable(admin: AdminClient, merchant: MarkedMerchant): Promise<void> {
   const { exchange, treasury, mark, ids } = merchant;
   const query = { pair_id: 'USDCSOL', withdraw_address: WITHDRAW_ADDRESS, user_id: customerOf(mark) };

@@ -23,10 +23,9 @@ import {
   type MarkedMerchant,
 } from './merchants.js';
 
-/** Orders of each merchant that may be refunded. */
+/** The refundable orders of each merchant. */
 const REFUNDABLE = 3;
 
-/** Who and what fuzzed requests to the admin API and the portal are about. */
 export interface AdminWorld {
   readonly document: Document;
   readonly endpoints: readonly ScopedEndpoint[];
@@ -37,7 +36,7 @@ export interface AdminWorld {
   readonly strangers: readonly FuzzCaller[];
 }
 
-/** Two merchants whose ids and texts are known, and callers of each kind; `people` at least 2. */
+/** Creates two merchants with known ids and texts, and callers of each kind; `people` is at least 2. */
 export async function createAdminWorld(
   service: ServiceProcess,
   treasury: Treasury,
@@ -72,7 +71,7 @@ export async function createAdminWorld(
   };
 }
 
-/** An operation on the merchant that waits for its second person, and one that was rejected. */
+/** Creates an operation that waits for its second person, and a rejected one. */
 async function proposeLimit({ first, second }: Keepers, { id, ids }: MarkedMerchant): Promise<void> {
   const lower = { limits: { requests_per_minute: 900_000 }, reason: REASON };
   expectStatus(await first.change(`/merchants/${id}`, '', lower), 200);
@@ -86,7 +85,7 @@ async function proposeLimit({ first, second }: Keepers, { id, ids }: MarkedMerch
   }
 }
 
-/** Makes good what the fuzzer did to a merchant: suspended it, or changed its addresses or its limit. */
+/** Reverts a suspension, and changes of addresses or limit, by the fuzzer. */
 export async function keep(keepers: Keepers, { id }: MarkedMerchant): Promise<void> {
   const { first } = keepers;
   const { merchant } = (await first.get(`/merchants/${id}`)).json<{

@@ -1,9 +1,19 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, appendFileSync, mkdirSync, rmdirSync, rmSync } from 'node:fs';
+import { join, dirname } from 'node:path';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { execFileSync } from 'node:child_process';
+import { tmpdir } from 'node:os';
 import { AdminClient } from '../../../support/admin/admin-client.js';
 import { buildNextVersion } from '../next-version.js';
 import type { Fault, Faults } from './fault.js';
 import { Stage } from './stage.js';
+import { call } from '../../../../bench/support/sign.js';
+import { LocalServer } from '../../../support/http/local-server.js';
+import { Teardown } from '../../../../sandbox/teardown.js';
+import { copyFolder } from '../restores/copy-folder.js';
+import type { Shared } from '../shared.js';
+
+
 
 const DAYS = 24 * 3_600_000;
 const FORGED = '00000000-0000-4000-8000-000000000001';
@@ -52,7 +62,6 @@ async function revoke(stage: Stage, credential: string): Promise<void> {
   if (response.status !== 200) throw new Error(`it was not revoked: ${response.text}`);
 }
 
-/** Of who writes to the database, of keys, and of versions. */
 export function tamperingFaults(): Faults {
   let credential = '';
   return {
@@ -107,7 +116,7 @@ export function tamperingFaults(): Faults {
        select nextval('event_store.position'), stream || '0', 0, '${FORGED}', type, data, metadata, now()
        from event_store.events order by position limit 1`,
         `delete from event_store.events where id = '${FORGED}'`,
-        // A process refuses a log that ends before what it has seen, until the next event.
+        // A process refuses a log that ends before its last position, until the next event.
         { end: (stage) => stage.report(1, { paid: false }) },
       ),
       {
@@ -123,8 +132,112 @@ export function tamperingFaults(): Faults {
   };
 }
 
-/** The program of the next version. */
+/** Builds the program of the next version. */
 function newer({ shared }: Stage): string {
   const folder = shared.environment.folder('next');
   return join(existsSync(folder) ? join(folder, 'dist') : buildNextVersion(folder), 'sandbox', 'main.js');
 }
+
+const ENDPOINTS = '/merchants/v1/webhook_endpoints';
+const DELIVERIES = 400;
+
+/** A receiver that sends no response until it is released. */
+class HangingReceiver extends LocalServer {
+  private hangs = true;
+
+  recover(): void {
+    this.hangs = false;
+    this.disconnect();
+  }
+
+  protected override async respond(_request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (!this.hangs) response.writeHead(204).end();
+  }
+}
+
+export function queueFaults(): Faults {
+  const receiver = new HangingReceiver();
+  return {
+    start: () => Stage.start({ queue: 'redis' }),
+    faults: [
+      {
+        name: 'Redis is down',
+        alerts: ['QueueUnavailable'],
+        begin: ({ redis }) => redis!.kill(),
+        end: ({ redis }) => redis!.restart(),
+      },
+      {
+        name: 'Redis hangs',
+        alerts: ['QueueUnavailable'],
+        begin: async ({ redis }) => void process.kill(redis!.pid, 'SIGSTOP'),
+        end: async ({ redis }) => void process.kill(redis!.pid, 'SIGCONT'),
+      },
+      {
+        name: 'a receiver does not respond',
+        alerts: ['DeliveriesStuck'],
+        begin: async ({ api: { baseUrl }, merchant, ends }) => {
+          await receiver.restart();
+          ends.add(() => receiver.shutDown());
+          const body = { webhook_endpoint: { url: receiver.url } };
+          const created = await call(baseUrl, merchant, 'POST', ENDPOINTS, 201, body);
+          const { id } = (created as { webhook_endpoint: { id: string } }).webhook_endpoint;
+          for (let n = 0; n < DELIVERIES; n += 1)
+            await call(baseUrl, merchant, 'POST', `${ENDPOINTS}/${id}/test_delivery`, 202);
+        },
+        end: async () => receiver.recover(),
+      },
+    ],
+  };
+}
+
+const DISK_MIB = 400;
+
+/** The disk of PostgreSQL, in memory. */
+const disk = join(tmpdir(), `disburse-disk-${process.pid}`);
+const ballast = join(disk, 'ballast');
+
+function mountDisk(ends: Teardown): void {
+  mkdirSync(disk, { mode: 0o711 });
+  ends.add(() => rmdirSync(disk));
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MIB}m,mode=0711`, 'tmpfs', disk]);
+  ends.add(() => void execFileSync('umount', [disk]));
+}
+
+async function onSmallDisk(shared: Shared): Promise<void> {
+  const data = shared.environment.postgresData;
+  await shared.environment.killPostgres();
+  const folder = join(disk, 'postgres');
+  await copyFolder(dirname(data), folder);
+  await shared.replacePostgres(folder, {});
+}
+
+/** Writes zeros until the disk is full. */
+function fillUp(file: string): void {
+  const zeros = Buffer.alloc(1024 * 1024);
+  try {
+    for (;;) appendFileSync(file, zeros);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+  }
+}
+
+/** Faults of PostgreSQL's disk. Only root may mount it. */
+export const diskFaults = (): Faults => ({
+  start: () => {
+    const ends = new Teardown();
+    mountDisk(ends);
+    return Stage.start({ prepare: onSmallDisk, ends });
+  },
+  faults: [
+    {
+      // Its log is on the disk, so that the server ends.
+      name: 'the disk of PostgreSQL is full',
+      alerts: ['DatabaseUnavailable'],
+      begin: async () => fillUp(ballast),
+      end: async ({ shared }) => {
+        rmSync(ballast);
+        await shared.environment.restartPostgres();
+      },
+    },
+  ],
+});
