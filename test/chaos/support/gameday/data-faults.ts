@@ -13,8 +13,6 @@ import { Teardown } from '../../../../sandbox/teardown.js';
 import { copyFolder } from '../restores/copy-folder.js';
 import type { Shared } from '../shared.js';
 
-
-
 const DAYS = 24 * 3_600_000;
 const FORGED = '00000000-0000-4000-8000-000000000001';
 
