@@ -170,7 +170,7 @@ describe('a query parameter that nobody knows', () => {
   it.each([
     [
       'payouts',
-      /^foo is not a parameter of this list \(external_id, totals, created_from, .*user_id, status, transaction_hash\)$/,
+      /^foo is not a parameter of this list \(user_id, status, transaction_hash, external_id, totals, created_from, /,
     ],
     ['webhook_endpoints', /^foo is not a parameter of this list, which has none$/],
     [

@@ -249,7 +249,7 @@ describe('GET /v1/merchant/orders', () => {
   });
 
   it('200: nothing of another key, of the same merchant or not', async () => {
-    expect(await displayed(NOW, app.exchange.signing)).toEqual([]);
+    expect(await displayed(NOW, await app.newExchangeKey(false))).toEqual([]);
     const stranger = await app.newExchangeKey(false, app.secondMerchant.credentials.apiKey);
     expect(await displayed({ ...NOW, user_id: 'ann' }, stranger)).toEqual([]);
     const cursor = (await page({ ...NOW, page_size: '1' })).next_cursor!;

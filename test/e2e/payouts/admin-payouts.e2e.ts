@@ -51,10 +51,8 @@ describe('payouts in the admin API', () => {
   });
 
   it('are overdue while their check is late', async () => {
-    await app.database.query(
-      `update payouts.verifications set expires_at = now() - interval '1 day' where payout_id = $1`,
-      [foreign.id],
-    );
+    const end = `update payouts.verifications set expires_at = now() - interval '1 day' where payout_id = $1 returning 1`;
+    await eventually(async () => (await app.database.query(end, [foreign.id])).length === 1);
     // Without a wallet the check is due at the end of the window, which is late in the schedule.
     expect(await ids({ overdue: 'true' })).toEqual([foreign.id]);
     expect(await ids({ overdue: 'true', status: 'received' })).toEqual([]);

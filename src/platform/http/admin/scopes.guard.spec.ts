@@ -40,7 +40,7 @@ function guardFor(...scopes: string[]) {
     getHandler: () => Routes.prototype.read,
     switchToHttp: () => ({
       getRequest: () => request as unknown as FastifyRequest,
-      getResponse: () => ({}) as FastifyReply,
+      getResponse: () => ({ request }) as unknown as FastifyReply,
     }),
   };
   const guard = new (Guard as unknown as new (api: ScopedApi, callers: Callers) => ScopesGuard)(
@@ -52,7 +52,7 @@ function guardFor(...scopes: string[]) {
 }
 
 describe('a controller whose routes need scopes', () => {
-  it('stops the boot when a route declares none', () => {
+  it('ends the boot when a route declares none', () => {
     class Undeclared {
       @Get()
       @ApiRoute(words)
@@ -62,7 +62,7 @@ describe('a controller whose routes need scopes', () => {
     expect(() => AdminController('things')(Routes)).not.toThrow();
   });
 
-  it('stops the boot when a read of the admin API does not declare what it displays', () => {
+  it('ends the boot when a read of the admin API declares no lookup', () => {
     class Undeclared {
       @Get()
       @ApiRoute({ ...words, scopes: [] })
@@ -78,7 +78,7 @@ describe('a controller whose routes need scopes', () => {
     expect(() => PortalController('things')(Undeclared)).toThrow('Undeclared.read declares no scopes');
   });
 
-  it('stops the boot when the portal shares a route of operators that is no read of one merchant', () => {
+  it('ends the boot when the portal shares a route of operators that is not a read of one merchant', () => {
     class Unconfined {
       @Get()
       @PortalRoute('things', 'payouts:read')
@@ -96,7 +96,7 @@ describe('a controller whose routes need scopes', () => {
     expect(() => AdminController('things')(Written)).toThrow('Written.write is shared');
   });
 
-  it('stops the boot when a route of the API is under none, also one that the portal shares', () => {
+  it('ends the boot when a route of the API has no guard, also one that the portal shares', () => {
     class Api extends ApiGuard {
       identify = () => Promise.reject(new Error());
     }
@@ -116,14 +116,14 @@ describe('a controller whose routes need scopes', () => {
     expect(() => requireGuards([Covered, Uncovered], apis)).toThrow('Uncovered.read has no guard');
   });
 
-  it('leaves a request to another listener to the guard of that one', async () => {
+  it('ignores a request to another listener', async () => {
     const { activate, request } = guardFor();
     request.edge.page = PORTAL_PAGE;
     expect(await activate()).toBe(true);
     expect(request.edge.visitor).toBeNull();
   });
 
-  it('lets in a caller with all of them, and knows the caller', async () => {
+  it('admits a caller with all of them, and sets the visitor', async () => {
     const { activate, request, caller } = guardFor('users:read', 'payouts:read');
     expect(await activate()).toBe(true);
     expect(request.edge.visitor).toBe(caller);
@@ -133,7 +133,7 @@ describe('a controller whose routes need scopes', () => {
     [['payouts:read'], 'users:read'],
     [['users:read'], 'payouts:read'],
     [[], 'payouts:read'],
-  ])('refuses a caller with %j alone, and names %s', async (scopes, missing) => {
+  ])('refuses a caller with only %j, and names %s', async (scopes, missing) => {
     const { activate, request } = guardFor(...scopes);
     await expect(activate()).rejects.toEqual(new DomainError('forbidden', `The scope ${missing} is missing`));
     expect(request.edge.visitor).toBeNull();
@@ -141,7 +141,7 @@ describe('a controller whose routes need scopes', () => {
 });
 
 describe('the body of a write of the admin API', () => {
-  const read = (body: unknown): Promise<unknown> =>
+  const read = async (body: unknown): Promise<unknown> =>
     new BodyPipe(false).transform(body, { type: 'body', metatype: WriteBody });
 
   it.each([
