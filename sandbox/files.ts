@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 
 /**
- * Replaces the file atomically and durably, readable by its owner alone. A reader gets either the old or the new
+ * Replaces the file atomically and durably, readable only by its owner. A reader gets either the old or the new
  * contents.
  */
 export function writePrivately(file: string, content: string | Buffer): void {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readJson, writeJson } from './files.js';
 import type { SandboxAdmin, SandboxExchange, SandboxMerchant } from './announce.js';
 
-/** The contents of `secrets.json`, readable by its owner alone. They let a restarted sandbox keep its identity. */
+/** The contents of `secrets.json`, readable only by its owner. They let a restarted sandbox keep its identity. */
 export interface SandboxSecrets {
   readonly master_key: string;
   readonly postgres_password: string;

@@ -72,7 +72,7 @@ export class DevChain {
     return blocksAt(this.node, [...new Set(numbers)]);
   }
 
-  /** Returns transfers in the order of the chain; with `recipient` those to this address alone. */
+  /** Returns transfers in the order of the chain; with `recipient` only those to this address. */
   async transfers(from: number, to: number, recipient?: string): Promise<readonly TokenTransfer[]> {
     const topics = [TRANSFER_TOPIC];
     const ofRecipient =

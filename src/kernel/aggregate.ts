@@ -13,7 +13,7 @@ export interface Aggregate<State, Event extends DomainEvent> {
   readonly category: string;
   readonly initial: State;
   evolve(state: State, event: Event): State;
-  /** The snapshots of streams that outsiders can make long, for at most one aggregate of a category. */
+  /** The snapshot format, for streams that callers can make long. At most one aggregate of a category has one. */
   readonly snapshots?: SnapshotShape<State>;
 }
 

@@ -19,7 +19,7 @@ describe.each(Object.entries({ request, event }))('The picture of the %s', (_, p
   const calls = [...picture!.matchAll(CALL)].map(([, from, method, to]) => [from!, method!, to!] as const);
   const byNest = [...picture!.matchAll(BY_NEST)].map(([, from, to]) => [from!, to!] as const);
 
-  it('has arrows of two kinds alone', () => {
+  it('has only arrows of two kinds', () => {
     expect(picture!.trim().split('\n')).toHaveLength(1 + calls.length + byNest.length);
   });
 

@@ -53,7 +53,7 @@ const AGGREGATES: readonly [
 describe.each(AGGREGATES)('the fold of %s', (_, aggregate, first) => {
   const { initial, evolve } = aggregate as unknown as Aggregate<unknown, DomainEvent>;
 
-  it('is left alone by an event that this version does not know', () => {
+  it('does not change with an event of an unknown type', () => {
     const begun = evolve(initial, first);
     expect(begun).not.toEqual(initial);
     expect(evolve(begun, unknown)).toBe(begun);
@@ -61,7 +61,7 @@ describe.each(AGGREGATES)('the fold of %s', (_, aggregate, first) => {
   });
 });
 
-it('an onboarding after its identity check is left alone too', () => {
+it('an event of an unknown type does not change an onboarding after its identity check', () => {
   const { evolve } = onboarding as unknown as Aggregate<unknown, DomainEvent>;
   const events = [
     'onboarding.started.v1',
@@ -77,7 +77,7 @@ it('an onboarding after its identity check is left alone too', () => {
   expect(evolve(submitted, unknown)).toBe(submitted);
 });
 
-it('rows of webhook endpoints are left alone', () => {
+it('an event of an unknown type does not change a webhook endpoint', () => {
   const event = unknown as unknown as WebhookEndpointEvent;
   const endpoint = evolveEndpoint(undefined, registered);
   expect(endpoint).toMatchObject({ status: 'enabled' });

@@ -154,7 +154,7 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
       expect((await provider.status(reference)).outcome).toEqual(outcome);
     });
 
-    it('processes nothing of an order that was cancelled, and still reports what is paid to it', async () => {
+    it('reports a deposit to a cancelled order, and does not exchange it', async () => {
       if (!under.isSettledByUs) return;
       const { order, reference } = await newOrder();
       await provider.cancel(reference);
@@ -174,7 +174,7 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
       await until(reference, ({ outcome }) => outcome?.kind === 'completed');
     });
 
-    it('says that it cannot say, and continues afterwards as if nothing had been', async () => {
+    it('throws ProviderUnavailable during an outage, and creates and reports orders after it', async () => {
       const { order, reference } = await newOrder();
       const fresh = requested();
       await under.startOutage();

@@ -61,7 +61,7 @@ const REMOVED = [
 ];
 
 describe('the OpenAPI document', () => {
-  it('has all that it ever said, but for what was removed on purpose', () => {
+  it('has every member of its first version, except intended removals', () => {
     const missing = lost(resolved(first, first['paths']!), resolved(now, now['paths']!), '');
     expect(missing.length).toBeGreaterThan(0);
     expect(missing.filter((path) => !REMOVED.some((pattern) => pattern.test(path)))).toEqual([]);
@@ -105,7 +105,7 @@ describe('the OpenAPI document', () => {
     expect([valid, errors ?? []]).toEqual([true, []]);
   });
 
-  it('documents the sandbox in the sandbox alone', async () => {
+  it('documents the sandbox only in the sandbox', async () => {
     const { paths } = (await builtDocument('production')) as { readonly paths: object };
     expect(Object.keys(paths).filter((path) => path.includes('sandbox'))).toEqual([]);
     expect(Object.keys(now['paths'] as object).filter((path) => path.includes('sandbox'))).toHaveLength(6);

@@ -103,7 +103,7 @@ describe('an order', () => {
 });
 
 describe('a delivery', () => {
-  it('says what the receiver responded last', () => {
+  it('displays the last response or error of its receiver', () => {
     const attempts = [
       { http_status: 500 },
       { http_status: null, error: 'CERT_HAS_EXPIRED', error_class: 'tls' },

@@ -100,7 +100,7 @@ export function Id({ text, link = null, whole = false, copies = true }: IdProps)
   );
 }
 
-/** Copies a text, and says so in place of its sign for two seconds. */
+/** A button that copies a text. It displays the result for two seconds. */
 export function Copy({ text, label, words }: { text: string; label: string; words?: string }) {
   const [said, setSaid] = useState('');
   useEffect(() => {

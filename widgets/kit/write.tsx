@@ -92,7 +92,7 @@ interface WriteProps {
   readonly close: () => void;
 }
 
-/** The page behind it is read again and again; what is sent has the revision that the dialog displays. */
+/** The dialog of a write. The page behind it polls, but the write has the revision that the dialog displays. */
 function WriteDialog({ action, title, of, close }: WriteProps) {
   const kit = useKit();
   const { client, queries, say, signInAgain, also } = kit;

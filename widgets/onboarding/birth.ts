@@ -17,7 +17,10 @@ export interface BirthTrouble {
 
 const PARTS: readonly BirthPart[] = ['day', 'month', 'year'];
 
-/** The fields in the order of the language: that of the browser where it is a regional form of the language of the page. */
+/**
+ * Returns the parts of a date in the order of the page's language. The browser's regional form of that language, such
+ * as `en-GB`, has priority.
+ */
 export function partsIn(locale: string, browser: string): readonly BirthPart[] {
   const tag = browser.split('-')[0] === locale ? browser : locale;
   const order = new Intl.DateTimeFormat(tag).formatToParts().map(({ type }) => type);

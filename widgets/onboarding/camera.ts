@@ -4,7 +4,7 @@ import { EMBEDDED } from './host.js';
 export type CameraTrouble = Extract<keyof Messages, `camera${string}`>;
 type Facing = 'user' | 'environment';
 
-/** The camera facing that way, or another one, or why there is none. */
+/** Opens the camera facing that way, or another one. Returns the trouble if no camera can be opened. */
 export async function openCamera(facing: Facing): Promise<MediaStream | CameraTrouble> {
   if (!window.isSecureContext) return 'cameraInsecure';
   if (EMBEDDED && !mayUseCamera()) return 'cameraNotDelegated';
@@ -21,7 +21,7 @@ export function closeCamera(stream: MediaStream): void {
   for (const track of stream.getTracks()) track.stop();
 }
 
-/** True where the browser does not format. */
+/** Returns true if the embedding page allows the camera, and in browsers without `featurePolicy`. */
 function mayUseCamera(): boolean {
   const { featurePolicy } = document as {
     readonly featurePolicy?: { allowsFeature(feature: string): boolean };

@@ -9,7 +9,10 @@ export interface Page {
   readonly facts: OnboardingFacts;
   readonly api: Api;
   readonly format: Format;
-  /** Refusals that lead elsewhere: an ended session, a merchant that is suspended, a stage that has moved on. True when it was one. */
+  /**
+   * Handles a refusal that closes or replaces the screen: an ended session, a suspended merchant, another stage.
+   * Returns true if it did.
+   */
   readonly leave: (refusal: Refusal) => Promise<boolean>;
 }
 
@@ -20,8 +23,8 @@ export function usePage(): Page {
 }
 
 /**
- * One act at a time: `run` does nothing while another runs, however fast somebody presses. What is refused, and leads
- * nowhere else, is `refused`.
+ * Runs one act at a time: `run` has no effect during another act. `refused` receives each refusal that {@link
+ * Page.leave} does not handle.
  */
 export function useAct(refused: (refusal: Refusal) => void): {
   readonly busy: boolean;

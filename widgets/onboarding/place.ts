@@ -14,7 +14,7 @@ export interface Place {
   readonly changing?: true;
 }
 
-/** Keeps the place of a user over a reload, in this tab alone; where nothing can be kept, until the reload. */
+/** Stores a user's place in this tab, so that it survives a reload. Without storage, it lasts until the reload. */
 export class PlaceKeeper {
   private place: Place;
 

@@ -49,7 +49,9 @@ export class Api {
 
   constructor(readonly session: string) {}
 
-  /** The server's time: what it says of expiries is measured by it, not by this device's clock. */
+  /**
+   * Returns the server's time in epoch ms. The page measures expiries by it, because the device's clock may be wrong.
+   */
   now(): number {
     return Date.now() + this.ahead;
   }

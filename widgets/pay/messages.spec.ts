@@ -23,7 +23,7 @@ describe('a countdown', () => {
   });
 });
 
-it('a chain of the sandbox is never called by its name alone', () => {
+it('a chain of the sandbox is never called by only its name', () => {
   expect(chainName(format, { sandbox: true }, 'Ethereum')).toBe('Ethereum (sandbox)');
   expect(chainName(format, { sandbox: false }, 'Ethereum')).toBe('Ethereum');
 });

@@ -11,8 +11,8 @@ export interface Place {
 }
 
 /**
- * `link` distinguishes the pages that this tab was opened with. The address names the order, so that it leads there from any
- * tab or device; a link that has expired leads to the last order that this browser created with it.
+ * Stores the place of the payer per `link`. The address contains the order, for other tabs and devices. After its
+ * expiry, a link opens the last order that this browser created with it.
  */
 export class PlaceKeeper {
   constructor(private readonly facts: Pick<PayFacts, 'link' | 'session' | 'has_expired'>) {}

@@ -14,7 +14,7 @@ export function takeCode(): string | null {
   return code === '' ? null : code;
 }
 
-/** The code, and how to drop it. A link that is pasted into the address of this page changes the fragment alone. */
+/** Returns the code and a function that drops it. A link pasted into the open page changes only the fragment. */
 export function useCode(first: string | null): [string | null, () => void] {
   const [code, setCode] = useState(first);
   useEffect(() => {

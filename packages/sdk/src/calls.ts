@@ -36,7 +36,7 @@ export function createApi(options: ClientOptions & Credentials, sign: Sign): Api
   });
 }
 
-/** An empty segment and one of dots would be a call of another operation. */
+/** Throws a TypeError for an empty segment or one of dots, because the URL would be that of another operation. */
 function requireSegment(name: string, value: unknown): void {
   if (typeof value === 'string' && !/^\.{0,2}$/.test(value)) return;
   const found = typeof value === 'string' ? JSON.stringify(value) : typeof value;

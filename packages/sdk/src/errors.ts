@@ -97,7 +97,10 @@ export function apiError(problem: Problem, requestId: string | null, hint: strin
   return new Class(problem, requestId, hint);
 }
 
-/** The problem in a response's text; one made of the status where something between us and the service responded. */
+/**
+ * Returns the problem in the text of a response. Without one, such as from a proxy, the problem is made from the
+ * status.
+ */
 export function problemOf(status: number, text: string): Problem {
   const body = (jsonOf(text) ?? {}) as Record<string, unknown>;
   const title = textOr(body['title'], `HTTP ${status}`);
@@ -108,7 +111,7 @@ function textOr(value: unknown, otherwise: string): string {
   return typeof value === 'string' ? value : otherwise;
 }
 
-/** Lists of messages by field; what else a proxy writes there is left out. */
+/** Returns the lists of messages by field. Any other value is left out: a proxy may send it. */
 function errorsIn(value: unknown): Problem['errors'] {
   const isMessages = (each: unknown): each is string[] =>
     Array.isArray(each) && each.every((message) => typeof message === 'string');

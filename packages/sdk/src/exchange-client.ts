@@ -25,7 +25,7 @@ export class DisburseExchange {
   readonly orders = {
     create: (query: Without<QueryOf<'createOrder'>>, options?: WriteOptions) =>
       resultOf(this.api.POST('/v1/orders', { params: { query }, ...writing(options) })),
-    /** The newest first; days are inclusive. */
+    /** The orders, newest first. The period includes its first and its last day. */
     list: (query: QueryOf<'listOrders'>) =>
       new Pages(
         (cursor) =>

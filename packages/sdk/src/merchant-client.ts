@@ -73,7 +73,7 @@ export class Disburse {
   };
 
   readonly webhookEndpoints = {
-    /** The response alone has the `signing_secret`. */
+    /** Only this response contains the `signing_secret`. */
     register: (body: BodyOf<'registerWebhookEndpoint'>, options?: WriteOptions) =>
       resultOf(this.api.POST('/merchants/v1/webhook_endpoints', { body, ...writing(options) })),
     list: () => resultOf(this.api.GET('/merchants/v1/webhook_endpoints', {})),
@@ -91,7 +91,10 @@ export class Disburse {
           ...writing(options),
         }),
       ),
-    /** The response alone has the new secret; the former one signs as well for `overlap_seconds`, a day by default. */
+    /**
+     * Only this response contains the new secret. The former one keeps signing for `overlap_seconds`, one day by
+     * default.
+     */
     rotateSecret: (id: string, body?: BodyOf<'rotateWebhookSecret'>, options?: WriteOptions) =>
       resultOf(
         this.api.POST('/merchants/v1/webhook_endpoints/{id}/rotate_secret', {
@@ -154,7 +157,7 @@ export class Disburse {
       resultOf(this.api.GET('/merchants/v1/audit/consistency', { params: { query } })),
   };
 
-  /** Calls that exist in the sandbox alone. */
+  /** The calls that exist only in the sandbox. */
   readonly sandbox = {
     transfer: (body: BodyOf<'createSandboxTransfer'>, options?: WriteOptions) =>
       resultOf(this.api.POST('/merchants/v1/sandbox/transfers', { body, ...writing(options) })),
@@ -204,7 +207,10 @@ function after(cursor: string | undefined): { page_cursor?: string } {
   return cursor === undefined ? {} : { page_cursor: cursor };
 }
 
-/** The service records any text, and pays out nothing for it: a text that is no hash is refused here, before it is sent. */
+/**
+ * Throws a TypeError for a text that is not a transaction hash. The service would record the payout and never pay it
+ * out.
+ */
 function requireHash({ payout }: BodyOf<'reportPayout'>): void {
   const { transaction_hash: hash } = payout ?? {};
   if (typeof hash === 'string' && hashDigits(hash) === undefined)

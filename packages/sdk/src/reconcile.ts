@@ -3,8 +3,8 @@ import type { Payout } from './types.js';
 const HASH = /^(?:0x)?([0-9a-f]{64})$/i;
 
 /**
- * The digits of a transaction hash in lower case; undefined for a text that is none. The prefix, and invisible marks and
- * spaces that copying adds, change nothing.
+ * Returns the digits of a transaction hash in lower case, or undefined for any other text. Ignores the prefix, and the
+ * spaces and invisible characters that copying adds.
  */
 export function hashDigits(text: string): string | undefined {
   return HASH.exec(text.replace(/\p{Default_Ignorable_Code_Point}/gu, '').trim())?.[1]?.toLowerCase();
@@ -27,9 +27,9 @@ export interface ExpectedPayout {
 export interface Reconciliation {
   /** The number of payouts in both books with the same amount. */
   readonly matched: number;
-  /** The payouts in your books alone. Report them again under their own Idempotency-Key. */
+  /** The payouts that are only in your books. Report them again under their own Idempotency-Key. */
   readonly missing: readonly ExpectedPayout[];
-  /** The payouts at the service alone. */
+  /** The payouts that are only at the service. */
   readonly unexpected: readonly Payout[];
   /** The same transfer and user with another amount. */
   readonly different: readonly { readonly expected: ExpectedPayout; readonly payout: Payout }[];

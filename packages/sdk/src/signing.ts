@@ -23,7 +23,7 @@ export function stringToSign(
   return bytes;
 }
 
-/** `signature` of the exchange API: over the address alone (docs/contract.md 21.3). */
+/** Returns `signature` of the exchange API, which covers only the address (docs/contract.md 21.3). */
 export function signAddress(secret: string, address: string): Promise<string> {
   return hmacHex(secret, UTF8.encode(`withdraw_address=${address}`));
 }
@@ -48,7 +48,10 @@ export async function signMerchantCall(
   return signed;
 }
 
-/** Signs the whole query where the exchange API takes that (`signature_v2`), and the list in its header. */
+/**
+ * Signs a call of the exchange API. The list is signed in its header. Any other call with an address gets
+ * `signature_v2`, over its whole query.
+ */
 export async function signExchangeCall(
   { apiKey, secret }: { readonly apiKey: string; readonly secret?: string },
   { url, headers }: Outgoing,
@@ -79,7 +82,7 @@ function byBytes(a: string, b: string): number {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** The Idempotency-Key of a caller's own id: the same for the same id, method and path, another for any other. */
+/** Derives the Idempotency-Key from the caller's own id, the method and the path. A UUID is used as it is. */
 export async function idempotencyKeyOf(id: string, method: string, path: string): Promise<string> {
   if (UUID.test(id)) return id.toLowerCase();
   const digest = new Uint8Array(

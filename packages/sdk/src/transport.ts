@@ -29,8 +29,8 @@ const RETRIED = new Set([429, 500, 502, 503, 504]);
 const IN_FLIGHT = /Idempotency-Key is in flight/;
 
 /**
- * A `fetch` that signs and retries. A write is repeated under its Idempotency-Key alone: nothing is done twice, whatever
- * happened to the response. Rejects with an `ApiError` for a status from 400 and with a `ConnectionError`.
+ * A `fetch` that signs and retries. It repeats a write only under its Idempotency-Key, so that the service performs it
+ * once. Rejects with an `ApiError` for a status from 400, and with a `ConnectionError` without a complete response.
  */
 export function retryingFetch(sign: Sign, options: RetryOptions): (request: Request) => Promise<Response> {
   const { attempts = 6, timeoutMs = 30_000, maxWaitMs = 60_000, maxResponseBytes = 1 << 25 } = options;
@@ -77,7 +77,7 @@ export function retryingFetch(sign: Sign, options: RetryOptions): (request: Requ
 
 type Received = { readonly response: Response; readonly text: string } | { readonly error: unknown };
 
-/** The whole response, or why there is none: a body that is cut off is none. */
+/** Returns the complete response, or the error. A body that is cut off is an error. */
 async function exchange(
   send: typeof fetch,
   { url, method, headers, body }: Outgoing,
@@ -126,7 +126,7 @@ export function waitOf(response: Response, text: string, attempt: number, maxWai
   return demandedMs > maxWaitMs ? null : demandedMs + Math.random() * FIRST_WAIT_MS;
 }
 
-/** Doubles from attempt to attempt; between half of it and all. */
+/** Returns a random delay in milliseconds, between half and all of a maximum that doubles with each attempt. */
 function jittered(attempt: number): number {
   return FIRST_WAIT_MS * 2 ** (attempt - 1) * (0.5 + Math.random() / 2);
 }

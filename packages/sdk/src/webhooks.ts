@@ -38,7 +38,7 @@ export function verifyWebhook(
   throw new WebhookError(textOf(reason), { cause: reason });
 }
 
-/** Frameworks that parse JSON hand over an object: the bytes that were signed are lost by then. */
+/** Throws a WebhookError for parsed JSON, because the signed bytes can no longer be recovered. */
 function textOfBody(body: unknown): string {
   if (typeof body === 'string') return body;
   if (ArrayBuffer.isView(body) || body instanceof ArrayBuffer) return UTF8.decode(body as ArrayBuffer);

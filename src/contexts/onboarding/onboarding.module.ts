@@ -8,7 +8,7 @@ import { Images } from './store/images.js';
 import { Progress, progressProjection } from './views/progress.js';
 import { ProviderReadiness, createProviders } from './adapters/provider-wiring.js';
 import { OnboardingSteps } from './application/onboarding-steps.js';
-import { Onboarding1795000000400 } from './migrations/1795000000400-onboarding.js';
+import { Onboarding1795000000401 } from './migrations/1795000000401-onboarding.js';
 import { PhoneCodes } from './store/phone-codes.js';
 import { PresentTerms } from './application/present-terms.js';
 import { SendPhoneCodeHandler } from './application/phone-verification.js';
@@ -78,5 +78,5 @@ export const onboarding = defineContext({
   publishes: ONBOARDING_PUBLISHES,
   config: onboardingConfig,
   checkSettings: checkProviderSettings,
-  migrations: [Onboarding1795000000400],
+  migrations: [Onboarding1795000000401],
 });

@@ -44,7 +44,7 @@ export interface Boot {
   readonly contexts: readonly Context[];
   readonly events: Pick<EventCodec, 'knows'>;
   readonly subscriptions: readonly SubscriptionDefinition[];
-  /** The arguments of `subscriptionName`. */
+  /** The names that `subscriptionName` registered in the loaded files. */
   readonly declaredSubscriptions: Iterable<string>;
 }
 
@@ -63,7 +63,7 @@ export function checkBoot(boot: Boot): void {
   for (const { name, events: requested } of subscriptions) {
     const orphan = requested.find((type) => !events.knows(type));
     if (orphan !== undefined)
-      throw new Error(`the subscription ${name} wants ${orphan}, an event type without an owner`);
+      throw new Error(`the subscription ${name} reads ${orphan}, an event type that no context declares`);
   }
   for (const name of boot.declaredSubscriptions) {
     if (!subscriptions.some((each) => each.name === name))

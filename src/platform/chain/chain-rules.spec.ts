@@ -24,7 +24,7 @@ describe('the required finality of a transfer', () => {
     expect(chainRules(config).finality).toBe(finality);
   });
 
-  it.each(['latest', 'Safe', '0', '-1', '1.5', '100001'])('is never %s', (text) => {
+  it.each(['latest', 'Safe', '0', '-1', '1.5', '100001'])('cannot be set to %s', (text) => {
     expect(() => readConfig({ PAYOUT_FINALITY: text })).toThrow(
       /^PAYOUT_FINALITY must be safe, finalized, or a number of confirmations from 1 to 100000, not /,
     );

@@ -90,7 +90,7 @@ describe('the configuration', () => {
     expect(() => readConfig({ MASTER_KEY: 'hunter2' })).not.toThrow(/hunter2/);
   });
 
-  it('sends the key of Amplitude over HTTPS alone in production', () => {
+  it('sends the key of Amplitude only over HTTPS in production', () => {
     const plain = { AMPLITUDE_API_KEY: 'key', AMPLITUDE_URL: 'http://127.0.0.1:1/' };
     expect(() => readConfig({ ...production, ...plain })).toThrow(/^AMPLITUDE_URL must begin with https/);
     expect(readConfig(plain)).toMatchObject({ amplitudeUrl: 'http://127.0.0.1:1/' });

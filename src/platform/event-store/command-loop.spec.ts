@@ -35,7 +35,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     expect(later.map((event) => event.metadata)).toEqual([following, following, metadata]);
   });
 
-  it('loads, decides, appends, and says where', async () => {
+  it('returns the new state, the events, their position and the last id of a command', async () => {
     await loop.execute(counter, 'one', () => [add(1), add(2)]);
     const executed = await loop.execute(counter, 'one', (state) => [add(state * 10)]);
     expect(executed).toMatchObject({ state: 33, events: [add(30)], position: '3' });
@@ -138,7 +138,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
       await store.commit({ appends: [{ stream, events, expected }] });
     };
 
-    it('decides nothing on them, and shows what it knows', async () => {
+    it('refuses commands as unavailable, and loads the known events for display', async () => {
       await loop.execute(counter, 'one', () => [add(2)]);
       await newer('counter-one', unknown);
       await expect(loop.execute(counter, 'one', (state) => [add(state)])).rejects.toMatchObject(refusal);

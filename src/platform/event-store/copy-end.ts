@@ -14,7 +14,10 @@ export async function openCopyEnd(name: string, database: Database): Promise<Cop
     return new EventStoreDbCopyEnd(name);
   } catch (error) {
     // The message omits the address, which may contain a password.
-    throw new ConfigError(`It is no address of an EventStoreDB: ${(error as Error).name}`, { cause: error });
+    throw new ConfigError(
+      `The address is not a valid EventStoreDB connection string: ${(error as Error).name}`,
+      { cause: error },
+    );
   }
 }
 

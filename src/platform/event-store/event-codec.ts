@@ -139,7 +139,7 @@ function changed<E extends object>(event: E, type: string, data: JsonObject): E 
   return { ...event, ...(metadata && { metadata }), ...(recordedAt && { recordedAt }), type, data };
 }
 
-/** The associated data of a field: its ciphertext opens for this stream, type and field alone. */
+/** The associated data of a field: its ciphertext opens only for this stream, type and field. */
 function place(stream: string, type: string, field: string): string {
   return `event/${stream}/${type}/${field}`;
 }

@@ -43,7 +43,7 @@ export async function openEventStore(config: StoreConfig, pool: Pool): Promise<O
   return { store, responses: store, close };
 }
 
-/** Creates the missing schema of a database for events alone, which has no migrations. */
+/** Creates the missing schema of a database that holds only events, which has no migrations. */
 async function preparedPool(connectionString: string, max: number): Promise<Pool> {
   const options = { connectionString, max, query_timeout: RESPONSE_TIMEOUT_MS };
   const pool = openPool(options, { plan_cache_mode: 'force_custom_plan' }, LIMITS);

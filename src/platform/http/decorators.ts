@@ -127,7 +127,7 @@ function listMembers(dto: ArgumentMetadata['metatype']): ReadonlySet<string> {
 }
 
 /**
- * Collects errors by field. For an object in an array class-validator has the index alone; the array's name is added.
+ * Collects errors by field. For an object in an array class-validator has only the index; the array's name is added.
  */
 function fieldErrors(errors: readonly ValidationError[], array = ''): FieldErrors {
   const fields: Record<string, string[]> = {};
@@ -202,7 +202,10 @@ export const ValidQuery = (): ParameterDecorator => Query(new QueryPipe(false));
 /** Parameters of lists that are no filters. */
 const PLACES = ['page_cursor', 'page_size', 'totals'];
 
-/** Cursors belong to their list and its filters: elsewhere they are 400. A page is read once there is memory for it. */
+/**
+ * Binds the cursors of a list to its path and filters: any other cursor gets 400. Reserves memory before a page is
+ * read.
+ */
 @Injectable()
 class ListCursors implements NestInterceptor {
   constructor(private readonly memory: MemoryBudget) {}
@@ -232,7 +235,7 @@ export const ListQuery =
 /** The query as {@link ValidQuery}, where all inputs of an operation are in it: 422 naming each parameter at fault. */
 export const Inputs = (): ParameterDecorator => Query(new InputsPipe());
 
-/** Throws `not_found` for what is no uuid: it names nothing (contract.md 3.4). */
+/** Returns a path parameter in lower case. Throws `not_found` unless it is a UUID (contract.md 3.4). */
 export function uuidIn(parameters: unknown, name: string, what: string): string {
   const value = (parameters as Readonly<Record<string, unknown>>)[name];
   if (!isUuid(value)) throw DomainError.notFound(what);

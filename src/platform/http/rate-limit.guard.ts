@@ -17,7 +17,7 @@ import { Refusal, type HttpProblem } from './problem.js';
 export const WINDOW_SECONDS = 60;
 /** The most callers in memory. An evicted caller leases points again. */
 const MAX_CALLERS = 50_000;
-/** The timeout of the store, after which the process counts alone. */
+/** The timeout of the store. After it the process counts only its own requests. */
 const STORE_TIMEOUT_MS = 1000;
 
 /** The decision on one request, with the rest of the window. */

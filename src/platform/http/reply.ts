@@ -1,6 +1,9 @@
 import type { Readable } from 'node:stream';
 
-/** A response with its own status. With the status of the route, a controller returns the JSON text or an object. */
+/**
+ * A response with a status other than the route's. For the route's status, a controller returns the JSON text or an
+ * object.
+ */
 export class Reply {
   constructor(
     readonly status: number,

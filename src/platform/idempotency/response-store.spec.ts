@@ -48,7 +48,7 @@ describe('the store of responses', () => {
     expect(await store.find(old.scope, old.key)).toBeNull();
   });
 
-  it('forgets nothing early in a process whose clock is ahead, and what is old', async () => {
+  it('deletes a response after 31 days, and none early in a process whose clock is ahead', async () => {
     const store = ofAProcess();
     const kept = response();
     await store.storeOrGet(kept);

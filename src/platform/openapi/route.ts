@@ -9,7 +9,7 @@ import {
 } from '@nestjs/swagger';
 import { ApiProperty, type Dto } from '../dto/field.js';
 
-/** A response: the class of its body and its condition, or the condition alone. From 400 on it is a problem. */
+/** A response: the class of its body and its condition, or only the condition. From 400 on it is a problem. */
 type Described = string | readonly [type: Dto, when: string];
 
 interface RouteDescription {

@@ -20,7 +20,7 @@ Logger.overrideLogger(false);
 const production = new GuardedHosts({ loopback: false, allowed: [] });
 const sandbox = new GuardedHosts({ loopback: true, allowed: [] });
 
-describe('the URL of a stranger', () => {
+describe('an untrusted URL', () => {
   it.each([...hostileUrls, ...malformedUrls])('%j is refused', async (url, reason) =>
     expect(await production.refusal(url)).toMatch(reason),
   );

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { Logger } from '@nestjs/common';
 import { waitForRetry } from '../jobs/backoff.js';
 import { ChangeNotifier } from '../jobs/group-call.js';
 import { followLog } from '../event-store/log-pages.js';
@@ -6,9 +7,12 @@ import { comparePositions, type EventStore, type RecordedEvent } from '../event-
 
 const MAX_RETAINED = 512;
 const OUTAGE = { firstMs: 50, maxMs: 2000 };
+/** The interval after which a failure is not part of the same outage: the maximum delay and the timeout of a read. */
+const SEPARATE_MS = 60_000;
 
 /** The new events, read once for all subscriptions of this process. One that is further behind reads the store. */
 export class EventFeed {
+  private readonly logger = new Logger(EventFeed.name);
   private readonly arrived = new ChangeNotifier();
   private readonly closing = new AbortController();
   /** The events after `from` up to `to`. */
@@ -55,6 +59,7 @@ export class EventFeed {
 
   private async run(): Promise<void> {
     const { signal } = this.closing;
+    let failedAt = -Infinity;
     for (let failures = 0; !signal.aborted; failures += 1) {
       try {
         if (this.to === null) this.from = this.to = await this.store.head();
@@ -65,8 +70,12 @@ export class EventFeed {
           if (this.isBlocked) break;
           failures = 0;
         }
-      } catch {
-        // Subscriptions report failures of their own reads; the feed recovers with the store.
+      } catch (err) {
+        // Failures that are not consecutive are retried without backoff.
+        if (performance.now() - failedAt > SEPARATE_MS) failures = 0;
+        failedAt = performance.now();
+        // A subscription that is up to date reads nothing, so only the feed reports this failure.
+        if (!signal.aborted) this.logger.warn({ msg: 'event feed failed, reading again', failures, err });
       }
       await waitForRetry(OUTAGE, failures, signal);
     }

@@ -46,14 +46,14 @@ type Treatment = 'apply' | 'pass' | 'wait';
 
 /**
  * Reads and applies the events of one subscription in order, and moves its checkpoint, while the process runs. An event
- * that cannot be applied stops this subscription alone: no event is skipped. An unknown type halts it until a newer
+ * that cannot be applied stops only this subscription: no event is skipped. An unknown type halts it until a newer
  * process continues there, or an operator lets it pass (ADR 96).
  */
 export class SubscriptionLoop {
   private readonly logger = new Logger(SubscriptionLoop.name);
   private readonly allowed = new Set<string>();
   private readonly names: ReadonlySet<string>;
-  /** The stored checkpoint, and the position that the loop has reached, which irrelevant events move alone. */
+  /** `stored`: the checkpoint. `seen`: the position of the loop, which also moves with irrelevant events. */
   private stored: string | null = null;
   private seen: string | null = null;
   private storedAt = 0;

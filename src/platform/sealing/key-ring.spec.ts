@@ -107,7 +107,7 @@ describe('the key ring', () => {
     expect(await ids()).toEqual(before);
   });
 
-  it('seals with a fresh key a minute after it was added; every process knows it before', async () => {
+  it('seals with a new key 60 s after it was added, when every process can open it', async () => {
     const [a, b] = [await open(one), await open(one)];
     const before = a.sealer.sealsWith;
     const id = await rotation().addFreshKey({ current: one, former: null });
@@ -202,7 +202,8 @@ describe('the key ring', () => {
   it('a fresh key is wrapped by every master key in use, or not created', async () => {
     await open(one);
     await open(two, one);
-    await expect(rotation().addFreshKey({ current: two, former: null })).rejects.toThrow('set that one too');
+    for (const former of [null, two])
+      await expect(rotation().addFreshKey({ current: two, former })).rejects.toThrow('set that one too');
     const id = await rotation().addFreshKey({ current: two, former: one });
     await pass(61);
     expect((await open(one)).sealer.sealsWith).toBe(id);

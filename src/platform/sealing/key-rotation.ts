@@ -89,14 +89,14 @@ export class KeyRotation {
       const [created] = await changedBefore(tx, operationId, 'sealing_key');
       if (created !== undefined) return created;
       const masters = findMasters(copies);
-      const wrapping = [current, former].filter((each) => each !== null && masters.includes(each.id));
+      const wrapping = masters.flatMap((id) => [current, former].find((each) => each?.id === id) ?? []);
       if (wrapping.length < masters.length) {
         throw new DomainError(
           'invalid_transition',
           'The ring has copies for a master key that is neither MASTER_KEY nor MASTER_KEY_FORMER: set that one too, or begin with npm run admin -- system retire-former',
         );
       }
-      return freshKey(tx, wrapping as MasterKey[], operationId);
+      return freshKey(tx, wrapping, operationId);
     });
   }
 

@@ -77,7 +77,7 @@ describe('a MAC', () => {
     expect(sealer.mac('event', 'text')).toBe(`${sealer.sealsWith}.${bytes}`);
   });
 
-  it('is authentic for its purpose and its text alone, by any key of the ring', () => {
+  it('is authentic only for its purpose and text, by any key of the ring', () => {
     const mac = sealer.mac('event', 'text');
     expect(sealer.isAuthentic('event', 'text', mac)).toBe(true);
     expect(new Sealer(randomBytes(32), [key]).isAuthentic('event', 'text', mac)).toBe(true);

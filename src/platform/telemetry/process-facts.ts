@@ -18,7 +18,7 @@ export interface HaltedSubscription {
   readonly at: string;
 }
 
-/** The state of a chain node, with the host alone: paths and credentials of node URLs are secrets. */
+/** The state of a chain node, with only the host: paths and credentials of node URLs are secrets. */
 export class ChainNodeState {
   @ApiProperty({ type: 'string', description: 'Host and port of its URL.' }) url_host!: string;
 

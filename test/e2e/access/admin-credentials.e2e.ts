@@ -117,7 +117,7 @@ describe('credentials in the admin API', () => {
     expect(own).not.toContainEqual(expect.objectContaining({ name: 'credentials.issue' }));
   });
 
-  it('an exchange key pays out to its addresses alone, and ends with its last secret', async () => {
+  it('an exchange key pays out only to its addresses, and ends with its last secret', async () => {
     const merchant_id = await newMerchantId();
     const address = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
     const key = await issued({

@@ -124,7 +124,7 @@ describe('the keys of operators', () => {
     expect((await whoami(here)).status).toBe(200);
   });
 
-  it('are served on the listener of the admin API alone', async () => {
+  it('are served only on the listener of the admin API', async () => {
     const { key, baseUrl } = await app.newAdmin();
     const headers = { authorization: `Bearer ${key}` };
     expect((await send(`${app.url}/admin/v1/whoami`, { headers })).status).toBe(404);

@@ -73,7 +73,7 @@ describe('merchants in the admin API', () => {
     expect((await confined.post('/merchants', { name, reason })).status).toBe(403);
   });
 
-  it('settings change at the read revision alone', async () => {
+  it('settings change only at the revision that was read', async () => {
     const id = await create('Settings');
     const path = `/merchants/${id}`;
     const { headers } = await admin.get(path);

@@ -243,7 +243,7 @@ describe('the data of the portal', () => {
     expect(requests.every(({ merchant_id }) => merchant_id === own)).toBe(true);
   });
 
-  it('is written by the page of the portal alone', async () => {
+  it('is written only by the page of the portal: another origin gets 403', async () => {
     const foreign: Record<string, string>[] = [
       { origin: 'https://evil.example' },
       { 'sec-fetch-site': 'cross-site' },

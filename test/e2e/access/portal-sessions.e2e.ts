@@ -145,7 +145,7 @@ describe('a session of the portal', () => {
     );
   });
 
-  it('ends with a logout from its own page alone', async () => {
+  it('ends only with a logout from its own page', async () => {
     const { url } = await createPortalSession(app.merchant);
     const browser = await PortalBrowser.enter(url);
     const foreign = await browser.post('/logout', undefined, { origin: 'https://evil.example' });
@@ -154,7 +154,7 @@ describe('a session of the portal', () => {
     expect(await status(browser)).toBe(401);
   });
 
-  it('ends after an hour when the page alone reads, and lasts with one read of the person', async () => {
+  it('ends after an hour of background requests, and is extended by a request of the person', async () => {
     const background = { 'disburse-background': 'true' };
     const [one, other] = await Promise.all([1, 2].map(() => createPortalSession(app.merchant)));
     const [left, used] = await Promise.all([one!, other!].map(({ url }) => PortalBrowser.enter(url)));
@@ -183,7 +183,7 @@ describe('a session of the portal', () => {
 
 describe('the document of the portal', () => {
   it.each(['/', '/enter', '/deliveries'])(
-    'is at %s, under a policy that lets in its own files alone',
+    'is at %s, under a policy that allows only its own files',
     async (path) => {
       const { url } = await createPortalSession(app.merchant);
       const browser = new PortalBrowser(new URL(url).origin);
@@ -200,7 +200,7 @@ describe('the document of the portal', () => {
 
 /** Listeners on one host share its cookies on every port: each has to refuse the others' cookies. */
 describe('a cookie', () => {
-  it('of the console opens the console alone, and one of the portal the portal alone', async () => {
+  it('of the console opens only the console, and one of the portal only the portal', async () => {
     const site = new ConsoleSite(app);
     const { browser: person } = await site.signedIn('administrator');
     const portal = await PortalBrowser.enter((await createPortalSession(app.merchant)).url);

@@ -109,7 +109,7 @@ describe('npm run audit -- export', () => {
     expect(readdirSync(out).sort()).toEqual([...manifest.parts.map(({ file }) => file), 'manifest.json']);
   });
 
-  it("has the merchant's events alone, also those without its id", async () => {
+  it("has only the merchant's events, also those without its id", async () => {
     const out = folder('merchant');
     await run('--out', out, '--merchant', MERCHANT.toUpperCase());
     const lines = linesOf(out);

@@ -103,7 +103,7 @@ describe('the programs of docs/auditing.md', () => {
     await expectCodes([['audit export --out rest --part-events 20', 0], ...commands()]);
   });
 
-  it('find forgeries in an export by the master key alone', async () => {
+  it('find forgeries in an export with only the master key', async () => {
     await forge();
     expect((await run('audit verify --from forged --offline', NO_KEY)).text).not.toContain(FORGED);
     const offline = await run('audit verify --from forged --offline');

@@ -105,7 +105,7 @@ const eventStoreDb = process.env['EVENTSTOREDB_URL'];
     await app.stop();
     await expect(copy('postgres', 'esdb://127.0.0.1:1?tls=false')).rejects.toThrow('cannot be reached');
     await expect(copy('postgres', 'esdb://:::?tls=false')).rejects.toThrow(
-      'is no address of an EventStoreDB',
+      'is not a valid EventStoreDB connection string',
     );
   });
 
@@ -124,7 +124,7 @@ const eventStoreDb = process.env['EVENTSTOREDB_URL'];
     expect(before.at(-1)).toMatchObject({ size: copied.events, root: copied.merkle_root });
   });
 
-  it('moves the log: the service runs with the copy alone', async () => {
+  it('moves the log: the service runs with only the copy', async () => {
     env = { ...env, EVENT_STORE_URL: url };
     await expect(restart(null)).rejects.toThrow('not the one that this database belongs to');
     await restart(url);

@@ -206,7 +206,7 @@ describe('the socket of the shell', () => {
       ).end(),
     );
 
-  it('is open to the user of the process alone, and leads to the admin API alone', async () => {
+  it('is open only to the user of the process, and leads only to the admin API', async () => {
     const { mode, uid } = statSync(path());
     expect([(mode & 0o777).toString(8), uid]).toEqual(['600', process.getuid!()]);
     expect(readdirSync(app.config.dataDir)).toEqual(['admin.sock']);

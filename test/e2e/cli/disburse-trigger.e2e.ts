@@ -111,7 +111,7 @@ describe('disburse trigger', () => {
     expect([run.code, run.output, run.errors]).toEqual([2, '', expect.stringContaining(sentence)]);
   });
 
-  it('runs in a sandbox alone: elsewhere only the check is sent', async () => {
+  it('runs only in a sandbox: elsewhere it requests only /openapi.json', async () => {
     const production = await TestReceiver.start();
     production.behavior = (response) => response.end('{"paths":{"/merchants/v1/payouts/report":{}}}');
     const { apiKey: DISBURSE_API_KEY, privateKey: DISBURSE_PRIVATE_KEY } = app.merchant.credentials;

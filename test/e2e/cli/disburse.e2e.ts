@@ -44,7 +44,7 @@ describe('disburse', () => {
     await application.stop();
   });
 
-  it('payouts list and get work with the keys, and with the login session alone', async () => {
+  it('payouts list and get work with the keys, and with only the login session', async () => {
     const listed = await disburse.run('payouts', 'list', '--json', '--limit', '2');
     expect([listed.code, listed.lines<{ id: string }>().map(({ id }) => id)]).toEqual([
       0,

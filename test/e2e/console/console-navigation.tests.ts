@@ -69,7 +69,7 @@ export function describeNavigation(world: ConsoleWorld): void {
       expect(await filters.getByLabel('Phone number').count()).toBe(0);
     });
 
-    it('loads images from its origin alone, such as its icon; so does the portal', async () => {
+    it('loads images only from its origin, such as its icon; so does the portal', async () => {
       const { consoleUrl, portalUrl } = world.service;
       for (const [name, url] of Object.entries({ console: consoleUrl, portal: portalUrl })) {
         const document = await fetch(url, { headers: { accept: 'text/html' } });

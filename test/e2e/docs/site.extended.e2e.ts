@@ -51,7 +51,7 @@ describe('the documentation site', () => {
     expect(markdown.text).toMatch(/^# Create a user\n/);
   });
 
-  it('runs the inline scripts of its pages alone', async () => {
+  it('runs only the inline scripts of its pages', async () => {
     const { headers, text } = await get('/docs/quickstart');
     const policy = headers['content-security-policy']!;
     expect(policy).toContain("default-src 'none'; script-src 'self' 'sha256-");

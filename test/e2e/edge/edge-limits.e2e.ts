@@ -13,7 +13,7 @@ const db = onTestDatabase();
 
 const PATH = '/merchants/v1/probe/whoami';
 
-test('the limit of a merchant is exact over two processes, reported in headers, and leaves other merchants alone', async () => {
+test('the limit of a merchant is exact over two processes, reported in headers, and does not affect other merchants', async () => {
   const env = { RATE_LIMIT_PER_MINUTE: '100' };
   const one = await startEdgeApp(db.database, env);
   const two = await startEdgeApp(db.database, env);

@@ -199,7 +199,7 @@ describe('every documented operation', () => {
     expect(others).toEqual([]);
   });
 
-  it('names the server of the admin API alone', async () => {
+  it('names only the server of the admin API', async () => {
     const { valid, errors } = await new Validator().validate(JSON.parse(JSON.stringify(document)) as never);
     expect([valid, errors ?? []]).toEqual([true, []]);
     for (const { path, servers } of operationsOf(document) as readonly { path: string; servers?: object }[])

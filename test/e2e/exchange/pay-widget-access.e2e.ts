@@ -122,7 +122,7 @@ describe('the page is opened (contract.md 26.1)', () => {
 });
 
 describe('the page', () => {
-  it('loads its own files alone, is never framed, and is not cached', async () => {
+  it('loads only its own files, is never framed, and is not cached', async () => {
     const response = await navigate(widgetUrl(app, unsigned()));
     expect(response.headers.get('content-security-policy')).toBe(
       "default-src 'none'; connect-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

@@ -115,7 +115,7 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
     await widget.embed({ callbacks: [] });
   });
 
-  it('loads its own files alone, requests the camera alone, and is not cached', async () => {
+  it('loads only its own files, requests only the camera, and is not cached', async () => {
     const response = await (await widget.visitor()).page();
     expect(response.headers.get('content-security-policy')).toBe(
       "default-src 'none'; connect-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src blob:; base-uri 'none'; form-action 'none'",

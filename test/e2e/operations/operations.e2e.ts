@@ -114,7 +114,7 @@ describe('operations of operators', () => {
     expect(await listed('status=pending_approval')).toEqual([]);
   });
 
-  it('of a confined key, and its decisions, concern its merchants alone', async () => {
+  it('of a confined key, and its decisions, concern only its merchants', async () => {
     const merchantId = app.merchant.credentials.apiKey;
     const confined = await app.newAdmin({ merchants: [merchantId] });
     const { id } = await request(nextType());

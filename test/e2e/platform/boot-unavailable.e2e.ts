@@ -80,7 +80,7 @@ describe('a boot while something it needs is unavailable', () => {
     ['a table is missing', 'drop table audit.last_head', [MAIN], 'relation "audit.last_head" does not exist'],
     [
       "an operator's program finds a table that its migration creates",
-      `delete from disburse_migrations where name = 'Onboarding1795000000400'`,
+      `delete from disburse_migrations where name = 'Onboarding1795000000401'`,
       [PROGRAMS, 'rebuild'],
       'schema "onboarding" already exists',
     ],
@@ -113,7 +113,7 @@ describe('a boot while something it needs is unavailable', () => {
     },
   );
 
-  it("ends an operator's program too, with that sentence alone", async () => {
+  it("ends an operator's program too, with only that sentence", async () => {
     const { said, code } = await boot(
       { CHAIN_RPC_URL: `http://${nowhere}`, DATABASE_URL: `postgres://eve:hunter2@${nowhere}/disburse` },
       [PROGRAMS, 'rebuild'],

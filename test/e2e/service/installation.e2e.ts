@@ -144,7 +144,7 @@ describe('an installation', () => {
     expect(pids.filter(isAlive)).toEqual([]);
   });
 
-  test('waits for one that another process began, and says so', async () => {
+  test('waits for the installation of another process, and prints its process id', async () => {
     const [started] = await halfInstalled();
     const second = run();
     const waiting = `Waiting for process ${started.child.pid}, which is installing`;

@@ -215,7 +215,7 @@ describe('outside the sandbox', () => {
     expect(response.status).toBe(404);
   });
 
-  it('webhooks go to public addresses over https alone', async () => {
+  it('webhooks go only to public addresses over https', async () => {
     const path = '/merchants/v1/webhook_endpoints';
     const created = await test.merchant.post(path, { webhook_endpoint: { url: 'https://8.8.8.8/' } });
     const { id } = created.json().webhook_endpoint;

@@ -126,7 +126,7 @@ describe('an erased user', () => {
     ]);
   });
 
-  it('leaves of its events the ids alone, so that none counts again, and those of others as they were', async () => {
+  it('leaves only the ids of its events, so that repeats do not count, and the events of others', async () => {
     expect(await counted(life.own)).toEqual(
       life.own.map(() => ({ user_external_id: '', event_name: '', device_id: null, payload: '{}' })),
     );

@@ -77,7 +77,7 @@ describe('a login at the identity provider', () => {
     for (const hd of ['evil.example', undefined, ['evil.example']])
       await expect(login({ demanded, claims: { ...CLAIMS, hd } }).finish()).rejects.toMatchObject({
         code: 'forbidden',
-        message: 'The claim hd does not allow the console',
+        message: 'The claim hd does not grant access to the console',
       });
   });
 

@@ -74,7 +74,7 @@ export class OidcLogin {
     });
     const { adminOidcClaim: demanded } = this.config;
     if (demanded !== null && !holds(claims[demanded[0]], demanded[1]))
-      throw new DomainError('forbidden', `The claim ${demanded[0]} does not allow the console`);
+      throw new DomainError('forbidden', `The claim ${demanded[0]} does not grant access to the console`);
     const { email, email_verified: isVerified } = claims;
     if (typeof email !== 'string' || isVerified !== true)
       throw new DomainError('forbidden', 'The identity provider has not verified the email');

@@ -81,7 +81,10 @@ const CREDENTIAL = {
   streams: (_: string, owner: CredentialOwner) => credentialStreams(owner),
 } as const;
 
-/** A command that the portal sends too: then it is no operation and has the `cause` of the merchant's person. */
+/**
+ * A command of operators and of the portal. From the portal it is not an operation; `cause` names the merchant's
+ * person.
+ */
 abstract class CredentialCommand<P extends object, R extends object | void = void> extends OperatorCommand<
   P,
   R

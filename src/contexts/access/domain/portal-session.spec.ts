@@ -60,7 +60,7 @@ describe('a session of the portal', () => {
       .thenRefused('forbidden');
   });
 
-  it('is revoked before and after it is entered, once, by its merchant alone', () => {
+  it('is revoked before and after it is entered, once, only by its merchant', () => {
     const revoke = { merchant_id: 'm1', revoked_at: at };
     given(created)
       .when((state) => revokePortalSession(revoke, state))

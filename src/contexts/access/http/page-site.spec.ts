@@ -60,7 +60,7 @@ describe('the cookie of the console', () => {
     return String(sent[0]);
   };
 
-  it('is bound to its host, for HTTPS alone, and hidden from scripts and other sites', () => {
+  it('is bound to its host, only for HTTPS, and hidden from scripts and other sites', () => {
     expect(set('production', 'https://admin.example')).toBe(
       '__Host-console=token; Max-Age=60; Path=/; HttpOnly; Secure; SameSite=Strict',
     );

@@ -200,7 +200,8 @@ export class PortalSessionsController {
   private portalUrl(): string {
     const { mode, portalUrl, host, portalPort } = this.config;
     if (portalUrl !== null) return portalUrl;
-    if (mode === 'production') throw new DomainError('unavailable', 'The portal has no address');
+    if (mode === 'production')
+      throw new DomainError('unavailable', 'The portal is not configured on this server');
     const port = this.modules.get(PagesModule, { strict: false }).portOf(PORTAL_PAGE);
     return listenerUrl(host, port ?? portalPort);
   }

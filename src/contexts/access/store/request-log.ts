@@ -14,7 +14,7 @@ const MAX_BATCH = 5000;
 const MAX_BUFFERED = 40_000;
 /** The points per minute and process of one merchant's unsigned requests. */
 const MAX_UNSIGNED = 300;
-/** A request costs a point, and one more for each of these bytes. */
+/** The number of bytes that cost one additional point. Every request costs one point itself. */
 const BYTES_PER_POINT = 512;
 /** The points per minute of one address. */
 const MAX_OF_ADDRESS = 100;

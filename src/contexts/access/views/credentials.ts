@@ -50,7 +50,7 @@ const STATUS = `case when c.revoked_at is not null then 'revoked'
   when c.expires_at <= now() or c.rolling_until <= now() then 'expired'
   when c.is_pending then 'pending' when c.rolling_until is not null then 'rolling' else 'active' end`;
 
-/** The members of {@link AdminCredential}. The addresses of a private key are a setting of the merchant. */
+/** The columns of {@link AdminCredential}. A private key has the address list of its merchant. */
 const COLUMNS = `c.credential_id as id, c.kind, c.name, c.merchant_id,
   case when c.kind = 'admin' then c.owner_id end as operator_id, c.merchants, c.scopes,
   case when c.kind = 'payouts' then coalesce(m.ip_allow_list, '{}') else c.addresses end as addresses,
@@ -80,7 +80,10 @@ const NEXT_EXPIRIES = `select c.kind, min(least(c.expires_at, c.rolling_until)) 
 /** A read that hangs delays only the merchants of its lane. */
 const READ_LANES = 8;
 
-/** Maps keys and secrets to the owners of credentials, whose events decide, and lists credentials. Ids must be UUIDs. */
+/**
+ * Finds the owners of keys and secrets, and lists credentials. Callers verify a found credential in the owner's events.
+ * Ids must be UUIDs.
+ */
 @Injectable()
 export class CredentialIndex {
   /** One query reads many merchants: strangers may send any id, and deliveries a thousand. */

@@ -105,7 +105,7 @@ describe('a log compared with the leaves of its ledger', () => {
     expect((await compared(log, spread)).findings).toEqual([{ kind: 'inserted', ...place(stranger) }]);
   });
 
-  it('names an event that was moved to another position', async () => {
+  it('has a finding with both positions of a moved event', async () => {
     const spread = events.map((event) => ({ ...event, position: String(Number(event.position) * 10) }));
     const moved = { ...spread[2]!, position: '45' };
     const log = [...spread.slice(0, 2), spread[3]!, moved, ...spread.slice(4)];

@@ -8,14 +8,14 @@ import type { HeadVerifier } from './ledger-keys.js';
 
 /** The ledger with which a log is compared. Its extent is read before the log, so that the log includes its events. */
 export interface LedgerInputs {
-  /** The state; null for an export, where the heads alone prove which events existed. */
+  /** The state; null for an export, where only the heads prove which events existed. */
   readonly state: LedgerState | null;
   /** Leaves from `index` on. */
   readonly leaves: (index: number, limit: number) => Promise<readonly Leaf[]>;
   /** The heads in order of their sizes. */
   readonly heads: AsyncIterable<SignedHead>;
   readonly trust: Pick<HeadVerifier, 'verify' | 'trusts' | 'findings'>;
-  /** The heads that the auditor retained. The stored heads alone form a chain. */
+  /** The heads that the auditor retained. Only the stored heads form a chain. */
   readonly retained?: ReadonlySet<SignedHead>;
   /** Checks for an event that the service did not write; absent without the keys. */
   readonly isForged?: (event: LeafEvent) => boolean | Promise<boolean>;

@@ -139,7 +139,7 @@ describe('the signed head of an export', () => {
     expect((await printed('--key', pem)).printed).not.toContain('not pinned');
   });
 
-  it('gives exit code 2 where it alone is wrong, and the report does not call the log in order', async () => {
+  it('fails the verify with exit code 2 when it is the only fault', async () => {
     changed((manifest, head) => (manifest.signed_head = { ...head, position: '7' }));
     const { printed, exitCode } = await invoke('audit', {}, 'verify', '--from', copy, '--offline');
     expect(printed).toContain('NOT in order: 1 findings of the ledger, 0 broken rules, 0 differences');

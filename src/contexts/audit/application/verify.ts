@@ -226,7 +226,7 @@ interface Rules {
   readonly token: string | null;
 }
 
-/** The checks of a log by its events alone, in one pass. */
+/** The checks of a log that need only its events, in one pass. */
 export class LogAudit {
   readonly violations = new Violations();
   readonly streams: Streams;

@@ -148,9 +148,12 @@ export async function readHeads(path: string): Promise<readonly SignedHead[]> {
       const { head = JSON.parse(line) as unknown } = JSON.parse(line) as { readonly head?: unknown };
       return readHead(head);
     } catch (error) {
-      throw new ConfigError(`${path}, line ${place + 1}, is no head: ${(error as Error).message}`, {
-        cause: error,
-      });
+      throw new ConfigError(
+        `line ${place + 1} of ${path} is not a signed head: ${(error as Error).message}`,
+        {
+          cause: error,
+        },
+      );
     }
   });
 }

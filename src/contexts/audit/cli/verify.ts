@@ -30,7 +30,7 @@ import { collectEarly, counted, EXIT_INCOMPLETE, EXIT_WRONG, printResult, create
 import { liveTables } from './live-tables.js';
 import { readHeads, readPublicKey, openKeyRing, storedLedger } from './ledger.js';
 
-/** The connections of rebuilt read models and of the readers of log and tables. */
+/** The number of database connections. The readers of log and tables share them with the rebuilds of read models. */
 const CONNECTIONS = 16;
 
 /** `npm run audit -- verify`: replays every event and compares ledger and read models with the replay. */

@@ -90,7 +90,7 @@ describe('the books', () => {
     expect(rules(replayOf(...events))).toEqual([]);
   });
 
-  it('accept the claim of a transfer from its own stream alone', () => {
+  it('accept the claim of a transfer only from its own stream', () => {
     const [, type, data] = claimed();
     expect(rules(replayOf(created, reported(), ['x-31337_0xab_0', type, data], received())).join()).toMatch(
       /holds the claim/,

@@ -22,7 +22,7 @@ interface BookedBalance {
 }
 
 /**
- * The money books: balances from the events alone, by code that no projection shares. They check the rules across
+ * The money books: balances from only the events, by code that no projection shares. They check the rules across
  * streams; histories check those of one payout or user. They take memory for open payouts, and some 40 bytes per
  * received one.
  */

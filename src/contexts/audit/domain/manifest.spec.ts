@@ -73,12 +73,12 @@ describe('the manifest of an export', () => {
     [
       'with a head that is none',
       { signed_head: {} },
-      'names a signed head or a key that is none: it has no size',
+      'names a signed head or a key that is none: size must be a positive integer',
     ],
     [
       'without a head',
       { signed_head: undefined },
-      'names a signed head or a key that is none: it has no size',
+      'names a signed head or a key that is none: size must be a positive integer',
     ],
     ['without keys', { signing_keys: undefined }, 'names signing keys that are none'],
     ['with keys that are no list', { signing_keys: {} }, 'names signing keys that are none'],
@@ -91,7 +91,7 @@ describe('the manifest of an export', () => {
     expect(read(over)).toBe(why);
   });
 
-  it('is refused as a text that is none', () => {
+  it('is refused if it is not JSON or has another format', () => {
     expect(readManifest('{')).toBe('is no JSON');
     for (const none of ['null', '7', '"x"', '{}'])
       expect(readManifest(none)).toBe('is not of the format disburse-export.v2');

@@ -43,8 +43,8 @@ describe('a signed head', () => {
   ])('is not read from %j', (value) => {
     expect(() => readHead(value)).toThrow(
       value === null || value === undefined || !Number.isSafeInteger((value as { size: unknown }).size)
-        ? 'it has no size'
-        : /it has no size|a member is missing/,
+        ? 'size must be a positive integer'
+        : /size must be a positive integer|a member is missing/,
     );
   });
 });

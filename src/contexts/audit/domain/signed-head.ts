@@ -50,7 +50,7 @@ const KEY = { key_id: TEXT, public_key: TEXT, made_at: TEXT };
 export function readHead(value: unknown): SignedHead {
   const { log_id, size, root, position, signed_at, key_id, previous, signature } = (value ??
     {}) as SignedHead;
-  if (!Number.isSafeInteger(size) || size < 1) throw new TypeError('it has no size');
+  if (!Number.isSafeInteger(size) || size < 1) throw new TypeError('size must be a positive integer');
   if (!hasTypes(value, { ...HEAD, previous: 'string null' })) throw new TypeError('a member is missing');
   return { log_id, size, root, position, signed_at, key_id, previous, signature };
 }

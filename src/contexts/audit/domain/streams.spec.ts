@@ -33,7 +33,7 @@ describe('streams', () => {
     ]);
   });
 
-  it('of a part of the log without the claims of others may begin later for claims alone', () => {
+  it('of a part of the log without the claims of others may begin later only for claims', () => {
     const violations = new Violations();
     const streams = new Streams(violations, { wholeStreams: true, allClaims: false });
     streams.add({

@@ -71,7 +71,7 @@ export class ExportFolder {
   }
 }
 
-/** The writer of a file, which has a temporary name until its end. */
+/** Writes a file under a temporary name; `end` renames it. */
 export class PartWriter {
   events = 0;
   private first = '';

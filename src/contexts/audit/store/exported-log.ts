@@ -19,7 +19,7 @@ export class ExportedLog {
   private constructor(
     private readonly folder: string,
     private readonly files: readonly string[],
-    /** The manifest; null for a file of lines alone. */
+    /** The manifest; null for a file without one. */
     readonly manifest: Manifest | null,
   ) {}
 
@@ -65,7 +65,10 @@ export class ExportedLog {
       this.faults.add(`${MANIFEST_FILE} says ${manifest.events} events, and its parts have ${events}`);
     for (const { file } of manifest.parts)
       if (!PART_FILE.test(file))
-        throw new DomainError('bad_request', `${MANIFEST_FILE} names ${file}, which is no part`);
+        throw new DomainError(
+          'bad_request',
+          `${MANIFEST_FILE} lists ${file}, which is not a valid name of a part`,
+        );
   }
 
   private async *part(file: string, part: Part | null): AsyncGenerator<readonly ExportedEvent[]> {

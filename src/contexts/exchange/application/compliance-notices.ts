@@ -47,7 +47,8 @@ export class ComplianceNotices {
   private read(file: string | null): Reader<Response> | null {
     try {
       const bytes = readFileSync(file ?? createRequire(import.meta.url).resolve(SHIPPED_FILE));
-      if (bytes.length > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES >> 20} MiB`);
+      if (bytes.length > MAX_BYTES)
+        throw new Error(`the file is too large: expected at most ${MAX_BYTES >> 20} MiB`);
       return new Reader(bytes);
     } catch (error) {
       const msg = 'notices by country disabled: the file of countries cannot be read';

@@ -38,7 +38,7 @@ async function errors(provider: string, kind: string): Promise<number> {
 describe('calls of a provider', () => {
   const down = failing(new ProviderUnavailable('it responds with 500'));
 
-  it('that fail for callers of one key pause for that key alone', async () => {
+  it('that fail for callers of one key pause only for that key', async () => {
     const { providers, outcome } = callsOf('memory');
     for (let n = 0; n < 3; n += 1) expect(await outcome('a', down)).toBe('it responds with 500');
     expect(await outcome('a', works)).toBe('memory was unavailable seconds ago');

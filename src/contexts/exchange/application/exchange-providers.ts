@@ -13,10 +13,10 @@ import type { Quote } from '../domain/order-events.js';
 import { countDecimals, pairOf } from '../domain/catalog.js';
 
 const MAX_KEYS = 10_000;
-/** The same error of the same operation is logged this often. */
+/** The minimum interval between two log lines of the same error and operation. */
 const LOG_AGAIN_MS = 60_000;
 const MAX_LOGGED = 1000;
-/** Readiness waits shorter than a call, and shares one ping for several checks. */
+/** The timeout of a ping for the readiness, shorter than that of a call. Several checks share one ping. */
 const PING_TIMEOUT_MS = 1500;
 const PING_FRESH_MS = 10_000;
 const RETRY_AFTER_SECONDS = 5;
@@ -78,7 +78,7 @@ interface Call {
 
 /**
  * The configured providers, whose calls have a timeout, metrics, a log of errors and a circuit breaker (ADR 117). Each key
- * has its own circuit: failures that its callers provoke pause calls for that key alone (ADR 150).
+ * has its own circuit: failures that its callers provoke pause only the calls of that key (ADR 150).
  */
 export class ExchangeProviders {
   private readonly providers: ReadonlyMap<string, ExchangeProvider>;

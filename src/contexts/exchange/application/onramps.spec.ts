@@ -24,13 +24,13 @@ describe('the file of on-ramps', () => {
     ['an id in upper case', [{ ...GOOD, id: 'Pay' }], /onramps 0 id must be/],
     ['one id twice', [GOOD, GOOD], /two on-ramps have the id pay-co/],
     ['a script', [{ ...GOOD, url: 'javascript:alert(1)' }], /url must be an https:\/\/ URL/],
-    ['a user in its URL', [{ ...GOOD, url: 'https://a@pay.example/' }], /must name no user/],
+    ['a user in its URL', [{ ...GOOD, url: 'https://a@pay.example/' }], /must not contain a user name/],
     [
       'an unknown placeholder',
       [{ ...GOOD, url: 'https://pay.example/?a={user_id}' }],
       /must not hold \{user_id\}/,
     ],
-    ['a placeholder in its path', [{ ...GOOD, url: 'https://pay.example/{token}' }], /in its query alone/],
+    ['a placeholder in its path', [{ ...GOOD, url: 'https://pay.example/{token}' }], /only in its query/],
     ['no currency', [{ ...GOOD, fiats: [] }], /pay-co has no fiats/],
     [
       'a currency that is none',

@@ -23,12 +23,12 @@ const limit: Rule = text({}, (value) =>
   isDecimal(value, 2) ? value : new Fault('must be a decimal with at most 2 digits after the point'),
 );
 
-/** An https URL, with placeholders in its query alone. */
+/** An https URL, with placeholders only in its query. */
 const shopUrl: Rule = text({ format: 'uri' }, (value) => {
   const url = value.length <= MAX_URL && URL.canParse(value) ? new URL(value) : null;
   if (url === null || !value.startsWith('https://')) return new Fault('must be an https:// URL');
-  if (url.username !== '' || url.password !== '') return new Fault('must name no user');
-  if (/[{}]/.test(value.split('?')[0]!)) return new Fault('may hold placeholders in its query alone');
+  if (url.username !== '' || url.password !== '') return new Fault('must not contain a user name');
+  if (/[{}]/.test(value.split('?')[0]!)) return new Fault('may contain placeholders only in its query');
   const unknown = [...decodeURIComponent(url.search).matchAll(PLACEHOLDER)].find(
     ([, name]) => !isPlaceholder(name!),
   );

@@ -137,7 +137,10 @@ export interface OrderAction extends OwnOrder {
 export class OwnOrders {
   constructor(private readonly loop: CommandLoop) {}
 
-  /** The order, for the key that created it alone (contract.md 22.6). Throws `not_found` and the errors of `authorize`. */
+  /**
+   * Loads the order for the key that created it. Any other key gets `not_found` (contract.md 22.6). Throws the errors
+   * of `authorize`.
+   */
   async load({ orderId, keyId, authorize }: OwnOrder): Promise<ExistingOrder> {
     if (!isUuid(orderId)) throw DomainError.notFound('Order');
     const state = existingOrder((await this.loop.load(order, orderId.toLowerCase())).state);

@@ -3,7 +3,7 @@ import type { DepositFacts, OrderFacts, OrderRequest, ProviderOrder, Quote } fro
 
 /** Rates, liquidity and settlement of exchanges. Amounts are decimal strings in whole units of a token. */
 export interface ExchangeProvider {
-  /** The name that each order stores, because it stays with its provider. */
+  /** The name of the provider, which each order stores: a provider keeps its orders when another one is configured. */
   readonly name: string;
 
   /** The pairs of the catalogue that it exchanges. */

@@ -113,7 +113,7 @@ describe('the return URL of a pay page', () => {
   );
 
   it.each(['http://localhost', 'http://localhost:3000/done?a=b', 'http://127.0.0.1:3000/'])(
-    '%s, in the sandbox alone',
+    '%s, only in the sandbox',
     (text) => {
       expect(readReturnUrl(text, 'sandbox')).toBe(text);
       expect(readReturnUrl(text, 'production')).toBeInstanceOf(Fault);

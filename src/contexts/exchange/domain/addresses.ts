@@ -36,7 +36,10 @@ export function isDepositAddress(chain: string, text: string): boolean {
   return (DEPOSIT_FORMS.get(chain)?.test(text) ?? false) && !isUnspendable(text);
 }
 
-/** An EVM address of a payee, or its fault. The contract of the `token` is none: it keeps tokens that are sent to it. */
+/**
+ * Returns the EVM address of a payee, or a Fault. The contract of `token` is a Fault, because it would keep the tokens
+ * sent to it.
+ */
 export function readEvmAddress(text: string, token: string | null = null): string | Fault {
   if (!EVM.test(text)) return new Fault('must be an address of 40 hexadecimal digits after 0x');
   return isUnspendable(text) || text.toLowerCase() === token?.toLowerCase()

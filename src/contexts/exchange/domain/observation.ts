@@ -24,7 +24,7 @@ export interface Observation {
   readonly deposits: readonly ProviderDeposit[];
   /** Ids of listed deposits that a reorganisation has removed from the chain. Absent: none. */
   readonly missing?: readonly string[];
-  /** The provider lists another deposit, whose transaction is a deposit of another order. */
+  /** True if `deposits` omits a listed deposit, because its transaction is already a deposit of another order. */
   readonly hasForeignDeposit?: boolean;
   /** A transfer is in a block that is not final: the order does not expire meanwhile. */
   readonly isDepositPending: boolean;
@@ -44,7 +44,10 @@ export type OrderOutcome =
 
 const FOREIGN_DEPOSIT = { kind: 'failed', reason: 'deposit_of_another_order' } as const;
 
-/** So many deposits, and late ones, are all recorded; each later one if it is a tenth of the rest or more. */
+/**
+ * The number of deposits, and of late ones, that are always recorded. Each later one must be at least 1/SHARE of the
+ * missing amount or, if late, of the total.
+ */
 const ONE_BY_ONE = 20;
 const SHARE = 10;
 /** The records of a changed sum of dust; later ones need a doubled sum, or this time since the last record. */

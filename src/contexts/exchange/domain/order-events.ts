@@ -1,7 +1,7 @@
 import type { DomainEvent } from '../../../kernel/aggregate.js';
 
 export interface OrderRequest {
-  /** The API key, which alone may read the order. */
+  /** The API key. No other key may read the order. */
   readonly key_id: string;
   readonly merchant_id: string;
   readonly pair_id: string;

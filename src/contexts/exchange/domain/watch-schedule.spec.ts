@@ -77,7 +77,7 @@ describe('the schedule of polls', () => {
     expect(nextPoll(state, { nowMs: start + ageMs, intervalMs: 1000, random: 0.5 })).toBe(delay);
   });
 
-  it('spreads its polls by a tenth', () => {
+  it('varies a delay of 10 s by up to 10 %', () => {
     const delay = (random: number) =>
       nextPoll(stateAfter(created), { nowMs: start + 80_000, intervalMs: 1000, random });
     expect([delay(0), delay(0.25)]).toEqual([9000, 9500]);

@@ -104,6 +104,8 @@ export class TakeStepHandler implements ICommandHandler<TakeStep> {
   async execute({ merchantId, userId, step, cause }: TakeStep): Promise<Onboarding> {
     const applicant = await this.onboardings.applicant(merchantId, userId);
     const decision = await this.prepare(applicant, step);
+    // The user may have been deactivated during a slow step.
+    await this.onboardings.applicant(merchantId, userId);
     return (await this.onboardings.execute(userId, decision, { metadata: cause })).state;
   }
 
@@ -151,7 +153,7 @@ export class TakeStepHandler implements ICommandHandler<TakeStep> {
 
 function requireOpenImages(state: Onboarding): void {
   if (!reached(state, 'phone_verified'))
-    throw new DomainError('invalid_transition', 'The phone number comes first');
+    throw new DomainError('invalid_transition', 'The phone number must be verified first');
   if (reached(state, 'kyc_submitted'))
     throw new DomainError('invalid_transition', 'The identity is being verified already');
 }

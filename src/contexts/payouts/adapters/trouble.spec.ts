@@ -55,7 +55,7 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
   });
 
   it.each([401, 429])(
-    'is unavailable when the node responds with %i to receipts alone: no hash is to blame',
+    'is unavailable when the node responds with %i only to receipts: no hash is to blame',
     async (status) => {
       setup.node.refuseFor(({ method }) => method === 'eth_getTransactionReceipt', status);
       await expect(read([`0x${'c1'.repeat(32)}`])).rejects.toThrow(ChainUnavailable);

@@ -35,7 +35,7 @@ export const payoutHistory = historyRules(
   },
 );
 
-/** The remembered state of ended payouts, on whose status alone later events depend. */
+/** The states that an audit keeps of ended payouts. Later events depend only on the status. */
 const ENDED = {
   received: { status: 'received' },
   expired: { status: 'expired' },

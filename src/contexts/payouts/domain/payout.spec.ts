@@ -109,7 +109,7 @@ describe('the amount of a payout', () => {
 describe('receiving a payout', () => {
   it('settles a pending payout with the place of its transfer', () =>
     given(reported).when(receiving).then(received));
-  it('records nothing for a payout that was never reported', () => given().when(receiving).then());
+  it('has no effect on a payout that was never reported', () => given().when(receiving).then());
   it('happens once', () => given(reported, received).when(receiving).then());
   it('records the observed transfer as evidence', () => {
     expect(fold(payout, [reported, received])).toMatchObject({ status: 'received', received: received.data });
@@ -124,7 +124,7 @@ describe('expiring a payout', () => {
       .then({ ...expired, data: { ...expired.data, expired_at: expiresAt } }));
   it('does nothing one millisecond earlier', () =>
     given(reported).when(expiring('2026-01-03T03:04:04.999Z')).then());
-  it('records nothing for a payout that was never reported', () => given().when(expiring(later)).then());
+  it('has no effect on a payout that was never reported', () => given().when(expiring(later)).then());
   it('happens once', () => given(reported, expired).when(expiring(later)).then());
   it('never follows a receipt', () => given(reported, received).when(expiring(later)).then());
 });

@@ -27,7 +27,7 @@ export const VERIFICATION = 'payouts.verification';
 /** The subscription that keeps the items and `payouts.verifications`. */
 export const VERIFICATION_SAGA = subscriptionName(VERIFICATION);
 
-/** The audit of the queue: a payout without its item or row would stay pending. */
+/** The work list of pending payouts, for the audit. Without both its item and its row, a payout would stay pending. */
 export const VERIFICATION_WORK_LIST: WorkList = {
   name: VERIFICATION_SAGA,
   table: 'payouts.verifications',

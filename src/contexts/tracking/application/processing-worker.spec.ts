@@ -156,7 +156,7 @@ describe('accepted batches', () => {
     }
   });
 
-  it('that are unreadable or violate a constraint fail alone and delay no others', async () => {
+  it('that are unreadable or violate a constraint fail without delaying others', async () => {
     const good = [items(2), items(2), items(2)];
     const before = await harness.accept(merchant, good[0]!);
     const poison = [

@@ -154,7 +154,7 @@ describe('automatic disabling', () => {
     );
   });
 
-  it('waits for a pattern: a burst of failures is none', async () => {
+  it('waits until failures span 30 minutes, also after a burst of 500', async () => {
     const harness = new Harness();
     await harness.begin();
     await harness.attempts('retry', ...Array.from({ length: 500 }, (_, index) => START + index * 1000));

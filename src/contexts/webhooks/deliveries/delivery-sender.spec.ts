@@ -193,6 +193,13 @@ describe('a delivery that is sent', () => {
     expect([disabledBefore, gone.length, recorded.length]).toEqual([[0], 1, 1]);
   });
 
+  it('disables its endpoint once for all responses with 410 during an outage of the event store', async () => {
+    unavailable = 2;
+    received = responded(410);
+    await Promise.all([1, 2].map(() => sender.deliver(delivery, () => undefined, false)));
+    expect([gone.length, recorded.length]).toEqual([1, 2]);
+  });
+
   it('is recorded although its endpoint cannot be disabled for a reason that remains', async () => {
     jest.spyOn(Logger.prototype, 'warn').mockReturnValueOnce();
     unavailable = 1;

@@ -42,6 +42,8 @@ interface Attempted {
 export class DeliverySender {
   private readonly logger = new Logger(DeliverySender.name);
   private stopped = false;
+  /** The retried disablings by endpoint and URL. */
+  private readonly gone = new Map<string, Promise<boolean>>();
   /** The time of the last warning, on the clock of `performance.now()`. */
   private warnedAt = -Infinity;
 
@@ -82,11 +84,19 @@ export class DeliverySender {
         () => false,
       );
       responded(attempt);
-      if (!isDisabled && !(await this.retryUntilDone(disable))) return null;
+      if (!isDisabled && !(await this.disableOnce(`${delivery.endpoint_id} ${url!}`, disable))) return null;
     } else responded(attempt);
     if (!(await this.retryUntilDone(() => this.table.record(result)))) return null;
     if (attempt && attempt.outcome !== 'succeeded') this.disabling.attemptFailed(delivery.endpoint_id);
     return result.state === 'pending' ? result.delay_ms : null;
+  }
+
+  /** Retries the first disabling of an endpoint for all of its deliveries, so that an outage holds one retry for each. */
+  private disableOnce(endpoint: string, disable: () => Promise<void>): Promise<boolean> {
+    const done =
+      this.gone.get(endpoint) ?? this.retryUntilDone(disable).finally(() => this.gone.delete(endpoint));
+    this.gone.set(endpoint, done);
+    return done;
   }
 
   /** Stops the retries of records: the leases of this process end with it. */

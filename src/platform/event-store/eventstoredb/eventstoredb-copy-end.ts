@@ -38,7 +38,7 @@ export class EventStoreDbCopyEnd implements CopyEnd {
     const { outcome } = await this.store.commit({ appends: [{ stream, events: [event], expected }] });
     if (outcome !== 'committed')
       throw new ConfigError(
-        `The event store that is copied to has other events in the stream ${stream}. A copy needs an empty one.`,
+        `The target event store has other events in the stream ${stream}: expected an empty event store.`,
       );
   }
 }

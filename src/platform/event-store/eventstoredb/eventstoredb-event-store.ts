@@ -42,7 +42,9 @@ const FROM_END = { direction: BACKWARDS, fromPosition: END } as const;
 /** The time in which the client may end open calls. Then the process continues without it. */
 const CLOSE_TIMEOUT_MS = 1000;
 
-/** The outcome of one append; `actual` is the revision of a stream that is not at the expected one. */
+/**
+ * The outcome of one append. `actual`: the present revision of the stream after a conflict, or null without a stream.
+ */
 type Outcome =
   { readonly revision: number; readonly position: string | null } | { readonly actual: number | null };
 
@@ -66,7 +68,7 @@ export class EventStoreDbEventStore implements EventStore {
   ) {}
 
   async commit({ appends, response }: Commit): Promise<CommitResult> {
-    if (response !== undefined) throw new Error('EventStoreDB carries no responses');
+    if (response !== undefined) throw new Error('EventStoreDB cannot commit a response together with events');
     const [checks, writes] = [true, false].map((isCheck) =>
       appends.filter(({ events }) => (events.length === 0) === isCheck),
     );

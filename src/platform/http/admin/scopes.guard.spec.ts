@@ -92,8 +92,8 @@ describe('a controller whose routes need scopes', () => {
       @ApiRoute({ ...words, scopes: [] })
       write() {}
     }
-    expect(() => AdminController('things')(Unconfined)).toThrow('Unconfined.read is shared');
-    expect(() => AdminController('things')(Written)).toThrow('Written.write is shared');
+    expect(() => AdminController('things')(Unconfined)).toThrow('Unconfined.read is a shared route');
+    expect(() => AdminController('things')(Written)).toThrow('Written.write is a shared route');
   });
 
   it('ends the boot when a route of the API has no guard, also one that the portal shares', () => {

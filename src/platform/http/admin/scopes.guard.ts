@@ -64,7 +64,9 @@ export function ScopedController(api: ScopedApi, path: string, guard: Type<Scope
       if (Reflect.getMetadata(METHOD_METADATA, method) === RequestMethod.GET && reads === undefined)
         throw new Error(`${target.name}.${name} declares no ${readsKey}`);
       if (findSharedRoute(method) !== null && !reads?.lookup)
-        throw new Error(`${target.name}.${name} is shared, and no lookup confines it to a merchant`);
+        throw new Error(
+          `${target.name}.${name} is a shared route: expected a lookup that confines it to a merchant`,
+        );
     }
     PageController(page, prefix + path)(target);
     UseGuards(guard)(target);

@@ -84,7 +84,7 @@ export class ConsoleController {
     await this.signIn(request, reply, person, { method: 'passkey' });
   }
 
-  /** Signs in with a one-time link instead of a passkey, in the sandbox alone. */
+  /** Signs in with a one-time link instead of a passkey, only in the sandbox. */
   @Post('login/link')
   @HttpCode(204)
   async link(

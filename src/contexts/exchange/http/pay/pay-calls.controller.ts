@@ -28,7 +28,7 @@ class NewPayOrder implements Required<PageCalls['create']> {
   request_id!: string;
 }
 
-/** The calls of the pay widget, for the payer of the session alone. */
+/** The calls of the pay widget, only for the payer of the session. */
 @PageController(PAY_PAGE, 'widget/api')
 @UseGuards(PayerGuard)
 export class PayCallsController {

@@ -68,7 +68,7 @@ export class TestPayments {
     @Optional() @Inject(TEST_MONEY) private readonly money?: TestMoney,
   ) {}
 
-  /** The key of the test money is public, so it has money on the dev chain alone. */
+  /** Returns true only on the sandbox's dev chain, because the key of the test money is public. */
   get areOffered(): boolean {
     const { mode, chainId } = this.config;
     return this.money !== undefined && mode === 'sandbox' && chainId === DEV_CHAIN_ID;

@@ -4,7 +4,7 @@ import type { OrderRecord } from '../../domain/order-record.js';
 import type en from '../../words/en.json';
 
 /**
- * The messages between the pay widget (`widgets/pay`) and its server: types alone, as the page is built separately. Amounts
+ * The messages between the pay widget (`widgets/pay`) and its server: only types, because the page is built separately. Amounts
  * are decimal strings, times ISO 8601, `now` is the server's clock in epoch ms.
  */
 

@@ -85,7 +85,7 @@ describe('identities checked by Onfido', () => {
     expect(await harness.verifier().decide(ada)).toEqual({ passed: false, reason: en[reason] });
   });
 
-  it('do not disclose a suspected fraud', async () => {
+  it('fail with the general reason on suspected fraud', async () => {
     const ada = harness.person();
     await harness.verifier().decide(ada);
     const breakdown = { data_validation: { breakdown: { document_expiration: { result: 'consider' } } } };

@@ -34,7 +34,7 @@ class DecisionBody {
   @Field(reasonRule, { description: 'Why, without personal data: it is kept for ever.' }) reason!: string;
 }
 
-/** The response of a write whose resource is the operation alone. */
+/** The response of a write that returns only its operation. */
 export class WrittenResponse extends OperationResponse {
   @ApiProperty(UUID) operation_id!: string;
 }

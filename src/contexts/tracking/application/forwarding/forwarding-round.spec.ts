@@ -93,7 +93,7 @@ it('events of a throttled user or device wait with their batch, and others are s
   expect([first.finished, first.blamed]).toEqual([false, false]);
 });
 
-it('a batch of a throttled user alone is halved by each round until a part is accepted', async () => {
+it('a batch with only a throttled user is halved by each round until a part is accepted', async () => {
   const provider = new ThrottlingProvider(2, () => true);
   const users = Array.from({ length: 8 }, () => 'busy');
   for (const [attempts, sizes] of [[8], [4], [2, 2, 2, 2]].entries()) {

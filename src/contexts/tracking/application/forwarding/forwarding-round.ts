@@ -87,7 +87,7 @@ interface RoundOptions {
 /**
  * Sends the pending events of batches, one request at a time, and marks the results. Events refused by name leave their
  * request, and the others are sent again. Batches whose request is rejected without a reason, or throttled entirely, are
- * retried later: each alone, with half the events per request.
+ * retried later: one per request, with half the events per request.
  */
 export class ForwardingRound {
   private rejectedInRow = 0;
