@@ -74,10 +74,8 @@ export class KeyRing {
   static async open(database: Database, masters: MasterKeys): Promise<KeyRing> {
     let copies = await readCopies(database);
     if (lacking(copies, masters.current).length > 0 || copies.length === 0) {
-      copies = await changeRing(database, async (tx, present) => {
-        await complete(tx, present, masters);
-        return readCopies(tx);
-      });
+      await changeRing(database, (tx, present) => complete(tx, present, masters));
+      copies = await readCopies(database);
     }
     const { root, current, others } = unwrapped(copies, masters.current);
     return new KeyRing(database, masters.current, root, new Sealer(current, others));
