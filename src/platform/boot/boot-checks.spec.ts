@@ -42,10 +42,10 @@ describe('a boot', () => {
   });
 
   it('refuses an event type without an owner', () => {
-    const owner = 'an event type without an owner';
+    const owner = 'an event type that no context declares';
     const wants = { subscriptions: [{ ...flights, events: ['bird.landed.v1'] }] };
     expect(() => boot([birds], wants)).toThrow(
-      `the subscription birds.flights wants bird.landed.v1, ${owner}`,
+      `the subscription birds.flights reads bird.landed.v1, ${owner}`,
     );
     const upcast = { to: 'bird.flew.v2', with: () => ({}) };
     expect(() => boot([{ ...birds, upcasts: { 'bird.flew.v1': upcast } }])).toThrow(

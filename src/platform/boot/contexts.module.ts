@@ -55,7 +55,7 @@ export function checkBoot(boot: Boot): void {
     const { name, upcasts = {}, publishes = {} } = context;
     const own = listEvents(context).map(({ type }) => type);
     const later = Object.values(upcasts).find((upcast) => upcast && !events.knows(upcast.to));
-    if (later) throw new Error(`${name} upcasts to ${later.to}, an event type without an owner`);
+    if (later) throw new Error(`${name} upcasts to ${later.to}, an event type that no context declares`);
     const foreign = Object.keys(publishes).find((type) => !own.includes(type));
     if (foreign !== undefined)
       throw new Error(`${name} publishes ${foreign}, an event type that it does not declare`);

@@ -249,6 +249,20 @@ const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(ENDED.map((status) => [status, [status]])),
 };
 
+const REFUNDED: Step[] = [
+  { does: 'sends', amount: '100' },
+  { does: 'confirms', n: 0 },
+  {
+    does: 'polls',
+    shuffle: 0,
+    forgets: 0,
+    knowsTime: true,
+    hasForeignDeposit: false,
+    outcome: 'refunded',
+    stale: 0,
+  },
+];
+
 describe('the history of an order', () => {
   it('is legal, accounts for all money and breaks no rule of an audit, in any order of events', () => {
     const reached = new Set<string>();
@@ -272,7 +286,8 @@ describe('the history of an order', () => {
         expect(sum([due, shortfall(state)])).toBe(isAtLeast(due, spent) ? due : spent);
         expect(orderRecord(state).amount_received).toBe(counted);
       }),
-      { numRuns: Number(process.env['ORDER_RUNS'] ?? 300) },
+      // Chance alone misses a refund by the provider in some runs.
+      { numRuns: Number(process.env['ORDER_RUNS'] ?? 300), examples: [[REFUNDED]] },
     );
     expect([...reached].sort()).toEqual([...ENDED].sort());
   });
