@@ -39,6 +39,8 @@ const app = await startTestApp({
   OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
 });
 const client = app.exchange.open;
+const create = (payer: Partial<Payer>, key: string = randomUUID(), by = client) =>
+  by.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS, ...payer }, key);
 while (killed.length < ORDER_ERASURE_FAILPOINTS.length) {
   const payer = newPayer();
   killed.push({ payer, id: (await ended(payer, randomUUID(), app.exchange.signing)).id });
@@ -58,9 +60,6 @@ function newPayer(): Payer {
     withdraw_address_memo: `memo of ${mark}`,
   };
 }
-
-const create = (payer: Partial<Payer>, key: string = randomUUID(), by = client) =>
-  by.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS, ...payer }, key);
 
 /** A created and cancelled order, each under a key. */
 async function ended(payer: Partial<Payer>, key?: string, by = client): Promise<OrderRecord> {
