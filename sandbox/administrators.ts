@@ -1,6 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { CredentialDirectory } from '../src/contexts/access/application/credential-directory.js';
-import { OperatorsView } from '../src/contexts/access/views/directory-projection.js';
+import { CredentialDirectory } from '../src/contexts/access/credentials/credential-directory.service.js';
+import { OperatorsView } from '../src/contexts/access/merchants/directory.view.js';
 import { step, type SandboxAdmin } from './announce.js';
 import type { SecretsFile } from './secrets.js';
 

@@ -1,9 +1,9 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { CreateOperator } from '../src/contexts/access/application/operator-commands.js';
+import { CreateOperator } from '../src/contexts/access/operators/operators.commands.js';
 import { newId } from '../src/kernel/ids.js';
 import type { Companion } from '../src/main.js';
-import { LoginSecrets } from '../src/contexts/access/store/console-sessions.js';
+import { LoginSecrets } from '../src/contexts/access/console/console-sessions.store.js';
 import type { Config } from '../src/composition.js';
 import type { AdministratorCommands } from './administrators.js';
 import { createMerchant, issueCredential, issueExchangeKey } from './issuing.js';

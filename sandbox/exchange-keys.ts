@@ -2,7 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import {
   EXCHANGE_KEY_DIRECTORY,
   type ExchangeKeyDirectory,
-} from '../src/contexts/access/application/credential-directory.js';
+} from '../src/contexts/access/credentials/credential-directory.service.js';
 import { step, type SandboxExchange } from './announce.js';
 import type { SecretsFile } from './secrets.js';
 

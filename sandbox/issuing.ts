@@ -3,9 +3,9 @@ import {
   IssueCredential,
   plainOrder,
   type IssueParameters,
-} from '../src/contexts/access/application/credential-commands.js';
-import { CreateMerchant } from '../src/contexts/access/application/merchant-commands.js';
-import { KIND_RULES } from '../src/contexts/access/domain/credential-kinds.js';
+} from '../src/contexts/access/credentials/credentials.commands.js';
+import { CreateMerchant } from '../src/contexts/access/merchants/merchants.commands.js';
+import { KIND_RULES } from '../src/contexts/access/credentials/credential-kinds.js';
 import { newId } from '../src/kernel/ids.js';
 
 type Order = Pick<IssueParameters, 'kind'> & Partial<IssueParameters>;

@@ -5,7 +5,7 @@ import type { Config } from '../src/composition.js';
 import { httpConfig, listenerUrl } from '../src/platform/config/config.js';
 import { about } from '../src/platform/config/settings.js';
 import { prepareAdministrators, type AdministratorCommands } from './administrators.js';
-import { consoleUrl } from '../src/contexts/access/store/console-sessions.js';
+import { consoleUrl } from '../src/contexts/access/console/console-sessions.store.js';
 import { announce, step, type SandboxFile } from './announce.js';
 import { prepareChain } from './chain-part.js';
 import { lockDataDir } from './data-dir-lock.js';

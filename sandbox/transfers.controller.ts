@@ -2,7 +2,7 @@ import { Controller, HttpCode, Post } from '@nestjs/common';
 import { DomainError } from '../src/kernel/domain-error.js';
 import { Fault } from '../src/kernel/fault.js';
 import { isAmount, toMinorUnits } from '../src/kernel/money.js';
-import { readEvmAddress } from '../src/contexts/exchange/domain/addresses.js';
+import { readEvmAddress } from '../src/contexts/exchange/orders/addresses.js';
 import { ApiProperty, Field } from '../src/platform/dto/field.js';
 import { asciiDigits } from '../src/kernel/typed-text.js';
 import { text, USDC } from '../src/platform/dto/rules.js';

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { countItems } from '../../src/contexts/tracking/domain/event-batch.js';
+import { countItems } from '../../src/contexts/tracking/batches/event-batch.js';
 import { bareShell, rawBody } from './shell.js';
 
 const keys = new Map(Object.entries(JSON.parse(process.env['KEYS']!) as Record<string, string>));

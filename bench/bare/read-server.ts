@@ -4,7 +4,7 @@
  */
 import type { FastifyRequest } from 'fastify';
 import { Database } from '../../src/platform/postgres/database.js';
-import { PayoutsView, type PayoutFilter } from '../../src/contexts/payouts/views/payouts.js';
+import { PayoutsView, type PayoutFilter } from '../../src/contexts/payouts/payouts/payouts.view.js';
 import { decodeCursor, encodeCursor, withinList } from '../../src/platform/postgres/page-cursor.js';
 import { bareShell } from './shell.js';
 

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { MIGRATIONS } from '../../src/composition.js';
-import { SigningSecrets } from '../../src/contexts/webhooks/deliveries/signing-secrets.js';
+import { SigningSecrets } from '../../src/contexts/webhooks/endpoints/signing-secrets.service.js';
 import { migrate } from '../../src/platform/postgres/migrate.js';
 import { ringOf } from '../../test/support/key-ring.js';
 import type { Received } from '../bare/receiver.js';
@@ -13,7 +13,7 @@ import { startBare } from '../support/bare.js';
 import { ready } from '../support/children.js';
 import { spawnService } from '../support/service.js';
 import { eventually } from '../support/wait.js';
-import { envelope } from '../../src/contexts/webhooks/deliveries/published-events.js';
+import { envelope } from '../../src/contexts/webhooks/deliveries/published-events.service.js';
 import { withJsonText } from '../../src/platform/json-text/json-text.js';
 
 const CHUNK = 5000;

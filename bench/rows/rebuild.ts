@@ -11,7 +11,7 @@ import {
   type PayoutExpired,
   type PayoutReceived,
   type PayoutReported,
-} from '../../src/contexts/payouts/contract.js';
+} from '../../src/contexts/payouts/payouts.contract.js';
 
 /** Events per read, and bytes per write to the COPY stream. */
 const BATCH = 5000;

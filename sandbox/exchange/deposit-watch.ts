@@ -1,7 +1,7 @@
 import { Background, BackgroundWork } from '../../src/platform/jobs/background-work.js';
 import type { DevChain } from './dev-chain.js';
 import type { SandboxOrders } from './sandbox-orders.js';
-import type { ExchangeConfig } from '../../src/contexts/exchange/settings.js';
+import type { ExchangeConfig } from '../../src/contexts/exchange/exchange.config.js';
 
 /** Blocks that each scan reads again: a reorganisation of the dev chain replaces fewer. */
 const REREAD_BLOCKS = 256;

@@ -1,4 +1,4 @@
-import { DEV_CHAIN_ID } from '../../src/contexts/exchange/settings.js';
+import { DEV_CHAIN_ID } from '../../src/contexts/exchange/exchange.config.js';
 import type { Clock } from '../../src/kernel/clock.js';
 import { chainRules } from '../../src/platform/chain/chain-rules.js';
 import type { ChainConfig } from '../../src/platform/config/config.js';

@@ -9,7 +9,7 @@ import type {
   ProviderStatus,
   Quote,
   Settlement,
-} from '../../src/contexts/exchange/contract.js';
+} from '../../src/contexts/exchange/exchange.contract.js';
 import { base58Text } from '../../src/kernel/base58.js';
 import type { Clock } from '../../src/kernel/clock.js';
 import { exchanged, isAtLeast, isDecimal } from '../../src/kernel/decimal.js';
@@ -18,7 +18,7 @@ import { fromMinorUnits } from '../../src/kernel/money.js';
 import type { Sealer } from '../../src/platform/sealing/sealer.js';
 import type { DevChain, TokenTransfer } from './dev-chain.js';
 import type { ListedDeposits, SandboxOrder, SandboxOrders } from './sandbox-orders.js';
-import type { ExchangeConfig } from '../../src/contexts/exchange/settings.js';
+import type { ExchangeConfig } from '../../src/contexts/exchange/exchange.config.js';
 
 /** The one pair of the sandbox, always at the same rate: test USDC of the dev chain. */
 const PAIR = { id: 'USDCSOL', rate: '0.005', amount: '100', minimum: '5', maximum: '5000' };

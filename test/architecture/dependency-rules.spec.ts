@@ -24,8 +24,8 @@ const planted: Record<string, Record<string, string>> = {
   },
   'contexts-meet-at-contracts': {
     'src/contexts/payouts/application/bad.ts':
-      "import { user } from '../../users/domain/user.js';\nexport const x = user;",
-    'src/contexts/users/domain/user.ts': 'export const user = 1;',
+      "import { user } from '../../users/users/user.js';\nexport const x = user;",
+    'src/contexts/users/users/user.ts': 'export const user = 1;',
   },
   'domain-is-pure': {
     'src/contexts/payouts/domain/bad.ts':
@@ -33,7 +33,7 @@ const planted: Record<string, Record<string, string>> = {
     'src/platform/database.ts': 'export const db = 1;',
   },
   'contract-is-pure': {
-    'src/contexts/payouts/contract.ts': "import { table } from './store/table.js';\nexport const x = table;",
+    'src/contexts/payouts/payouts.contract.ts': "import { table } from './store/table.js';\nexport const x = table;",
     'src/contexts/payouts/store/table.ts': 'export const table = 1;',
   },
   'application-knows-no-edges': {
@@ -47,8 +47,8 @@ const planted: Record<string, Record<string, string>> = {
     'src/contexts/payouts/application/report.ts': 'export const report = 1;',
   },
   'platform-knows-no-context': {
-    'src/platform/bad.ts': "import { user } from '../contexts/users/domain/user.js';\nexport const x = user;",
-    'src/contexts/users/domain/user.ts': 'export const user = 1;',
+    'src/platform/bad.ts': "import { user } from '../contexts/users/users/user.js';\nexport const x = user;",
+    'src/contexts/users/users/user.ts': 'export const user = 1;',
   },
   'product-knows-no-sandbox': {
     'src/platform/bad.ts': "import { chain } from '../../sandbox/chain.js';\nexport const x = chain;",
@@ -65,11 +65,11 @@ const planted: Record<string, Record<string, string>> = {
   },
   'contexts-meet-one-way': {
     'src/contexts/payouts/application/a.ts':
-      "import type { User } from '../../users/contract.js';\nexport const x: User = 1;",
-    'src/contexts/payouts/contract.ts': 'export type Payout = 1;',
+      "import type { User } from '../../users/users.contract.js';\nexport const x: User = 1;",
+    'src/contexts/payouts/payouts.contract.ts': 'export type Payout = 1;',
     'src/contexts/users/application/deep/b.ts':
-      "import type { Payout } from '../../../payouts/contract.js';\nexport const x: Payout = 1;",
-    'src/contexts/users/contract.ts': 'export type User = 1;',
+      "import type { Payout } from '../../../payouts/payouts.contract.js';\nexport const x: Payout = 1;",
+    'src/contexts/users/users.contract.ts': 'export type User = 1;',
   },
   'application-speaks-no-sql': {
     'src/contexts/payouts/application/bad.ts': "import type { Pool } from 'pg';\nexport type X = Pool;",

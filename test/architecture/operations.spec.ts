@@ -3,7 +3,7 @@ import { expect, it } from '@jest/globals';
 import type { DynamicModule, Type } from '@nestjs/common';
 import type { Command } from 'commander';
 import { ALL_CONTEXTS, readConfig } from '../../src/composition.js';
-import { ROLE_SCOPES, ROLES, SCOPES } from '../../src/contexts/access/domain/roles.js';
+import { ROLE_SCOPES, ROLES, SCOPES } from '../../src/contexts/access/operators/roles.js';
 import { OPERATIONS } from '../../src/platform/operations/operation.js';
 import { loadProgram, programNames } from '../../src/cli.js';
 import { isProgram, sources, type Source } from './ratchet/sources.js';

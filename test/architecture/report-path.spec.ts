@@ -52,6 +52,6 @@ it(`POST payouts/report runs through at most ${MAX_FILES} files`, async () => {
     const others = new Set(await filesOfOne());
     files = files.filter((file) => others.has(file));
   }
-  expect(files).toContain('contexts/payouts/application/report-payout.ts');
+  expect(files).toContain('contexts/payouts/payouts/payouts.commands.ts');
   expect(files.length > MAX_FILES ? files : []).toEqual([]);
 });

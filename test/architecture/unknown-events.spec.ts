@@ -1,15 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Aggregate, DomainEvent } from '../../src/kernel/aggregate.js';
-import { credentials } from '../../src/contexts/access/domain/credentials.js';
-import { merchant } from '../../src/contexts/access/domain/merchant.js';
-import { onboarding } from '../../src/contexts/onboarding/domain/onboarding.js';
-import { payout } from '../../src/contexts/payouts/domain/payout.js';
-import { payee, user } from '../../src/contexts/users/domain/user.js';
+import { credentials } from '../../src/contexts/access/credentials/credentials.js';
+import { merchant } from '../../src/contexts/access/merchants/merchant.js';
+import { onboarding } from '../../src/contexts/onboarding/onboardings/onboarding.js';
+import { payout } from '../../src/contexts/payouts/payouts/payout.js';
+import { payee, user } from '../../src/contexts/users/users/user.js';
 import {
   evolveEndpoint,
   webhookEndpoints,
   type WebhookEndpointEvent,
-} from '../../src/contexts/webhooks/domain/webhook-endpoints.js';
+} from '../../src/contexts/webhooks/endpoints/webhook-endpoints.js';
 
 /** An event of a newer version, whose name and data are unknown. */
 const unknown = { type: 'something.of_a_newer_version.v9', data: { user_id: 'u', endpoint_id: 'e' } };

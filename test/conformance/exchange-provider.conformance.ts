@@ -5,8 +5,8 @@ import type {
   NewProviderOrder,
   ProviderReference,
   ProviderStatus,
-} from '../../src/contexts/exchange/application/ports.js';
-import type { ProviderOrder } from '../../src/contexts/exchange/domain/order-events.js';
+} from '../../src/contexts/exchange/providers/exchange-provider.ports.js';
+import type { ProviderOrder } from '../../src/contexts/exchange/orders/order-events.js';
 import { isAtLeast, sum } from '../../src/kernel/decimal.js';
 import { newId } from '../../src/kernel/ids.js';
 import { eventually } from '../support/eventually.js';

@@ -7,17 +7,17 @@ import type {
   ConsistencyResponse,
   HeadResponse,
   ProofResponse,
-} from '../../src/contexts/audit/http/ledger.controller.js';
-import { toKeyId, newKeyPair, toPem, signText } from '../../src/contexts/audit/application/ledger-keys.js';
-import { canonicalJson, eventLeaf, leafHash } from '../../src/contexts/audit/domain/event-leaf.js';
+} from '../../src/contexts/audit/ledger/ledger.controller.js';
+import { toKeyId, newKeyPair, toPem, signText } from '../../src/contexts/audit/ledger/ledger-keys.commands.js';
+import { canonicalJson, eventLeaf, leafHash } from '../../src/contexts/audit/ledger/event-leaf.js';
 import {
   consistencyRanges,
   inclusionRanges,
   lastLeafOf,
   MerkleTree,
-} from '../../src/contexts/audit/domain/merkle-tree.js';
+} from '../../src/contexts/audit/ledger/merkle-tree.js';
 import { rootOfRange } from '../support/audit/merkle.js';
-import { headText } from '../../src/contexts/audit/domain/signed-head.js';
+import { headText } from '../../src/contexts/audit/ledger/signed-head.js';
 import { runFolder } from '../support/run-folder.js';
 
 type ConsistencyProof = ConsistencyResponse['consistency'];

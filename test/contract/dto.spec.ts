@@ -2,16 +2,16 @@ import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
 import { getMetadataStorage } from 'class-validator';
 import * as fc from 'fast-check';
-import { ReportPayoutBody } from '../../src/contexts/payouts/http/payout-dto.js';
-import { countItems } from '../../src/contexts/tracking/domain/event-batch.js';
-import { EventBatch } from '../../src/contexts/tracking/http/events.controller.js';
-import { NewUser } from '../../src/contexts/users/http/users.controller.js';
-import { RecoveryRequest } from '../../src/contexts/webhooks/http/delivery-dto.js';
+import { ReportPayoutBody } from '../../src/contexts/payouts/payouts/payouts.dto.js';
+import { countItems } from '../../src/contexts/tracking/batches/event-batch.js';
+import { EventBatch } from '../../src/contexts/tracking/batches/events.controller.js';
+import { NewUser } from '../../src/contexts/users/users/users.controller.js';
+import { RecoveryRequest } from '../../src/contexts/webhooks/deliveries/deliveries.dto.js';
 import {
   NewWebhookEndpoint,
   SecretRotation,
   WebhookEndpointChanges,
-} from '../../src/contexts/webhooks/http/endpoint-dto.js';
+} from '../../src/contexts/webhooks/endpoints/endpoints.dto.js';
 import { DomainError } from '../../src/kernel/domain-error.js';
 import type { Dto } from '../../src/platform/dto/field.js';
 import { BodyPipe } from '../../src/platform/http/decorators.js';

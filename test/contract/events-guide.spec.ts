@@ -2,14 +2,14 @@ import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { readConfig } from '../../src/composition.js';
-import { trackingConfig } from '../../src/contexts/tracking/settings.js';
+import { trackingConfig } from '../../src/contexts/tracking/tracking.config.js';
 import { registry } from '../../src/platform/telemetry/metrics.js';
 import {
   MAX_ITEMS,
   PAYLOAD_MAX_DEPTH,
   TEXT_MAX_LENGTH,
-} from '../../src/contexts/tracking/domain/event-batch.js';
-import { DEFAULT_PAGE } from '../../src/contexts/tracking/http/journey.controller.js';
+} from '../../src/contexts/tracking/batches/event-batch.js';
+import { DEFAULT_PAGE } from '../../src/contexts/tracking/journey/journey.controller.js';
 import { builtDocument } from '../../src/platform/http/docs.controller.js';
 
 const guide = readFileSync(new URL('../../docs/inbound-events.md', import.meta.url), 'utf8');

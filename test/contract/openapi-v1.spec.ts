@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { EVENT_TYPES } from '../../src/contexts/webhooks/domain/event-types.js';
+import { EVENT_TYPES } from '../../src/contexts/webhooks/endpoints/event-types.js';
 import { builtDocument } from '../../src/platform/http/docs.controller.js';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };

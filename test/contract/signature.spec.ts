@@ -8,7 +8,7 @@ import {
   signatureMismatch,
   signedPrefix,
   timestampDrift,
-} from '../../src/contexts/access/http/signature.guard.js';
+} from '../../src/contexts/access/credentials/signature.guard.js';
 
 /** Computed with openssl and Python's hmac over the bytes named here, not with this code. */
 const VECTORS = [

@@ -2,14 +2,14 @@ import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { readConfig } from '../../src/composition.js';
-import { webhooksConfig } from '../../src/contexts/webhooks/settings.js';
+import { webhooksConfig } from '../../src/contexts/webhooks/webhooks.config.js';
 import { registry } from '../../src/platform/telemetry/metrics.js';
-import type { DisableCause } from '../../src/contexts/webhooks/contract.js';
-import { EVENT_TYPES } from '../../src/contexts/webhooks/domain/event-types.js';
-import type { ErrorClass } from '../../src/contexts/webhooks/domain/retry.js';
+import type { DisableCause } from '../../src/contexts/webhooks/webhooks.contract.js';
+import { EVENT_TYPES } from '../../src/contexts/webhooks/endpoints/event-types.js';
+import type { ErrorClass } from '../../src/contexts/webhooks/deliveries/retry.js';
 import { builtDocument } from '../../src/platform/http/docs.controller.js';
-import { DELIVERY_STATUSES } from '../../src/contexts/webhooks/domain/retry.js';
-import { COUNTED } from '../../src/contexts/webhooks/views/endpoint-stats.js';
+import { DELIVERY_STATUSES } from '../../src/contexts/webhooks/deliveries/retry.js';
+import { COUNTED } from '../../src/contexts/webhooks/endpoints/endpoint-stats.view.js';
 
 const PHASES: Readonly<Record<ErrorClass, true>> = {
   address: true,

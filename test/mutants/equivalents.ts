@@ -10,31 +10,31 @@ interface Equivalent {
 
 const EQUIVALENTS: readonly Equivalent[] = [
   {
-    file: 'src/contexts/audit/application/head-signer.ts',
+    file: 'src/contexts/audit/ledger/head-signer.processor.ts',
     original: 'bytes - from',
     replacement: 'bytes + from',
     because: 'the zeros behind the last line are cut off with what is half written: it only takes memory',
   },
   {
-    file: 'src/contexts/audit/application/head-signer.ts',
+    file: 'src/contexts/audit/ledger/head-signer.processor.ts',
     original: 'stored.size >= known',
     replacement: 'stored.size > known',
     because: 'where the sizes are equal no head is restored, and only that size is read afterwards',
   },
   {
-    file: 'src/contexts/audit/application/head-signer.ts',
+    file: 'src/contexts/audit/ledger/head-signer.processor.ts',
     original: '/^[0-9a-f]+$/',
     replacement: '/[0-9a-f]+$/',
     because: 'hexadecimal that begins with another character has no bytes, and no bytes are no signature',
   },
   {
-    file: 'src/contexts/audit/domain/streams.ts',
+    file: 'src/contexts/audit/verify/streams.ts',
     original: 'a.length > b.length',
     replacement: 'a.length >= b.length',
     because: 'the lengths differ there',
   },
   {
-    file: 'src/contexts/access/domain/credential-kinds.ts',
+    file: 'src/contexts/access/credentials/credential-kinds.ts',
     original: '[]',
     replacement: '["Stryker was here"]',
     because: 'only what follows the first element is read',
@@ -52,7 +52,7 @@ const EQUIVALENTS: readonly Equivalent[] = [
     because: 'the state of the last stream is set right after it',
   },
   {
-    file: 'src/contexts/exchange/domain/addresses.ts',
+    file: 'src/contexts/exchange/orders/addresses.ts',
     original: 'text.length > 2 * MAX_CODE_POINTS',
     replacement: 'false',
     because: 'so many code units are more characters than the maximum: counting them only takes memory',

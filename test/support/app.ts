@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { CreateOperator } from '../../src/contexts/access/application/operator-commands.js';
+import { CreateOperator } from '../../src/contexts/access/operators/operators.commands.js';
 import { readConfig, type Config } from '../../src/composition.js';
 import { EVENT_STORE, type EventStore } from '../../src/platform/event-store/port.js';
 import type { Database } from '../../src/platform/postgres/database.js';

@@ -1,4 +1,4 @@
-import type { CheckFinding } from '../../src/contexts/payouts/domain/verification.js';
+import type { CheckFinding } from '../../src/contexts/payouts/verification/verification.js';
 
 /** The findings of checks, in words. */
 export const SEEN: Readonly<Record<CheckFinding, string>> = {

@@ -1,10 +1,10 @@
-import type { ImageKind } from '../../src/contexts/onboarding/domain/image-kind.js';
+import type { ImageKind } from '../../src/contexts/onboarding/identity/image-kind.js';
 import type {
   OnboardingFacts,
   SentCode,
   StepBodies,
   StepState,
-} from '../../src/contexts/onboarding/http/widget/onboarding-types.js';
+} from '../../src/contexts/onboarding/widget/onboarding.dto.js';
 
 export type { ImageKind, OnboardingFacts, StepState };
 

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { ageOn } from '../../src/contexts/onboarding/domain/decisions.js';
+import { ageOn } from '../../src/contexts/onboarding/onboardings/decisions.js';
 import type { Refusal, StepState } from './api.js';
 import { birthOf, type BirthPart, type BirthTrouble, type TypedBirth } from './birth.js';
 import { BirthField } from './birth-field.js';

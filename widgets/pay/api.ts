@@ -1,11 +1,11 @@
-import type { Messages } from '../../src/contexts/exchange/http/pay/pay-types.js';
+import type { Messages } from '../../src/contexts/exchange/pay/pay.dto.js';
 import type {
   PageCalls,
   PayFacts,
   PayOrder,
   PayQuote,
   Transfer,
-} from '../../src/contexts/exchange/http/pay/pay-types.js';
+} from '../../src/contexts/exchange/pay/pay.dto.js';
 
 export type { PayFacts, PayOrder, PayQuote, Transfer };
 export type Action = 'mark_as_paid' | 'cancel' | 'test_payment';

@@ -1,4 +1,4 @@
-import type { Messages } from '../../src/contexts/exchange/http/pay/pay-types.js';
+import type { Messages } from '../../src/contexts/exchange/pay/pay.dto.js';
 import type { PayFacts } from './api.js';
 import type { Format } from './page.js';
 

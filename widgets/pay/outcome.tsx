@@ -1,4 +1,4 @@
-import type { Messages } from '../../src/contexts/exchange/http/pay/pay-types.js';
+import type { Messages } from '../../src/contexts/exchange/pay/pay.dto.js';
 import { Mark } from '../parts.js';
 import type { Offer, PayOrder } from './api.js';
 import { amountText, isPositive } from './decimal-text.js';

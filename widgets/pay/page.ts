@@ -1,6 +1,6 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { Messages } from '../../src/contexts/exchange/http/pay/pay-types.js';
+import type { Messages } from '../../src/contexts/exchange/pay/pay.dto.js';
 import type { FormatOf } from '../format.js';
 import type { PayFacts } from './api.js';
 

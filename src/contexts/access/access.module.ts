@@ -5,46 +5,46 @@ import { OperatorDirectory } from '../../platform/operations/operations.js';
 import { AdminCallers } from '../../platform/http/admin/admin.guard.js';
 import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../platform/http/merchant-directory.js';
 import { MemoryBudget } from '../../platform/http/request-body.js';
-import { AccessCommands, MERCHANT_HANDLERS } from './application/merchant-commands.js';
-import { CREDENTIAL_HANDLERS } from './application/credential-commands.js';
-import { CredentialSecrets } from './application/credential-secrets.js';
-import { CredentialDirectory, EXCHANGE_KEY_DIRECTORY } from './application/credential-directory.js';
-import { OPERATOR_HANDLERS } from './application/operator-commands.js';
-import { credentialHistory } from './domain/credentials.js';
-import { merchantHistory } from './domain/merchant.js';
-import { operatorHistory } from './domain/operator.js';
-import { portalSessionHistory } from './domain/portal-session.js';
-import { AdminAuthentication, adminScheme } from './http/admin/admin-authentication.js';
-import { AdminCredentials } from './http/admin/admin-credentials.js';
-import { AdminCredentialsController } from './http/admin/credentials.controller.js';
-import { AdminMerchantsController } from './http/admin/merchants.controller.js';
-import { AdminOperatorsController, AdminWhoamiController } from './http/admin/operators.controller.js';
-import { merchantScheme, SignatureGuard } from './http/signature.guard.js';
-import { PortalMerchantController } from './http/portal/portal.controller.js';
-import { RequestTable } from './store/request-table.js';
-import { checkAccessSettings, accessConfig } from './settings.js';
+import { AccessCommands, MERCHANT_HANDLERS } from './merchants/merchants.commands.js';
+import { CREDENTIAL_HANDLERS } from './credentials/credentials.commands.js';
+import { CredentialSecrets } from './credentials/credential-secrets.service.js';
+import { CredentialDirectory, EXCHANGE_KEY_DIRECTORY } from './credentials/credential-directory.service.js';
+import { OPERATOR_HANDLERS } from './operators/operators.commands.js';
+import { credentialHistory } from './credentials/credentials.js';
+import { merchantHistory } from './merchants/merchant.js';
+import { operatorHistory } from './operators/operator.js';
+import { portalSessionHistory } from './portal/portal-session.js';
+import { AdminAuthentication, adminScheme } from './operators/admin-authentication.guard.js';
+import { AdminCredentials } from './credentials/credentials.dto.js';
+import { AdminCredentialsController } from './credentials/credentials.controller.js';
+import { AdminMerchantsController } from './merchants/merchants.controller.js';
+import { AdminOperatorsController, AdminWhoamiController } from './operators/operators.controller.js';
+import { merchantScheme, SignatureGuard } from './credentials/signature.guard.js';
+import { PortalMerchantController } from './portal/portal.controller.js';
+import { RequestTable } from './requests/request-table.store.js';
+import { checkAccessSettings, accessConfig } from './access.config.js';
 import { Access1795000000250 } from './migrations/1795000000250-access.js';
-import { CredentialIndex, sealedSecrets } from './views/credentials.js';
+import { CredentialIndex, sealedSecrets } from './credentials/credentials.view.js';
 import {
   MerchantList,
   OperatorsView,
   PortalSessionsView,
   directoryProjection,
-} from './views/directory-projection.js';
-import { CredentialUses, NewSecrets, PortalUses } from './store/credential-uses.js';
-import { OidcLogin } from './adapters/oidc-login.js';
-import { Passkeys, People } from './application/console/people.js';
-import { ConsoleSite, PortalSite } from './http/page-site.js';
-import { ConsoleController } from './http/console/console.controller.js';
-import { ConsoleSessionTable, LoginSecrets, PasskeyCounters } from './store/console-sessions.js';
+} from './merchants/directory.view.js';
+import { CredentialUses, NewSecrets, PortalUses } from './credentials/credential-uses.store.js';
+import { OidcLogin } from './operators/oidc-login.adapter.js';
+import { Passkeys, People } from './console/people.service.js';
+import { ConsoleSite, PortalSite } from './portal/page-site.page.js';
+import { ConsoleController } from './console/console.controller.js';
+import { ConsoleSessionTable, LoginSecrets, PasskeyCounters } from './console/console-sessions.store.js';
 import { PortalCallers } from '../../platform/http/admin/portal.guard.js';
-import { PortalSessions } from './application/portal-sessions.js';
-import { PortalSessionsController } from './http/portal-sessions.controller.js';
-import { PortalAuthentication } from './http/portal/portal-authentication.js';
-import { PortalPageController } from './http/portal/page.controller.js';
+import { PortalSessions } from './portal/portal-sessions.service.js';
+import { PortalSessionsController } from './portal/portal-sessions.controller.js';
+import { PortalAuthentication } from './portal/portal-authentication.guard.js';
+import { PortalPageController } from './portal/portal-page.controller.js';
 import { RequestLog } from '../../platform/http/request-log.js';
-import { BufferedRequestLog } from './store/request-log.js';
-import { AdminRequestsController } from './http/admin/requests.controller.js';
+import { BufferedRequestLog } from './requests/request-log.store.js';
+import { AdminRequestsController } from './requests/requests.controller.js';
 
 /** The callers of the service: merchants, operators and their credentials. */
 @Global()
@@ -116,8 +116,8 @@ export const access = defineContext({
   config: accessConfig,
   checkSettings: checkAccessSettings,
   programs: {
-    exchange: async () => (await import('./cli/exchange-key.js')).exchangeKeyCommands,
-    operator: async () => (await import('./cli/operator.js')).operatorProgram,
+    exchange: async () => (await import('./credentials/exchange-key.program.js')).exchangeKeyCommands,
+    operator: async () => (await import('./operators/operator.program.js')).operatorProgram,
   },
   migrations: [Access1795000000250],
 });

@@ -2,17 +2,17 @@ import { Module } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
 import { EVENT_STORE, type EventStore } from '../../platform/event-store/port.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
-import { HeadSigner } from './application/head-signer.js';
-import { LedgerAnchor, ledgerFollower, LedgerStart } from './application/ledger-follower.js';
+import { HeadSigner } from './ledger/head-signer.processor.js';
+import { LedgerAnchor, ledgerFollower, LedgerStart } from './ledger/ledger-follower.saga.js';
 import { Sealer } from '../../platform/sealing/sealer.js';
-import { LedgerKeys } from './application/ledger-keys.js';
-import { PayoutProofs } from './application/payout-proofs.js';
-import { AdminAuditController, LedgerController } from './http/ledger.controller.js';
+import { LedgerKeys } from './ledger/ledger-keys.commands.js';
+import { PayoutProofs } from './ledger/payout-proofs.service.js';
+import { AdminAuditController, LedgerController } from './ledger/ledger.controller.js';
 import { Audit1795000000950 } from './migrations/1795000000950-audit.js';
-import { auditConfig } from './settings.js';
-import { Heads, SEALED_SIGNING_KEYS, SigningKeys } from './store/heads.js';
-import { LastVerifies } from './store/last-verify.js';
-import { Ledger } from './store/ledger.js';
+import { auditConfig } from './audit.config.js';
+import { Heads, SEALED_SIGNING_KEYS, SigningKeys } from './ledger/heads.store.js';
+import { LastVerifies } from './verify/last-verify.store.js';
+import { Ledger } from './ledger/ledger.store.js';
 
 /** The ledger over the log: leaves, signed heads and proofs. */
 @Module({
@@ -48,8 +48,8 @@ export const audit = defineContext({
   sealedTexts: { signing_keys: SEALED_SIGNING_KEYS },
   config: auditConfig,
   programs: {
-    audit: async () => (await import('./cli/audit.js')).auditProgram,
-    events: async () => (await import('./cli/events.js')).eventsProgram,
+    audit: async () => (await import('./verify/audit.program.js')).auditProgram,
+    events: async () => (await import('./export/events.program.js')).eventsProgram,
   },
   migrations: [Audit1795000000950],
 });

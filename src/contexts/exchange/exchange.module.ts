@@ -8,51 +8,51 @@ import { ResponseStore } from '../../platform/idempotency/response-store.js';
 import { PersonalKeys } from '../../platform/sealing/personal-keys.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
 import { ProcessFacts } from '../../platform/telemetry/process-facts.js';
-import { ComplianceNotices } from './application/compliance-notices.js';
-import { SideShiftProvider } from './adapters/sideshift/sideshift-provider.js';
-import { Onramps, SANDBOX_ONRAMPS } from './application/onramps.js';
+import { ComplianceNotices } from './orders/compliance-notices.service.js';
+import { SideShiftProvider } from './providers/sideshift.adapter.js';
+import { Onramps, SANDBOX_ONRAMPS } from './providers/onramps.service.js';
 import {
   ActOnOrderHandler,
   CreateOrderHandler,
   EndSandboxOrderHandler,
   OwnOrders,
-} from './application/order-commands.js';
+} from './orders/orders.commands.js';
 import {
   OPEN_ORDERS,
   OrderPoller,
   OrderEventLogger,
   watchSaga,
   WatchWorker,
-} from './application/order-watch.js';
-import { EraseOrderUserHandler, erasingOrders, RecordRefundHandler } from './application/order-operations.js';
-import { OrderTransfers } from './application/order-transfers.js';
-import { SANDBOX_PROVIDER, type ExchangeProvider } from './application/ports.js';
-import { ExchangeProviders } from './application/exchange-providers.js';
-import { LinkSignatures } from './http/signature.js';
-import { PERSONAL_FIELDS } from './domain/order-events.js';
-import { acrossOrders, orderHistory } from './domain/history.js';
-import { AdminOrdersController } from './http/admin/orders.controller.js';
-import { ConfigurationController } from './http/configuration.controller.js';
+} from './orders/order-watch.processor.js';
+import { EraseOrderUserHandler, erasingOrders, RecordRefundHandler } from './orders/order-operations.commands.js';
+import { OrderTransfers } from './orders/order-transfers.service.js';
+import { SANDBOX_PROVIDER, type ExchangeProvider } from './providers/exchange-provider.ports.js';
+import { ExchangeProviders } from './providers/exchange-providers.service.js';
+import { LinkSignatures } from './orders/order-signature.guard.js';
+import { PERSONAL_FIELDS } from './orders/order-events.js';
+import { acrossOrders, orderHistory } from './orders/history.js';
+import { AdminOrdersController } from './orders/admin-orders.controller.js';
+import { ConfigurationController } from './tokens/configuration.controller.js';
 import {
   ExchangeKeyGuard,
   exchangeListScheme,
   exchangeScheme,
   ProviderBudget,
-} from './http/exchange-key.guard.js';
+} from './orders/exchange-key.guard.js';
 import {
   MerchantOrdersController,
   OrdersController,
   SandboxOrdersController,
-} from './http/orders.controller.js';
-import { PayCallsController } from './http/pay/pay-calls.controller.js';
-import { PayerGuard, PaySessions } from './http/pay/payer.guard.js';
-import { PayPageController, TestPayments } from './http/pay/pay-page.controller.js';
-import { IconsController, TokensController } from './http/tokens.controller.js';
+} from './orders/orders.controller.js';
+import { PayCallsController } from './pay/pay-calls.controller.js';
+import { PayerGuard, PaySessions } from './pay/payer.guard.js';
+import { PayPageController, TestPayments } from './pay/pay-page.controller.js';
+import { IconsController, TokensController } from './tokens/tokens.controller.js';
 import { Exchange1795000000901 } from './migrations/1795000000901-exchange.js';
-import { ORDER_PUBLISHES } from './published.js';
-import { checkExchangeSettings, exchangeConfig, type ExchangeConfig } from './settings.js';
-import { SideShiftShifts } from './adapters/sideshift/shift.js';
-import { OrdersView, orderViews } from './views/orders.js';
+import { ORDER_PUBLISHES } from './exchange.webhooks.js';
+import { checkExchangeSettings, exchangeConfig, type ExchangeConfig } from './exchange.config.js';
+import { SideShiftShifts } from './providers/sideshift-shift.adapter.js';
+import { OrdersView, orderViews } from './orders/orders.view.js';
 
 const providers = [
   SideShiftShifts,
@@ -162,7 +162,7 @@ export const exchange = defineContext({
     },
     schemes: [exchangeListScheme, exchangeScheme],
   },
-  programs: { exchange: async () => (await import('./cli/exchange.js')).exchangeProgram },
+  programs: { exchange: async () => (await import('./orders/exchange.program.js')).exchangeProgram },
   publishes: ORDER_PUBLISHES,
   config: exchangeConfig,
   checkSettings: checkExchangeSettings,

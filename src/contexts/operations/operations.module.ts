@@ -4,20 +4,20 @@ import { defineContext } from '../../platform/context.js';
 import { Operations, OperatorLookups } from '../../platform/operations/operations.js';
 import { SYSTEM_HANDLERS } from '../../platform/cli/system-commands.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
-import { Definitions } from './application/definitions.js';
-import { Execution, OperationStreams } from './application/execution.js';
-import { OperationsService } from './application/request-operation.js';
-import { settlingSaga, SettlingWorker } from './application/settling.js';
-import { operationHistory } from './domain/operation.js';
-import { AdminOperationsController, PortalLookupsController } from './http/admin/operations.controller.js';
+import { Definitions } from './operations/definitions.service.js';
+import { Execution, OperationStreams } from './operations/execution.service.js';
+import { OperationsService } from './operations/operations.service.js';
+import { settlingSaga, SettlingWorker } from './operations/settling.processor.js';
+import { operationHistory } from './operations/operation.js';
+import { AdminOperationsController, PortalLookupsController } from './operations/operations.controller.js';
 import { Operations1795000000980 } from './migrations/1795000000980-operations.js';
-import { LookupsView } from './views/lookups.js';
-import { checkOperationsSettings, operationsConfig } from './settings.js';
-import { SystemTables } from './store/system-tables.js';
-import { SystemStatus } from './application/system-status.js';
-import { AdminSearchController } from './http/admin/search.controller.js';
-import { AdminSystemController } from './http/admin/system.controller.js';
-import { OperationsView, operationViews } from './views/operations.js';
+import { LookupsView } from './search/lookups.view.js';
+import { checkOperationsSettings, operationsConfig } from './operations.config.js';
+import { SystemTables } from './system/system.store.js';
+import { SystemStatus } from './system/system-status.service.js';
+import { AdminSearchController } from './search/search.controller.js';
+import { AdminSystemController } from './system/system.controller.js';
+import { OperationsView, operationViews } from './operations/operations.view.js';
 
 /** Operations of operators (admin-api.md 4), the state of the service, and the search across contexts. */
 @Global()

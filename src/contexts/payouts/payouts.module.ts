@@ -2,30 +2,30 @@ import { Global, Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
 import { WorkListCheck } from '../../platform/projections/table-check.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
-import { PayoutOutcomes } from './application/payout-outcomes.js';
-import { CHAIN_READER, ChainUnavailable, type ChainReader } from './application/ports.js';
+import { PayoutOutcomes } from './verification/payout-outcomes.service.js';
+import { CHAIN_READER, ChainUnavailable, type ChainReader } from './verification/chain.ports.js';
 import { processConfig, type ProcessConfig } from '../../platform/config/config.js';
 import { ConfigError } from '../../platform/config/settings.js';
-import { PayeeCache, ReportPayoutHandler } from './application/report-payout.js';
-import { verificationSaga } from './application/verification-saga.js';
-import { VerificationRound } from './application/verification-round.js';
-import { PayoutChecks } from './store/payout-checks.js';
-import { Receipts, ReceiptsCheck } from './store/receipts.js';
-import { VERIFICATION_WORK_LIST, VerificationQueue } from './store/verification-queue.js';
-import { Verifier } from './application/verifier.js';
-import { JsonRpcChain } from './adapters/json-rpc-chain.js';
-import { DeactivationWorker } from './application/deactivation-worker.js';
-import { Deactivations } from './store/deactivations.js';
+import { PayeeCache, ReportPayoutHandler } from './payouts/payouts.commands.js';
+import { verificationSaga } from './verification/verification.saga.js';
+import { VerificationRound } from './verification/verification-round.service.js';
+import { PayoutChecks } from './verification/payout-checks.store.js';
+import { Receipts, ReceiptsCheck } from './verification/receipts.store.js';
+import { VERIFICATION_WORK_LIST, VerificationQueue } from './verification/verification-queue.store.js';
+import { Verifier } from './verification/verification.processor.js';
+import { JsonRpcChain } from './verification/json-rpc-chain.adapter.js';
+import { DeactivationWorker } from './deactivation/deactivation.processor.js';
+import { Deactivations } from './deactivation/deactivations.store.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
-import { AdminPayoutsController } from './http/admin/payouts.controller.js';
-import { PayoutExport } from './http/payout-export.js';
-import { BalanceController, PayoutsController, SandboxPayoutsController } from './http/payouts.controller.js';
+import { AdminPayoutsController } from './payouts/admin-payouts.controller.js';
+import { PayoutExport } from './payouts/payout-export.page.js';
+import { BalanceController, PayoutsController, SandboxPayoutsController } from './payouts/payouts.controller.js';
 import { Payouts1795000000501 } from './migrations/1795000000501-payouts.js';
-import { PAYOUT_PUBLISHES } from './published.js';
-import { checkPayoutSettings, payoutsConfig } from './settings.js';
-import { BalancesView, EvidenceView, PayoutsView } from './views/payouts.js';
-import { payoutViews } from './views/projection.js';
-import { intentHistory, payoutHistory } from './domain/history.js';
+import { PAYOUT_PUBLISHES } from './payouts.webhooks.js';
+import { checkPayoutSettings, payoutsConfig } from './payouts.config.js';
+import { BalancesView, EvidenceView, PayoutsView } from './payouts/payouts.view.js';
+import { payoutViews } from './payouts/projection.view.js';
+import { intentHistory, payoutHistory } from './payouts/history.js';
 
 @Global()
 @Module({
@@ -98,6 +98,6 @@ export const payouts = defineContext({
   },
   config: payoutsConfig,
   checkSettings: checkPayoutSettings,
-  programs: { audit: async () => (await import('./cli/recheck.js')).recheckProgram },
+  programs: { audit: async () => (await import('./verification/recheck.program.js')).recheckProgram },
   migrations: [Payouts1795000000501],
 });

@@ -1,20 +1,20 @@
 import { Module } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
 import { Database } from '../../platform/postgres/database.js';
-import { configuredAnalytics } from './adapters/amplitude.js';
-import { Forwarder } from './application/forwarding/forwarder.js';
-import { Analytics } from './application/ports.js';
-import { ProcessingWorker } from './application/processing-worker.js';
-import { EventsController } from './http/events.controller.js';
-import { JourneyController, PortalEventsController } from './http/journey.controller.js';
+import { configuredAnalytics } from './forwarding/amplitude.adapter.js';
+import { Forwarder } from './forwarding/forwarding.processor.js';
+import { Analytics } from './forwarding/analytics.ports.js';
+import { ProcessingWorker } from './batches/batches.processor.js';
+import { EventsController } from './batches/events.controller.js';
+import { JourneyController, PortalEventsController } from './journey/journey.controller.js';
 import { Tracking1795000000700 } from './migrations/1795000000700-tracking.js';
-import { checkTrackingSettings, trackingConfig } from './settings.js';
-import { ErasedEvents } from './store/erased-events.js';
-import { JourneyView } from './views/journey.js';
-import { AcceptedBatches } from './store/accepted-batches.js';
-import { CountedEvents } from './store/counted-events.js';
-import { ForwardingTable } from './store/forwarding-table.js';
-import { EventRetention } from './store/event-retention.js';
+import { checkTrackingSettings, trackingConfig } from './tracking.config.js';
+import { ErasedEvents } from './journey/erased-events.store.js';
+import { JourneyView } from './journey/journey.view.js';
+import { AcceptedBatches } from './batches/accepted-batches.store.js';
+import { CountedEvents } from './batches/counted-events.store.js';
+import { ForwardingTable } from './forwarding/forwarding.store.js';
+import { EventRetention } from './journey/event-retention.store.js';
 
 /** Event batches: accepted whole, counted once, stored as the journeys of users and forwarded to analytics. */
 @Module({

@@ -7,15 +7,15 @@ import {
   CompleteDeactivationHandler,
   EraseUserHandler,
   StartDeactivationHandler,
-} from './application/user-commands.js';
-import { CreateUserHandler, UserClaims } from './application/create-user.js';
-import { AdminUsers } from './application/admin-users.js';
-import { erasingSaga, ErasingWorker } from './application/erasure-worker.js';
-import { AdminUsersController } from './http/admin/users.controller.js';
-import { UsersController } from './http/users.controller.js';
+} from './users/users.commands.js';
+import { CreateUserHandler, UserClaims } from './users/create-user.commands.js';
+import { AdminUsers } from './users/admin-users.service.js';
+import { erasingSaga, ErasingWorker } from './users/erasure.processor.js';
+import { AdminUsersController } from './users/admin-users.controller.js';
+import { UsersController } from './users/users.controller.js';
 import { Users1795000000310 } from './migrations/1795000000310-users.js';
-import { UserRows, UsersView, usersProjection } from './views/users.js';
-import { userHistory } from './domain/user.js';
+import { UserRows, UsersView, usersProjection } from './users/users.view.js';
+import { userHistory } from './users/user.js';
 
 @Global()
 @Module({

@@ -7,40 +7,40 @@ import {
   RequestTestDeliveryHandler,
   ResendDeliveryHandler,
   ResendWebhookDeliveryHandler,
-} from './application/delivery-commands.js';
+} from './deliveries/deliveries.commands.js';
 import {
   DeleteWebhookEndpointHandler,
   RegisterWebhookEndpointHandler,
   RotateSigningSecretHandler,
   UpdateWebhookEndpointHandler,
-} from './application/endpoint-commands.js';
-import { AutomaticDisabling } from './deliveries/automatic-disabling.js';
-import { DeliveriesCheck } from './deliveries/deliveries-check.js';
-import { DELIVERIES_SAGA, deliveriesSaga } from './deliveries/deliveries-saga.js';
-import { DeliveryProcessor, LANE_QUEUE } from './deliveries/delivery-processor.js';
-import { DeliveryRetention } from './deliveries/delivery-retention.js';
-import { DeliverySender } from './deliveries/delivery-sender.js';
-import { DeliveryTable } from './deliveries/delivery-table.js';
-import { Destinations } from './deliveries/destinations.js';
-import { publishedBy } from './deliveries/published-events.js';
-import { ReceiverHosts, Receivers } from './deliveries/receivers.js';
-import { Recoveries } from './deliveries/recoveries.js';
-import { SigningSecrets } from './deliveries/signing-secrets.js';
-import { TEST_TYPE } from './domain/event-types.js';
-import { WEBHOOK_HISTORIES } from './domain/history.js';
-import { AdminWebhooksController } from './http/admin/webhooks.controller.js';
-import { WebhookDeliveriesController } from './http/webhook-deliveries.controller.js';
-import { TestEventData } from './http/delivery-dto.js';
+} from './endpoints/endpoints.commands.js';
+import { AutomaticDisabling } from './endpoints/automatic-disabling.processor.js';
+import { DeliveriesCheck } from './deliveries/deliveries-check.service.js';
+import { DELIVERIES_SAGA, deliveriesSaga } from './deliveries/deliveries.saga.js';
+import { DeliveryProcessor, LANE_QUEUE } from './deliveries/deliveries.processor.js';
+import { DeliveryRetention } from './deliveries/delivery-retention.processor.js';
+import { DeliverySender } from './deliveries/delivery-sender.service.js';
+import { DeliveryTable } from './deliveries/deliveries.store.js';
+import { Destinations } from './endpoints/destinations.store.js';
+import { publishedBy } from './deliveries/published-events.service.js';
+import { ReceiverHosts, Receivers } from './deliveries/receivers.service.js';
+import { Recoveries } from './recoveries/recoveries.processor.js';
+import { SigningSecrets } from './endpoints/signing-secrets.service.js';
+import { TEST_TYPE } from './endpoints/event-types.js';
+import { WEBHOOK_HISTORIES } from './endpoints/history.js';
+import { AdminWebhooksController } from './deliveries/admin-webhooks.controller.js';
+import { WebhookDeliveriesController } from './deliveries/deliveries.controller.js';
+import { TestEventData } from './deliveries/deliveries.dto.js';
 import {
   SandboxEndpointsController,
   WebhookEndpointsController,
-} from './http/webhook-endpoints.controller.js';
-import { WriteResponses } from './http/write-responses.js';
+} from './endpoints/endpoints.controller.js';
+import { WriteResponses } from './endpoints/write-responses.dto.js';
 import { Webhooks1795000000662 } from './migrations/1795000000662-webhooks.js';
-import { checkWebhookSettings, webhooksConfig, type WebhooksConfig } from './settings.js';
-import { DeliveriesView } from './views/deliveries.js';
-import { RecentStats } from './views/endpoint-stats.js';
-import { EndpointsView } from './views/endpoints.js';
+import { checkWebhookSettings, webhooksConfig, type WebhooksConfig } from './webhooks.config.js';
+import { DeliveriesView } from './deliveries/deliveries.view.js';
+import { RecentStats } from './endpoints/endpoint-stats.view.js';
+import { EndpointsView } from './endpoints/endpoints.view.js';
 
 @Global()
 @Module({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { publishedBy } from '../../contexts/webhooks/deliveries/published-events.js';
+import { publishedBy } from '../../contexts/webhooks/deliveries/published-events.service.js';
 import { ALL_CONTEXTS } from '../../composition.js';
 import { defineContext, listEvents, publication, type Context } from '../context.js';
 import { EventCodec } from '../event-store/event-codec.js';

@@ -1,6 +1,6 @@
 import { Random } from '../support/random.js';
 import { chooseSeed, seconds, type Suite } from '../support/suite.js';
-import { operationHistory } from '../../../src/contexts/operations/domain/operation.js';
+import { operationHistory } from '../../../src/contexts/operations/operations/operation.js';
 import { deriveId } from '../../../src/kernel/ids.js';
 import type { DomainEvent } from '../../../src/kernel/aggregate.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';

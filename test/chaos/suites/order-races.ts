@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { rpc } from '../../../sandbox/chain.js';
-import { ORDER_STATUSES } from '../../../src/contexts/exchange/domain/order-events.js';
+import { ORDER_STATUSES } from '../../../src/contexts/exchange/orders/order-events.js';
 import { toMinorUnits } from '../../../src/kernel/money.js';
 import { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import type { ApiResponse } from '../../support/http/signed-client.js';

@@ -14,7 +14,7 @@ const CHANGES: readonly (readonly [file: string, before: string, after: string])
     `name: 'payouts', upcasts: { '${OLD}': { to: '${NEW}', with: (data) => data } },`,
   ],
   [
-    'src/contexts/audit/domain/balance-replay.js',
+    'src/contexts/audit/verify/balance-replay.js',
     'add(recorded) {',
     `add(recorded) { if (recorded.type === '${OLD}') recorded = Object.create(recorded, { type: { value: '${NEW}' } });`,
   ],

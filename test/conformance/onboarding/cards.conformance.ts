@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { CardIssuer, CardRequest } from '../../../src/contexts/onboarding/application/ports.js';
+import type { CardIssuer, CardRequest } from '../../../src/contexts/onboarding/providers/providers.ports.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { EMAIL, expectRefusal, expectUnavailable, PERSON, PHONE, theOne, type Outside } from './support.js';
 

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type {
   IdentityRequest,
   IdentityVerifier,
-} from '../../../src/contexts/onboarding/application/ports.js';
-import type { Details } from '../../../src/contexts/onboarding/domain/onboarding.js';
+} from '../../../src/contexts/onboarding/providers/providers.ports.js';
+import type { Details } from '../../../src/contexts/onboarding/onboardings/onboarding.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { PHOTO } from '../../support/onboarding/images.js';
 import { expectUnavailable, PERSON, theOne, type Outside } from './support.js';

@@ -1,18 +1,18 @@
-import { SANDBOX_NAMES } from '../../../src/contexts/onboarding/domain/image-kind.js';
+import { SANDBOX_NAMES } from '../../../src/contexts/onboarding/identity/image-kind.js';
 import { randomBytes } from 'node:crypto';
 import { HDNodeWallet } from 'ethers';
-import { OnfidoVerifier } from '../../../src/contexts/onboarding/adapters/onfido/onfido-verifier.js';
+import { OnfidoVerifier } from '../../../src/contexts/onboarding/identity/onfido.adapter.js';
 import {
   SandboxCards,
   SandboxIdentityVerifier,
   SandboxSms,
   SandboxWallets,
-} from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
-import { StripeCardIssuer } from '../../../src/contexts/onboarding/adapters/stripe/stripe-card-issuer.js';
-import { TwilioSms } from '../../../src/contexts/onboarding/adapters/twilio-sms.js';
-import { XpubWallets } from '../../../src/contexts/onboarding/adapters/xpub-wallets.js';
-import { Verifications } from '../../../src/contexts/onboarding/store/verifications.js';
-import { StripeCards } from '../../../src/contexts/onboarding/adapters/stripe/stripe-api.js';
+} from '../../../src/contexts/onboarding/providers/sandbox-providers.adapter.js';
+import { StripeCardIssuer } from '../../../src/contexts/onboarding/cards/stripe.adapter.js';
+import { TwilioSms } from '../../../src/contexts/onboarding/phone/twilio-sms.adapter.js';
+import { XpubWallets } from '../../../src/contexts/onboarding/wallets/xpub-wallets.adapter.js';
+import { Verifications } from '../../../src/contexts/onboarding/identity/verifications.store.js';
+import { StripeCards } from '../../../src/contexts/onboarding/cards/stripe-api.adapter.js';
 import { Sealer } from '../../../src/platform/sealing/sealer.js';
 import { Onfido } from '../../support/onboarding/onfido/onfido.js';
 import { testDatabase } from '../../support/postgres.js';
@@ -22,7 +22,7 @@ import { describeCardIssuer } from './cards.conformance.js';
 import { describeIdentityVerifier } from './identity.conformance.js';
 import { describeSmsSender } from './sms.conformance.js';
 import { describeWalletProvisioner } from './wallets.conformance.js';
-import { onboardingConfig } from '../../../src/contexts/onboarding/settings.js';
+import { onboardingConfig } from '../../../src/contexts/onboarding/onboarding.config.js';
 
 const SEALER = new Sealer(randomBytes(32));
 const nothing = (): Promise<void> => Promise.resolve();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { SmsSender } from '../../../src/contexts/onboarding/application/ports.js';
+import type { SmsSender } from '../../../src/contexts/onboarding/providers/providers.ports.js';
 import { CODE, expectRefusal, expectUnavailable, PHONE, type Outside } from './support.js';
 
 interface SmsUnderTest {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getAddress } from 'ethers';
-import type { WalletProvisioner } from '../../../src/contexts/onboarding/application/ports.js';
+import type { WalletProvisioner } from '../../../src/contexts/onboarding/providers/providers.ports.js';
 import { newId } from '../../../src/kernel/ids.js';
 
 interface WalletsUnderTest {

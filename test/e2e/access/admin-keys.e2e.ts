@@ -4,9 +4,9 @@ import { newId } from '../../../src/kernel/ids.js';
 import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { type ApiResponse, send } from '../../support/http/signed-client.js';
-import { adminSecret } from '../../../src/contexts/access/application/credential-secrets.js';
-import { ROLE_SCOPES, SCOPES } from '../../../src/contexts/access/contract.js';
-import { UpdateOperator } from '../../../src/contexts/access/application/operator-commands.js';
+import { adminSecret } from '../../../src/contexts/access/credentials/credential-secrets.service.js';
+import { ROLE_SCOPES, SCOPES } from '../../../src/contexts/access/access.contract.js';
+import { UpdateOperator } from '../../../src/contexts/access/operators/operators.commands.js';
 import type { AdminClient } from '../../support/admin/admin-client.js';
 
 const reason = 'a test of admin keys';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { operatorPerson, updateOperator } from '../../../src/contexts/access/domain/operator.js';
+import { operatorPerson, updateOperator } from '../../../src/contexts/access/operators/operator.js';
 import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
-import { OperatorsView } from '../../../src/contexts/access/views/directory-projection.js';
+import { OperatorsView } from '../../../src/contexts/access/merchants/directory.view.js';
 import { newId } from '../../../src/kernel/ids.js';
 import type { AdminClient } from '../../support/admin/admin-client.js';
 import { sharedApp, onTestApp } from '../../support/app.js';

@@ -1,6 +1,6 @@
 import { CommandBus } from '@nestjs/cqrs';
 import { describe, expect, it } from '@jest/globals';
-import { UpdateOperator } from '../../../src/contexts/access/application/operator-commands.js';
+import { UpdateOperator } from '../../../src/contexts/access/operators/operators.commands.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { ConsoleSite } from '../../support/access/console-site.js';
 import type { CookieClient } from '../../support/access/cookie-client.js';

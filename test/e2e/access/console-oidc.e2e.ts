@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { OperatorsView } from '../../../src/contexts/access/views/directory-projection.js';
+import { OperatorsView } from '../../../src/contexts/access/merchants/directory.view.js';
 import type { OperationJson } from '../../../src/platform/operations/operations.js';
 import { freePort } from '../../../sandbox/processes.js';
 import { ConsoleSite } from '../../support/access/console-site.js';

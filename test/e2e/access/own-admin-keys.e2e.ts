@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { ROLE_SCOPES, ROLES, type Role } from '../../../src/contexts/access/domain/roles.js';
+import { ROLE_SCOPES, ROLES, type Role } from '../../../src/contexts/access/operators/roles.js';
 import { AdminClient } from '../../support/admin/admin-client.js';
 import { testApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { SuspendMerchant } from '../../../src/contexts/access/application/merchant-commands.js';
-import { PORTAL_SCOPES } from '../../../src/contexts/access/domain/portal-session.js';
+import { SuspendMerchant } from '../../../src/contexts/access/merchants/merchants.commands.js';
+import { PORTAL_SCOPES } from '../../../src/contexts/access/portal/portal-session.js';
 import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ADDRESS } from '../../support/exchange/order-fixtures.js';

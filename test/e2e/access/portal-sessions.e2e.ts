@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { sharedApp, onTestApp } from '../../support/app.js';
-import { PAY_PAGE } from '../../../src/contexts/exchange/http/pay/pay-page.controller.js';
+import { PAY_PAGE } from '../../../src/contexts/exchange/pay/pay-page.controller.js';
 import { ConsoleSite } from '../../support/access/console-site.js';
 import { createPortalSession, PortalBrowser } from '../../support/http/portal-browser.js';
 import { send } from '../../support/http/signed-client.js';

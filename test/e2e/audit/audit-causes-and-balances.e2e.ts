@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Walk } from '../../../src/contexts/audit/application/explain.js';
+import type { Walk } from '../../../src/contexts/audit/verify/explain.service.js';
 import { deriveId, newId } from '../../../src/kernel/ids.js';
 import { EVENT_STORE, type EventMetadata, type EventStore } from '../../../src/platform/event-store/port.js';
 import type { Run } from '../../support/programs/cli.js';
 import { wholeJourney } from './whole-journey.js';
-import { LookupsView } from '../../../src/contexts/operations/contract.js';
+import { LookupsView } from '../../../src/contexts/operations/operations.contract.js';
 import { asShell } from '../../support/programs/disburse.js';
 
 const ROUTE = /^(POST|PATCH|PUT|DELETE|GET) \/[^ ]+$/;

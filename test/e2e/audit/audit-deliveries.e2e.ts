@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { AuditReport } from '../../../src/contexts/audit/application/verify.js';
+import type { AuditReport } from '../../../src/contexts/audit/verify/verify.service.js';
 import { deriveId, newId } from '../../../src/kernel/ids.js';
 import { testApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { observe, type Observation } from '../../../src/contexts/exchange/domain/observation.js';
-import { cancelOrder, createOrder, order } from '../../../src/contexts/exchange/domain/order.js';
+import { observe, type Observation } from '../../../src/contexts/exchange/orders/observation.js';
+import { cancelOrder, createOrder, order } from '../../../src/contexts/exchange/orders/order.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { testApp, type TestApp } from '../../support/app.js';

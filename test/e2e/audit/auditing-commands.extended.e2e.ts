@@ -3,9 +3,9 @@ import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { fileURLToPath } from 'node:url';
-import { canonicalJson, leafHash } from '../../../src/contexts/audit/domain/event-leaf.js';
-import type { Manifest } from '../../../src/contexts/audit/domain/manifest.js';
-import { MerkleTree } from '../../../src/contexts/audit/domain/merkle-tree.js';
+import { canonicalJson, leafHash } from '../../../src/contexts/audit/ledger/event-leaf.js';
+import type { Manifest } from '../../../src/contexts/audit/export/manifest.js';
+import { MerkleTree } from '../../../src/contexts/audit/ledger/merkle-tree.js';
 import { sha256 } from '../../../src/kernel/sha256.js';
 import { testApp, onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Copied } from '../../../src/contexts/audit/cli/events.js';
-import type { AuditReport } from '../../../src/contexts/audit/application/verify.js';
-import type { SignedHead } from '../../../src/contexts/audit/domain/signed-head.js';
+import type { Copied } from '../../../src/contexts/audit/export/events.program.js';
+import type { AuditReport } from '../../../src/contexts/audit/verify/verify.service.js';
+import type { SignedHead } from '../../../src/contexts/audit/ledger/signed-head.js';
 import { openEventStoreDb } from '../../../src/platform/event-store/eventstoredb/eventstoredb-event-store.js';
 import { comparePositions, EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { startService } from '../../../sandbox/service.js';

@@ -3,13 +3,13 @@ import { createPublicKey, randomUUID, verify } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import type { HeadResponse, ProofResponse } from '../../../src/contexts/audit/http/ledger.controller.js';
+import type { HeadResponse, ProofResponse } from '../../../src/contexts/audit/ledger/ledger.controller.js';
 import {
   headText,
   keyText,
   type SignedHead,
   type SigningKey,
-} from '../../../src/contexts/audit/domain/signed-head.js';
+} from '../../../src/contexts/audit/ledger/signed-head.js';
 import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { testApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';

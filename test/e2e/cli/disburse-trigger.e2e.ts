@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { verifyWebhook } from '../../../packages/sdk/src/index.js';
-import { EVENT_TYPES } from '../../../src/contexts/webhooks/domain/event-types.js';
+import { EVENT_TYPES } from '../../../src/contexts/webhooks/endpoints/event-types.js';
 import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { sandboxFolderOf } from '../../support/http/listener.js';

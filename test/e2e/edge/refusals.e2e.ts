@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { EVENT_TYPES } from '../../../src/contexts/webhooks/domain/event-types.js';
+import { EVENT_TYPES } from '../../../src/contexts/webhooks/endpoints/event-types.js';
 import { sharedApp } from '../../support/app.js';
 import type { ApiResponse } from '../../support/http/signed-client.js';
 import { MerchantWebhooks } from '../../support/webhooks/merchant-webhooks.js';

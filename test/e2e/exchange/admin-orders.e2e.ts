@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { OrderJson } from '../../../src/contexts/exchange/domain/order-record.js';
+import type { OrderJson } from '../../../src/contexts/exchange/orders/order-record.js';
 import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import type { ExchangeClient } from '../../support/exchange/exchange-client.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
 import { issueExchangeKey } from '../../../sandbox/issuing.js';
-import { SuspendMerchant } from '../../../src/contexts/access/application/merchant-commands.js';
+import { SuspendMerchant } from '../../../src/contexts/access/merchants/merchants.commands.js';
 import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ExchangeClient, exchangeSignature, querySignature } from '../../support/exchange/exchange-client.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { iconUrl } from '../../../src/contexts/exchange/http/tokens.controller.js';
-import { openSignedQuery } from '../../../src/contexts/exchange/http/signature.js';
-import { TOKENS as ALL_TOKENS } from '../../../src/contexts/exchange/domain/catalog.js';
+import { iconUrl } from '../../../src/contexts/exchange/tokens/tokens.controller.js';
+import { openSignedQuery } from '../../../src/contexts/exchange/orders/order-signature.guard.js';
+import { TOKENS as ALL_TOKENS } from '../../../src/contexts/exchange/tokens/catalog.js';
 import { testApp } from '../../support/app.js';
 import { exchangeSignature, querySignature } from '../../support/exchange/exchange-client.js';
 import { ADDRESS, expectProblem } from '../../support/exchange/exchange-orders.js';

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import type { OrderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
+import type { OrderRecord } from '../../../src/contexts/exchange/orders/order-record.js';
 import { sharedApp } from '../../support/app.js';
 import { ADDRESS, orderIn } from '../../support/exchange/exchange-orders.js';
 import { invoke } from '../../support/programs/cli.js';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, expect, it } from '@jest/globals';
 import { ORDER_ERASURE_FAILPOINTS } from '../../support/failpoints.js';
-import type { OrderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
+import type { OrderRecord } from '../../../src/contexts/exchange/orders/order-record.js';
 import { startTestApp } from '../../support/app.js';
 import { CLI, MAIN, runBuilt } from '../../support/erasure/killed.js';
 import { operatorOf } from '../../support/erasure/life.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { OrderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
+import type { OrderRecord } from '../../../src/contexts/exchange/orders/order-record.js';
 import { startService } from '../../../sandbox/service.js';
 import type { Service } from '../../../src/service.js';
 import { startTestApp, type TestApp, type TestSettings } from '../../support/app.js';

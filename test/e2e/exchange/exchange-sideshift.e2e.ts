@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import type { OrderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
+import type { OrderRecord } from '../../../src/contexts/exchange/orders/order-record.js';
 import { startTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ADDRESS, expectProblem, orderIn } from '../../support/exchange/exchange-orders.js';

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
-import type { OrderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
+import type { OrderRecord } from '../../../src/contexts/exchange/orders/order-record.js';
 import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ADDRESS, orderIn } from '../../support/exchange/exchange-orders.js';

@@ -1,6 +1,6 @@
 import type { BrowserContextOptions } from 'playwright-core';
-import type { Messages } from '../../../src/contexts/exchange/http/pay/pay-types.js';
-import { MESSAGES } from '../../../src/contexts/exchange/http/pay/pay-page.controller.js';
+import type { Messages } from '../../../src/contexts/exchange/pay/pay.dto.js';
+import { MESSAGES } from '../../../src/contexts/exchange/pay/pay-page.controller.js';
 import type { Locale } from '../../../src/platform/http/pages/locale.js';
 import { shortAmount } from '../../../widgets/pay/decimal-text.js';
 import type { TestApp } from '../../support/app.js';

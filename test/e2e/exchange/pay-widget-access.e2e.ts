@@ -2,12 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { RevokeCredential } from '../../../src/contexts/access/application/credential-commands.js';
+import { RevokeCredential } from '../../../src/contexts/access/credentials/credentials.commands.js';
 import {
   ReinstateMerchant,
   SuspendMerchant,
-} from '../../../src/contexts/access/application/merchant-commands.js';
-import type { PayFacts } from '../../../src/contexts/exchange/http/pay/pay-types.js';
+} from '../../../src/contexts/access/merchants/merchants.commands.js';
+import type { PayFacts } from '../../../src/contexts/exchange/pay/pay.dto.js';
 import { sharedApp, onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { type ExchangeClient, querySignature } from '../../support/exchange/exchange-client.js';

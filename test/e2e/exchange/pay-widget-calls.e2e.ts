@@ -4,8 +4,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import {
   RevokeCredential,
   RollCredential,
-} from '../../../src/contexts/access/application/credential-commands.js';
-import type { PayOrder } from '../../../src/contexts/exchange/http/pay/pay-types.js';
+} from '../../../src/contexts/access/credentials/credentials.commands.js';
+import type { PayOrder } from '../../../src/contexts/exchange/pay/pay.dto.js';
 import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ExchangeClient } from '../../support/exchange/exchange-client.js';

@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import type { BrowserContextOptions } from 'playwright-core';
-import { SetKeyPage } from '../../../src/contexts/access/application/credential-commands.js';
-import { toLogo } from '../../../src/contexts/access/domain/credential-kinds.js';
+import { SetKeyPage } from '../../../src/contexts/access/credentials/credentials.commands.js';
+import { toLogo } from '../../../src/contexts/access/credentials/credential-kinds.js';
 import type { TestApp } from '../../support/app.js';
 import { SIZES, type TestBrowser } from '../../support/http/browser.js';
 import { PayGuest } from './pay-guest.js';

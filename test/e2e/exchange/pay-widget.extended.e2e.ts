@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import type { BrowserContextOptions, Route } from 'playwright-core';
-import { SIGNED_URL_LASTS_MS } from '../../../src/contexts/exchange/http/signature.js';
-import type { PayOrder } from '../../../src/contexts/exchange/http/pay/pay-types.js';
+import { SIGNED_URL_LASTS_MS } from '../../../src/contexts/exchange/orders/order-signature.guard.js';
+import type { PayOrder } from '../../../src/contexts/exchange/pay/pay.dto.js';
 import { CLOCK, type Clock } from '../../../src/kernel/clock.js';
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';

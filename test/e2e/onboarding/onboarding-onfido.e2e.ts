@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { Images } from '../../../src/contexts/onboarding/store/images.js';
+import { Images } from '../../../src/contexts/onboarding/identity/images.store.js';
 import { eventually } from '../../support/eventually.js';
 import { submitted, eventsOf, onboardingOf } from '../../support/onboarding/onboard.js';
 import { Onfido } from '../../support/onboarding/onfido/onfido.js';

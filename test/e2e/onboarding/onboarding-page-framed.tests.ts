@@ -1,8 +1,8 @@
 import { CommandBus } from '@nestjs/cqrs';
 import { describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { UpdateMerchant } from '../../../src/contexts/access/application/merchant-commands.js';
-import type { Embedding } from '../../../src/contexts/access/domain/merchant.js';
+import { UpdateMerchant } from '../../../src/contexts/access/merchants/merchants.commands.js';
+import type { Embedding } from '../../../src/contexts/access/merchants/merchant.js';
 import { eventually } from '../../support/eventually.js';
 import type { OnboardingPages } from '../../support/onboarding/page-harness.js';
 import { framersOf, type Visitor } from '../../support/onboarding/widget-harness.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { Images } from '../../../src/contexts/onboarding/store/images.js';
+import { Images } from '../../../src/contexts/onboarding/identity/images.store.js';
 import { SIZES } from '../../support/http/browser.js';
 import type { OnboardingPages, Visit } from '../../support/onboarding/page-harness.js';
 

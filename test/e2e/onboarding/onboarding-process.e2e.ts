@@ -6,12 +6,12 @@ import {
   WalletProvisioner,
   type CardRequest,
   type IdentityRequest,
-} from '../../../src/contexts/onboarding/application/ports.js';
-import { SandboxCards, SandboxWallets } from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
-import { OnboardingSteps } from '../../../src/contexts/onboarding/application/onboarding-steps.js';
-import { RetryStep } from '../../../src/contexts/onboarding/application/operator-commands.js';
-import { stepsSaga } from '../../../src/contexts/onboarding/application/steps-worker.js';
-import { StartDeactivation } from '../../../src/contexts/users/contract.js';
+} from '../../../src/contexts/onboarding/providers/providers.ports.js';
+import { SandboxCards, SandboxWallets } from '../../../src/contexts/onboarding/providers/sandbox-providers.adapter.js';
+import { OnboardingSteps } from '../../../src/contexts/onboarding/onboardings/onboarding-steps.service.js';
+import { RetryStep } from '../../../src/contexts/onboarding/onboardings/operator.commands.js';
+import { stepsSaga } from '../../../src/contexts/onboarding/onboardings/steps.processor.js';
+import { StartDeactivation } from '../../../src/contexts/users/users.contract.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { eventually } from '../../support/eventually.js';

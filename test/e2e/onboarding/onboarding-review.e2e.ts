@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { IdentityVerifier } from '../../../src/contexts/onboarding/application/ports.js';
+import { IdentityVerifier } from '../../../src/contexts/onboarding/providers/providers.ports.js';
 import en from '../../../src/contexts/onboarding/words/en.json' with { type: 'json' };
-import { Images } from '../../../src/contexts/onboarding/store/images.js';
-import { Progress } from '../../../src/contexts/onboarding/views/progress.js';
+import { Images } from '../../../src/contexts/onboarding/identity/images.store.js';
+import { Progress } from '../../../src/contexts/onboarding/onboardings/onboardings.view.js';
 import { registry } from '../../../src/platform/telemetry/metrics.js';
 import { eventually } from '../../support/eventually.js';
 import { confirmed, eventsOf, onboardingOf, submitted, urlOf } from '../../support/onboarding/onboard.js';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { createMerchant } from '../../../sandbox/issuing.js';
-import { merchant, updateMerchant } from '../../../src/contexts/access/domain/merchant.js';
+import { merchant, updateMerchant } from '../../../src/contexts/access/merchants/merchant.js';
 import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { registry } from '../../../src/platform/telemetry/metrics.js';
 import { HealthRegistry } from '../../../src/platform/telemetry/health.js';

@@ -6,10 +6,10 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 import {
   ReinstateMerchant,
   SuspendMerchant,
-} from '../../../src/contexts/access/application/merchant-commands.js';
+} from '../../../src/contexts/access/merchants/merchants.commands.js';
 import { createMerchant } from '../../../sandbox/issuing.js';
-import type { OnboardingFacts } from '../../../src/contexts/onboarding/http/widget/onboarding-types.js';
-import { SandboxSms } from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
+import type { OnboardingFacts } from '../../../src/contexts/onboarding/widget/onboarding.dto.js';
+import { SandboxSms } from '../../../src/contexts/onboarding/providers/sandbox-providers.adapter.js';
 import { MESSAGES } from '../../../src/contexts/onboarding/words/messages.js';
 import { Log } from '../../../src/platform/telemetry/logger.js';
 import { eventually } from '../../support/eventually.js';

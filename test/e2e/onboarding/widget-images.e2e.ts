@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { connect } from 'node:net';
-import { Images } from '../../../src/contexts/onboarding/store/images.js';
+import { Images } from '../../../src/contexts/onboarding/identity/images.store.js';
 import { eventually } from '../../support/eventually.js';
 import { JPEG, jpegOf, pngOf, segment } from '../../support/onboarding/images.js';
 import { DETAILS, Widget, type Visitor } from '../../support/onboarding/widget-harness.js';

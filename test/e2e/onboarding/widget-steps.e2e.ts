@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { UpdateMerchant } from '../../../src/contexts/access/application/merchant-commands.js';
+import { UpdateMerchant } from '../../../src/contexts/access/merchants/merchants.commands.js';
 import { createMerchant } from '../../../sandbox/issuing.js';
-import { SandboxSms } from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
-import { SmsSender } from '../../../src/contexts/onboarding/application/ports.js';
-import { onboarding } from '../../../src/contexts/onboarding/domain/onboarding.js';
+import { SandboxSms } from '../../../src/contexts/onboarding/providers/sandbox-providers.adapter.js';
+import { SmsSender } from '../../../src/contexts/onboarding/providers/providers.ports.js';
+import { onboarding } from '../../../src/contexts/onboarding/onboardings/onboarding.js';
 import { MESSAGES } from '../../../src/contexts/onboarding/words/messages.js';
 import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { eventually } from '../../support/eventually.js';

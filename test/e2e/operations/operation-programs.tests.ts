@@ -1,7 +1,7 @@
 import { CommandBus } from '@nestjs/cqrs';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { AddPasskey } from '../../../src/contexts/access/application/operator-commands.js';
-import type { Walk } from '../../../src/contexts/audit/application/explain.js';
+import { AddPasskey } from '../../../src/contexts/access/operators/operators.commands.js';
+import type { Walk } from '../../../src/contexts/audit/verify/explain.service.js';
 import type { AdminClient } from '../../support/admin/admin-client.js';
 import type { TestApp } from '../../support/app.js';
 import { expectAuditPasses } from '../../support/audit-passes.js';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { OperationStreams } from '../../../src/contexts/operations/application/execution.js';
-import type { Walk } from '../../../src/contexts/audit/application/explain.js';
-import { LookupsView } from '../../../src/contexts/operations/contract.js';
-import { requestedFacts, requestOperation } from '../../../src/contexts/operations/domain/operation.js';
+import { OperationStreams } from '../../../src/contexts/operations/operations/execution.service.js';
+import type { Walk } from '../../../src/contexts/audit/verify/explain.service.js';
+import { LookupsView } from '../../../src/contexts/operations/operations.contract.js';
+import { requestedFacts, requestOperation } from '../../../src/contexts/operations/operations/operation.js';
 import {
   OperatorLookups,
   SHELL,

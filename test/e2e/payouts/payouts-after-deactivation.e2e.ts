@@ -13,22 +13,22 @@ import {
   PayeeCache,
   ReportPayout,
   ReportPayoutHandler,
-} from '../../../src/contexts/payouts/application/report-payout.js';
+} from '../../../src/contexts/payouts/payouts/payouts.commands.js';
 import type { Database } from '../../../src/platform/postgres/database.js';
 import type { CommandBus } from '@nestjs/cqrs';
-import { DeactivationWorker } from '../../../src/contexts/payouts/application/deactivation-worker.js';
-import { Deactivations } from '../../../src/contexts/payouts/store/deactivations.js';
+import { DeactivationWorker } from '../../../src/contexts/payouts/deactivation/deactivation.processor.js';
+import { Deactivations } from '../../../src/contexts/payouts/deactivation/deactivations.store.js';
 import {
   CompleteDeactivationHandler,
   StartDeactivation,
   StartDeactivationHandler,
-} from '../../../src/contexts/users/application/user-commands.js';
-import { payoutViews } from '../../../src/contexts/payouts/views/projection.js';
+} from '../../../src/contexts/users/users/users.commands.js';
+import { payoutViews } from '../../../src/contexts/payouts/payouts/projection.view.js';
 import { ACT, plainTicket } from '../../support/onboarding/people.js';
 import { Steps } from './steps.js';
 import { onTestDatabase, type TestDatabase } from '../../support/postgres.js';
 import { chainConfig } from '../../../src/platform/config/config.js';
-import { payoutsConfig } from '../../../src/contexts/payouts/settings.js';
+import { payoutsConfig } from '../../../src/contexts/payouts/payouts.config.js';
 
 const REPORTERS = 2;
 /** Actors after the reporters: start, count, outcomes, and two workers that complete the deactivation. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { toExitCode } from '../../../src/exit-codes.js';
 import { HealthRegistry } from '../../../src/platform/telemetry/health.js';
-import { expiryReason } from '../../../src/contexts/payouts/domain/verification.js';
+import { expiryReason } from '../../../src/contexts/payouts/verification/verification.js';
 import { eventually } from '../../support/eventually.js';
 import { PayoutHarness, type TestReport } from '../../support/payouts/payout-harness.js';
 

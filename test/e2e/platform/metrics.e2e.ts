@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, it, test } from '@jest/globals';
 import type { AddressInfo } from 'node:net';
-import { CredentialIndex } from '../../../src/contexts/access/views/credentials.js';
-import { LastVerifies } from '../../../src/contexts/audit/store/last-verify.js';
-import { SystemStatus } from '../../../src/contexts/operations/application/system-status.js';
+import { CredentialIndex } from '../../../src/contexts/access/credentials/credentials.view.js';
+import { LastVerifies } from '../../../src/contexts/audit/verify/last-verify.store.js';
+import { SystemStatus } from '../../../src/contexts/operations/system/system-status.service.js';
 import { registry } from '../../../src/platform/telemetry/metrics.js';
 import { freePort } from '../../../sandbox/processes.js';
 import { testApp, startTestApp } from '../../support/app.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { onTestApp } from '../../support/app.js';
 import { expectAuditPasses } from '../../support/audit-passes.js';
-import { SANDBOX_NAMES } from '../../../src/contexts/onboarding/domain/image-kind.js';
+import { SANDBOX_NAMES } from '../../../src/contexts/onboarding/identity/image-kind.js';
 import { eventually } from '../../support/eventually.js';
 import { ADDRESS, orderIn } from '../../support/exchange/exchange-orders.js';
 import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { ForwardingTable } from '../../../src/contexts/tracking/store/forwarding-table.js';
+import { ForwardingTable } from '../../../src/contexts/tracking/forwarding/forwarding.store.js';
 import { Log } from '../../../src/platform/telemetry/logger.js';
 import { scrape } from '../../../src/platform/telemetry/metrics.js';
 import type { Fault } from '../../support/exchange/provider-server.js';

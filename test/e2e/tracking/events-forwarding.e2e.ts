@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { readConfig } from '../../../src/composition.js';
 import { Log } from '../../../src/platform/telemetry/logger.js';
-import { SandboxAnalytics } from '../../../src/contexts/tracking/adapters/amplitude.js';
-import type { Analytics } from '../../../src/contexts/tracking/application/ports.js';
+import { SandboxAnalytics } from '../../../src/contexts/tracking/forwarding/amplitude.adapter.js';
+import type { Analytics } from '../../../src/contexts/tracking/forwarding/analytics.ports.js';
 import { AnalyticsProvider, type SentEvent } from './analytics-provider.js';
 import { ForwardingHarness, idsOf, item, items, type TestItem } from './forwarding-harness.js';
 import { onTestDatabase } from '../../support/postgres.js';

@@ -2,18 +2,18 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from '../../../src/platform/postgres/database.js';
 import { WorkItems } from '../../../src/platform/jobs/work-items.js';
 import { Log } from '../../../src/platform/telemetry/logger.js';
-import { Amplitude, type AmplitudeWaits } from '../../../src/contexts/tracking/adapters/amplitude.js';
-import { ForwardingTable } from '../../../src/contexts/tracking/store/forwarding-table.js';
+import { Amplitude, type AmplitudeWaits } from '../../../src/contexts/tracking/forwarding/amplitude.adapter.js';
+import { ForwardingTable } from '../../../src/contexts/tracking/forwarding/forwarding.store.js';
 import {
   Forwarder,
   type ForwardingTimes,
-} from '../../../src/contexts/tracking/application/forwarding/forwarder.js';
-import { ItemsBitmap } from '../../../src/contexts/tracking/store/accepted-batches.js';
-import type { Analytics } from '../../../src/contexts/tracking/application/ports.js';
+} from '../../../src/contexts/tracking/forwarding/forwarding.processor.js';
+import { ItemsBitmap } from '../../../src/contexts/tracking/batches/accepted-batches.store.js';
+import type { Analytics } from '../../../src/contexts/tracking/forwarding/analytics.ports.js';
 import { API_KEY } from './analytics-provider.js';
 import { batchOf, eventItem, type SentItem } from '../../support/tracking/event-batches.js';
 import { eventually } from '../../support/eventually.js';
-import { trackingConfig } from '../../../src/contexts/tracking/settings.js';
+import { trackingConfig } from '../../../src/contexts/tracking/tracking.config.js';
 
 /** Short times of the forwarder. */
 const SHORT_TIMES: ForwardingTimes = {

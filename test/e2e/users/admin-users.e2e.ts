@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
-import { LookupsView } from '../../../src/contexts/operations/contract.js';
+import { LookupsView } from '../../../src/contexts/operations/operations.contract.js';
 import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import type { ApiResponse } from '../../support/http/signed-client.js';

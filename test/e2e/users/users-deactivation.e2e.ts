@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
-import { DeactivationWorker } from '../../../src/contexts/payouts/application/deactivation-worker.js';
-import { CreateUser, UserClaims } from '../../../src/contexts/users/application/create-user.js';
-import { StartDeactivation } from '../../../src/contexts/users/application/user-commands.js';
+import { DeactivationWorker } from '../../../src/contexts/payouts/deactivation/deactivation.processor.js';
+import { CreateUser, UserClaims } from '../../../src/contexts/users/users/create-user.commands.js';
+import { StartDeactivation } from '../../../src/contexts/users/users/users.commands.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { eventually } from '../../support/eventually.js';

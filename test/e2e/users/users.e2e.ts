@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import { randomInt, randomUUID } from 'node:crypto';
-import { StartDeactivation } from '../../../src/contexts/users/contract.js';
+import { StartDeactivation } from '../../../src/contexts/users/users.contract.js';
 import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { onboardingOf, submitted } from '../../support/onboarding/onboard.js';

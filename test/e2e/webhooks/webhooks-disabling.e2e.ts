@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { AutomaticDisabling } from '../../../src/contexts/webhooks/deliveries/automatic-disabling.js';
+import { AutomaticDisabling } from '../../../src/contexts/webhooks/endpoints/automatic-disabling.processor.js';
 import { testApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import type { SignedClient } from '../../support/http/signed-client.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { Destinations } from '../../../src/contexts/webhooks/deliveries/destinations.js';
+import { Destinations } from '../../../src/contexts/webhooks/endpoints/destinations.store.js';
 import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';

@@ -1,6 +1,6 @@
 import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { ReceiverHosts, Receivers } from '../../../src/contexts/webhooks/deliveries/receivers.js';
+import { ReceiverHosts, Receivers } from '../../../src/contexts/webhooks/deliveries/receivers.service.js';
 import type { SignedClient } from '../../support/http/signed-client.js';
 import { BROKEN_TLS } from './hostile/broken-tls.js';
 import { makeCertificates } from './hostile/certificates.js';
@@ -11,7 +11,7 @@ import type { Expected, HostileReceiver, Hosted } from './hostile/receiver.js';
 import { SLOW } from './hostile/slow.js';
 import { onWebhookHarness, type MerchantWebhooks } from '../../support/webhooks/merchant-webhooks.js';
 import type { HttpResult } from '../../../src/platform/outbound/outbound-request.js';
-import { webhooksConfig } from '../../../src/contexts/webhooks/settings.js';
+import { webhooksConfig } from '../../../src/contexts/webhooks/webhooks.config.js';
 
 const ALL: readonly HostileReceiver[] = [...CONNECTIONS, ...SLOW, ...ENDLESS, ...MALFORMED, ...BROKEN_TLS];
 const TIMEOUTS = ['connecting', 'waiting for a response', 'reading the response'].map(

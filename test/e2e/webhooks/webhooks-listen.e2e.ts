@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { EVENT_TYPES } from '../../../src/contexts/webhooks/domain/event-types.js';
+import { EVENT_TYPES } from '../../../src/contexts/webhooks/endpoints/event-types.js';
 import { sharedApp } from '../../support/app.js';
 import { Listener, sandboxFolderOf } from '../../support/http/listener.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';

@@ -5,7 +5,7 @@ import { onWebhookHarness, MerchantWebhooks } from '../../support/webhooks/merch
 import { type Received, TestReceiver } from '../../support/webhooks/receiver.js';
 import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
 import { eventually } from '../../support/eventually.js';
-import { DeliveryProcessor } from '../../../src/contexts/webhooks/deliveries/delivery-processor.js';
+import { DeliveryProcessor } from '../../../src/contexts/webhooks/deliveries/deliveries.processor.js';
 import { QueueBackend } from '../../../src/platform/jobs/queue-backend.js';
 import { TestRedis } from '../../support/programs/redis.js';
 

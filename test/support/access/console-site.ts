@@ -1,6 +1,6 @@
 import { CommandBus } from '@nestjs/cqrs';
-import { CreateOperator } from '../../../src/contexts/access/application/operator-commands.js';
-import { LoginSecrets } from '../../../src/contexts/access/store/console-sessions.js';
+import { CreateOperator } from '../../../src/contexts/access/operators/operators.commands.js';
+import { LoginSecrets } from '../../../src/contexts/access/console/console-sessions.store.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { CONSOLE_PAGE } from '../../../src/platform/http/listeners.js';
 import { PagesModule } from '../../../src/platform/http/http.module.js';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { LoginSecrets } from '../../../src/contexts/access/store/console-sessions.js';
+import type { LoginSecrets } from '../../../src/contexts/access/console/console-sessions.store.js';
 import {
   IssueCredential,
   IssueCredentialHandler,
@@ -8,10 +8,10 @@ import {
   RevokeCredentialHandler,
   RollCredential,
   RollCredentialHandler,
-} from '../../../src/contexts/access/application/credential-commands.js';
-import { People } from '../../../src/contexts/access/application/console/people.js';
-import { CredentialSecrets } from '../../../src/contexts/access/application/credential-secrets.js';
-import { AccessCommands } from '../../../src/contexts/access/application/merchant-commands.js';
+} from '../../../src/contexts/access/credentials/credentials.commands.js';
+import { People } from '../../../src/contexts/access/console/people.service.js';
+import { CredentialSecrets } from '../../../src/contexts/access/credentials/credential-secrets.service.js';
+import { AccessCommands } from '../../../src/contexts/access/merchants/merchants.commands.js';
 import {
   CreateOperator,
   CreateOperatorHandler,
@@ -19,23 +19,23 @@ import {
   UpdateOperatorHandler,
   AddPasskeyHandler,
   LowerRoleHandler,
-} from '../../../src/contexts/access/application/operator-commands.js';
-import { CredentialDirectory } from '../../../src/contexts/access/application/credential-directory.js';
+} from '../../../src/contexts/access/operators/operators.commands.js';
+import { CredentialDirectory } from '../../../src/contexts/access/credentials/credential-directory.service.js';
 import {
   credentialHistory,
   credentials,
   isValid,
   type Credential,
-} from '../../../src/contexts/access/domain/credentials.js';
+} from '../../../src/contexts/access/credentials/credentials.js';
 import {
   knownOperator,
   operatorHistory,
   operatorPerson,
   type KnownOperator,
-} from '../../../src/contexts/access/domain/operator.js';
-import { effectiveScopes, type Role } from '../../../src/contexts/access/domain/roles.js';
-import type { CredentialIndex } from '../../../src/contexts/access/views/credentials.js';
-import { OperatorsView } from '../../../src/contexts/access/views/directory-projection.js';
+} from '../../../src/contexts/access/operators/operator.js';
+import { effectiveScopes, type Role } from '../../../src/contexts/access/operators/roles.js';
+import type { CredentialIndex } from '../../../src/contexts/access/credentials/credentials.view.js';
+import { OperatorsView } from '../../../src/contexts/access/merchants/directory.view.js';
 import { timestamp, type Clock } from '../../../src/kernel/clock.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { deriveId, newId } from '../../../src/kernel/ids.js';
@@ -47,7 +47,7 @@ import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
 import { Sealer } from '../../../src/platform/sealing/sealer.js';
 import { operationsOn } from '../operations/operations-harness.js';
 import { newSecretsInMemory } from './new-secrets.js';
-import { accessConfig } from '../../../src/contexts/access/settings.js';
+import { accessConfig } from '../../../src/contexts/access/access.config.js';
 import { processConfig } from '../../../src/platform/config/config.js';
 
 const keyedHash = new KeyedHash(randomBytes(32));

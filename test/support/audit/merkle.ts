@@ -3,7 +3,7 @@ import {
   type Range,
   type Subtree,
   joinedRoot,
-} from '../../../src/contexts/audit/domain/merkle-tree.js';
+} from '../../../src/contexts/audit/ledger/merkle-tree.js';
 
 export type ReadSubtree = (subtree: Subtree) => Buffer;
 

@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
-import { hashOfEvent, type LeafEvent } from '../../../src/contexts/audit/domain/event-leaf.js';
-import { MerkleTree } from '../../../src/contexts/audit/domain/merkle-tree.js';
+import { hashOfEvent, type LeafEvent } from '../../../src/contexts/audit/ledger/event-leaf.js';
+import { MerkleTree } from '../../../src/contexts/audit/ledger/merkle-tree.js';
 import {
   headText,
   keyText,
   type SignedHead,
   type SigningKey,
-} from '../../../src/contexts/audit/domain/signed-head.js';
+} from '../../../src/contexts/audit/ledger/signed-head.js';
 import {
   LedgerCheck,
   type LedgerInputs,
   type LedgerReport,
-} from '../../../src/contexts/audit/application/check-ledger.js';
-import { toKeyId, newKeyPair, signText } from '../../../src/contexts/audit/application/ledger-keys.js';
-import type { Leaf, LedgerState } from '../../../src/contexts/audit/store/ledger.js';
+} from '../../../src/contexts/audit/verify/check-ledger.service.js';
+import { toKeyId, newKeyPair, signText } from '../../../src/contexts/audit/ledger/ledger-keys.commands.js';
+import type { Leaf, LedgerState } from '../../../src/contexts/audit/ledger/ledger.store.js';
 
 const LOG = randomUUID();
 export const AT = '2026-01-02T03:04:05.678Z';

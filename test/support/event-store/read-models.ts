@@ -1,9 +1,9 @@
-import { directoryProjection } from '../../../src/contexts/access/views/directory-projection.js';
-import { progressProjection } from '../../../src/contexts/onboarding/views/progress.js';
-import { orderViews } from '../../../src/contexts/exchange/views/orders.js';
-import { payoutViews } from '../../../src/contexts/payouts/views/projection.js';
-import { usersProjection } from '../../../src/contexts/users/views/users.js';
-import { operationViews } from '../../../src/contexts/operations/views/operations.js';
+import { directoryProjection } from '../../../src/contexts/access/merchants/directory.view.js';
+import { progressProjection } from '../../../src/contexts/onboarding/onboardings/onboardings.view.js';
+import { orderViews } from '../../../src/contexts/exchange/orders/orders.view.js';
+import { payoutViews } from '../../../src/contexts/payouts/payouts/projection.view.js';
+import { usersProjection } from '../../../src/contexts/users/users/users.view.js';
+import { operationViews } from '../../../src/contexts/operations/operations/operations.view.js';
 import { newId } from '../../../src/kernel/ids.js';
 import type { JsonObject } from '../../../src/platform/event-store/port.js';
 import type { SubscriptionDefinition } from '../../../src/platform/projections/projection.js';

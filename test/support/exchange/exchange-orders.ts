@@ -1,5 +1,5 @@
 import { expect } from 'expect';
-import type { OrderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
+import type { OrderRecord } from '../../../src/contexts/exchange/orders/order-record.js';
 import type { ApiResponse } from '../http/signed-client.js';
 import { ADDRESS } from './order-fixtures.js';
 

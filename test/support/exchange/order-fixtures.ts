@@ -5,15 +5,15 @@ import {
   withPublishedState,
   type ExistingOrder,
   type OrderState,
-} from '../../../src/contexts/exchange/domain/order.js';
+} from '../../../src/contexts/exchange/orders/order.js';
 import type {
   LaterOrderEvent,
   OrderEvent,
   OrderEventOf,
   OrderFacts,
-} from '../../../src/contexts/exchange/domain/order-events.js';
-import { orderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
-import { observe, type Observation } from '../../../src/contexts/exchange/domain/observation.js';
+} from '../../../src/contexts/exchange/orders/order-events.js';
+import { orderRecord } from '../../../src/contexts/exchange/orders/order-record.js';
+import { observe, type Observation } from '../../../src/contexts/exchange/orders/observation.js';
 import { fold } from '../../../src/kernel/aggregate.js';
 import { deriveId } from '../../../src/kernel/ids.js';
 import type { JsonObject, RecordedEvent } from '../../../src/platform/event-store/port.js';

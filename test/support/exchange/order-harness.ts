@@ -6,19 +6,19 @@ import {
   CreateOrderHandler,
   type OrderAction,
   OwnOrders,
-} from '../../../src/contexts/exchange/application/order-commands.js';
+} from '../../../src/contexts/exchange/orders/orders.commands.js';
 import {
   OrderPoller,
   recordWatches,
   WatchWorker,
-} from '../../../src/contexts/exchange/application/order-watch.js';
-import { ExchangeProviders } from '../../../src/contexts/exchange/application/exchange-providers.js';
+} from '../../../src/contexts/exchange/orders/order-watch.processor.js';
+import { ExchangeProviders } from '../../../src/contexts/exchange/providers/exchange-providers.service.js';
 import {
   existingOrder,
   order,
   ORDER_EVENTS,
   type ExistingOrder,
-} from '../../../src/contexts/exchange/domain/order.js';
+} from '../../../src/contexts/exchange/orders/order.js';
 import { readConfig } from '../../../src/composition.js';
 import { systemClock, type Clock } from '../../../src/kernel/clock.js';
 import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
@@ -30,15 +30,15 @@ import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
 import { InMemoryEventStore } from '../in-memory-event-store.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
 import { ProviderUnavailable } from '../../../src/platform/outbound/provider-errors.js';
-import type { ProviderOrder, Quote } from '../../../src/contexts/exchange/domain/order-events.js';
-import type { OrderOutcome, ProviderDeposit } from '../../../src/contexts/exchange/domain/observation.js';
+import type { ProviderOrder, Quote } from '../../../src/contexts/exchange/orders/order-events.js';
+import type { OrderOutcome, ProviderDeposit } from '../../../src/contexts/exchange/orders/observation.js';
 import type {
   ExchangeProvider,
   NewProviderOrder,
   ProviderReference,
   ProviderStatus,
   Settlement,
-} from '../../../src/contexts/exchange/application/ports.js';
+} from '../../../src/contexts/exchange/providers/exchange-provider.ports.js';
 
 interface Kept {
   readonly order: ProviderOrder;

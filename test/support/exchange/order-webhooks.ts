@@ -1,5 +1,5 @@
-import type { OrderEvent } from '../../../src/contexts/exchange/domain/order-events.js';
-import { ORDER_PUBLISHES } from '../../../src/contexts/exchange/published.js';
+import type { OrderEvent } from '../../../src/contexts/exchange/orders/order-events.js';
+import { ORDER_PUBLISHES } from '../../../src/contexts/exchange/exchange.webhooks.js';
 import type { Publication, WebhookContent } from '../../../src/platform/context.js';
 import type { JsonObject } from '../../../src/platform/event-store/port.js';
 

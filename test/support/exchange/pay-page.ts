@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import type { PayFacts, PayOrder } from '../../../src/contexts/exchange/http/pay/pay-types.js';
-import { PAY_PAGE } from '../../../src/contexts/exchange/http/pay/pay-page.controller.js';
-import { signedQuery } from '../../../src/contexts/exchange/http/signature.js';
+import type { PayFacts, PayOrder } from '../../../src/contexts/exchange/pay/pay.dto.js';
+import { PAY_PAGE } from '../../../src/contexts/exchange/pay/pay-page.controller.js';
+import { signedQuery } from '../../../src/contexts/exchange/orders/order-signature.guard.js';
 import type { TestApp } from '../app.js';
 import { exchangeSignature, type ExchangeClient } from './exchange-client.js';
 import { factsIn, pageUrl } from '../onboarding/people.js';

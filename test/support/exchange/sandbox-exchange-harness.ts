@@ -5,7 +5,7 @@ import { DevChain } from '../../../sandbox/exchange/dev-chain.js';
 import { SandboxOrders } from '../../../sandbox/exchange/sandbox-orders.js';
 import { SandboxProvider } from '../../../sandbox/exchange/sandbox-provider.js';
 import { readConfig } from '../../../src/composition.js';
-import type { ProviderReference } from '../../../src/contexts/exchange/application/ports.js';
+import type { ProviderReference } from '../../../src/contexts/exchange/providers/exchange-provider.ports.js';
 import { systemClock } from '../../../src/kernel/clock.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { Sealer } from '../../../src/platform/sealing/sealer.js';

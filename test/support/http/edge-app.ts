@@ -15,7 +15,7 @@ import {
 } from '@nestjs/common';
 import { APP_GUARD, NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { SignatureGuard } from '../../../src/contexts/access/http/signature.guard.js';
+import { SignatureGuard } from '../../../src/contexts/access/credentials/signature.guard.js';
 import type { IdempotencyTicket } from '../../../src/platform/idempotency/ticket.js';
 import { AlreadyResponded } from '../../../src/platform/event-store/command-loop-types.js';
 import { OPEN_EVENT_STORE } from '../../../src/platform/event-store/open-event-store.js';

@@ -1,11 +1,11 @@
 import { newId } from '../../../src/kernel/ids.js';
-import { TakeStep, type Step } from '../../../src/contexts/onboarding/application/person-commands.js';
-import { SmsInbox } from '../../../src/contexts/onboarding/application/ports.js';
-import { SendPhoneCode } from '../../../src/contexts/onboarding/application/phone-verification.js';
-import { onboarding, type Onboarding } from '../../../src/contexts/onboarding/domain/onboarding.js';
-import { REQUIRED_IMAGES } from '../../../src/contexts/onboarding/domain/image-kind.js';
-import { Images } from '../../../src/contexts/onboarding/store/images.js';
-import { CreateUser } from '../../../src/contexts/users/application/create-user.js';
+import { TakeStep, type Step } from '../../../src/contexts/onboarding/onboardings/onboardings.commands.js';
+import { SmsInbox } from '../../../src/contexts/onboarding/providers/providers.ports.js';
+import { SendPhoneCode } from '../../../src/contexts/onboarding/phone/phone.commands.js';
+import { onboarding, type Onboarding } from '../../../src/contexts/onboarding/onboardings/onboarding.js';
+import { REQUIRED_IMAGES } from '../../../src/contexts/onboarding/identity/image-kind.js';
+import { Images } from '../../../src/contexts/onboarding/identity/images.store.js';
+import { CreateUser } from '../../../src/contexts/users/users/create-user.commands.js';
 import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { PHOTO } from './images.js';
 import { plainTicket, type People } from './people.js';

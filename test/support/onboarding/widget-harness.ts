@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { equal } from 'node:assert/strict';
 import { newId } from '../../../src/kernel/ids.js';
-import { REQUIRED_IMAGES } from '../../../src/contexts/onboarding/domain/image-kind.js';
-import { UpdateMerchant } from '../../../src/contexts/access/application/merchant-commands.js';
+import { REQUIRED_IMAGES } from '../../../src/contexts/onboarding/identity/image-kind.js';
+import { UpdateMerchant } from '../../../src/contexts/access/merchants/merchants.commands.js';
 import { createMerchant } from '../../../sandbox/issuing.js';
-import { CreateUser } from '../../../src/contexts/users/application/create-user.js';
+import { CreateUser } from '../../../src/contexts/users/users/create-user.commands.js';
 import { JPEG } from './images.js';
 import { eventsOf } from './onboard.js';
 import { pageUrl, plainTicket, startPeople, type People, type PeopleOptions } from './people.js';

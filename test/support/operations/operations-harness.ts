@@ -1,10 +1,10 @@
 import type { DiscoveryService } from '@nestjs/core';
 import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { Definitions } from '../../../src/contexts/operations/application/definitions.js';
-import { Execution, OperationStreams } from '../../../src/contexts/operations/application/execution.js';
-import { OperationsService } from '../../../src/contexts/operations/application/request-operation.js';
-import { SettlingWorker } from '../../../src/contexts/operations/application/settling.js';
-import { operationHistory } from '../../../src/contexts/operations/domain/operation.js';
+import { Definitions } from '../../../src/contexts/operations/operations/definitions.service.js';
+import { Execution, OperationStreams } from '../../../src/contexts/operations/operations/execution.service.js';
+import { OperationsService } from '../../../src/contexts/operations/operations/operations.service.js';
+import { SettlingWorker } from '../../../src/contexts/operations/operations/settling.processor.js';
+import { operationHistory } from '../../../src/contexts/operations/operations/operation.js';
 import type { Aggregate, DomainEvent } from '../../../src/kernel/aggregate.js';
 import type { Clock } from '../../../src/kernel/clock.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
@@ -29,7 +29,7 @@ import type { Database } from '../../../src/platform/postgres/database.js';
 import type { WorkItems } from '../../../src/platform/jobs/work-items.js';
 import { InMemoryEventStore } from '../in-memory-event-store.js';
 import { storeConfig } from '../../../src/platform/config/config.js';
-import { operationsConfig } from '../../../src/contexts/operations/settings.js';
+import { operationsConfig } from '../../../src/contexts/operations/operations.config.js';
 
 type LampEvent = DomainEvent<'lamp.switched.v1', { readonly on: boolean; readonly by: string | null }>;
 

@@ -2,7 +2,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { morning, type Morning, type MorningPlace } from '../../../scripts/lib/morning.mjs';
 import { freePort } from '../../../sandbox/processes.js';
 import { FUNDED } from '../../../sandbox/usdc.js';
-import { UpdateOperator } from '../../../src/contexts/access/application/operator-commands.js';
+import { UpdateOperator } from '../../../src/contexts/access/operators/operators.commands.js';
 import { ConsoleSite, type Operator } from '../access/console-site.js';
 import type { AdminClient } from '../admin/admin-client.js';
 import { startTestApp, type TestApp, type TestSettings } from '../app.js';

@@ -1,6 +1,6 @@
 import { newId } from '../../../src/kernel/ids.js';
 import type { NewEvent } from '../../../src/platform/event-store/port.js';
-import type { TransferSighting } from '../../../src/contexts/payouts/domain/payout-events.js';
+import type { TransferSighting } from '../../../src/contexts/payouts/payouts/payout-events.js';
 
 /** Evidence on the chain of a transfer of 12.5 USDC. */
 export function evidenceAt(logIndex: number): TransferSighting {

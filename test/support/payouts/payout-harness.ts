@@ -14,19 +14,19 @@ import {
   PayeeCache,
   ReportPayout,
   ReportPayoutHandler,
-} from '../../../src/contexts/payouts/application/report-payout.js';
+} from '../../../src/contexts/payouts/payouts/payouts.commands.js';
 import { readConfig } from '../../../src/composition.js';
 import { startService } from '../../../sandbox/service.js';
 import type { Service } from '../../../src/service.js';
-import { ActivateUser } from '../../../src/contexts/users/contract.js';
-import { CreateUser } from '../../../src/contexts/users/application/create-user.js';
+import { ActivateUser } from '../../../src/contexts/users/users.contract.js';
+import { CreateUser } from '../../../src/contexts/users/users/create-user.commands.js';
 import { CHAIN_ID, TestChain } from './chain.js';
 import { eventually } from '../eventually.js';
 import { plainTicket } from '../onboarding/people.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
 import { TestNode } from './test-node.js';
 import { chainConfig } from '../../../src/platform/config/config.js';
-import { payoutsConfig } from '../../../src/contexts/payouts/settings.js';
+import { payoutsConfig } from '../../../src/contexts/payouts/payouts.config.js';
 
 const TOKEN = new Interface([
   'function transfer(address to, uint256 amount)',

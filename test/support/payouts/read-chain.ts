@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
-import { JsonRpcChain } from '../../../src/contexts/payouts/adapters/json-rpc-chain.js';
+import { JsonRpcChain } from '../../../src/contexts/payouts/verification/json-rpc-chain.adapter.js';
 import type {
   ChainObservation,
   TransactionRequest,
-} from '../../../src/contexts/payouts/application/ports.js';
+} from '../../../src/contexts/payouts/verification/chain.ports.js';
 import { systemClock } from '../../../src/kernel/clock.js';
 import { eventually } from '../eventually.js';
 import { CHAIN_ID, TestChain } from './chain.js';

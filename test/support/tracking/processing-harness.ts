@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Database } from '../../../src/platform/postgres/database.js';
-import { AcceptedBatches } from '../../../src/contexts/tracking/store/accepted-batches.js';
-import { CountedEvents } from '../../../src/contexts/tracking/store/counted-events.js';
+import { AcceptedBatches } from '../../../src/contexts/tracking/batches/accepted-batches.store.js';
+import { CountedEvents } from '../../../src/contexts/tracking/batches/counted-events.store.js';
 import { systemClock } from '../../../src/kernel/clock.js';
-import { ProcessingWorker } from '../../../src/contexts/tracking/application/processing-worker.js';
+import { ProcessingWorker } from '../../../src/contexts/tracking/batches/batches.processor.js';
 import { batchOf, type SentItem } from './event-batches.js';
 import { WAIT_MS } from '../eventually.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';

@@ -2,7 +2,7 @@ import type { Field } from '../../kit/fields.js';
 import { rolling, type Values } from '../../kit/form.js';
 import { actionOn, ID, toPage, type Resource } from '../../kit/resource.js';
 import { BY_MERCHANT, HISTORY, MERCHANT } from '../resource.js';
-import { SCOPES } from '../../../src/contexts/access/domain/roles.js';
+import { SCOPES } from '../../../src/contexts/access/operators/roles.js';
 
 const LAST_USED: Field = {
   label: 'Last used',

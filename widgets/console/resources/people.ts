@@ -3,7 +3,7 @@ import { textAt } from '../../kit/fields.js';
 import { userGuidance } from '../guidance.js';
 import { actionOn, CREATED, ID, toPage, type Resource } from '../../kit/resource.js';
 import { BY_MERCHANT, HISTORY, MERCHANT } from '../resource.js';
-import { ROLES } from '../../../src/contexts/access/domain/roles.js';
+import { ROLES } from '../../../src/contexts/access/operators/roles.js';
 import { CREDENTIAL_FIELDS } from './credentials.js';
 
 const PERSONAL = 'not visible to your role';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { SCOPES } from '../../../src/contexts/access/domain/roles.js';
+import { SCOPES } from '../../../src/contexts/access/operators/roles.js';
 import { RESOURCES } from './index.js';
 import { deliveries } from './webhooks.js';
 import { operations, pageOfKind } from './operations.js';

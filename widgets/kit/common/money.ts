@@ -1,4 +1,4 @@
-import { ORDER_STATUSES } from '../../../src/contexts/exchange/domain/order-events.js';
+import { ORDER_STATUSES } from '../../../src/contexts/exchange/orders/order-events.js';
 import type { Field } from '../fields.js';
 import type { Filter } from '../list.js';
 import { actionOn, ID, type Further, type Related } from '../resource.js';

@@ -1,4 +1,4 @@
-import type { DisableCause } from '../../../src/contexts/webhooks/domain/webhook-endpoints.js';
+import type { DisableCause } from '../../../src/contexts/webhooks/endpoints/webhook-endpoints.js';
 import { isRow, rowsAt, textAt, type Field, type Row } from '../fields.js';
 import type { Filter } from '../list.js';
 import { CREATED, ID, type Guidance, type Related, type Resource } from '../resource.js';

@@ -1,4 +1,4 @@
-import { isHash } from '../../../src/contexts/payouts/domain/payout-events.js';
+import { isHash } from '../../../src/contexts/payouts/payouts/payout-events.js';
 import {
   EVIDENCE,
   HASH,

@@ -4,8 +4,8 @@ import { WebhookHistory } from '../../../../test/support/webhooks/webhook-histor
 import { ALL_CONTEXTS } from '../../../composition.js';
 import { deriveId, newId } from '../../../kernel/ids.js';
 import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
-import { deliveriesSaga } from './deliveries-saga.js';
-import { publishedBy } from './published-events.js';
+import { deliveriesSaga } from './deliveries.saga.js';
+import { publishedBy } from './published-events.service.js';
 
 const saga = deliveriesSaga(
   publishedBy(ALL_CONTEXTS),

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { OrderStatus } from '../../../../src/contexts/exchange/domain/order-events.js';
+import type { OrderStatus } from '../../../../src/contexts/exchange/orders/order-events.js';
 import { fromMinorUnits, toMinorUnits } from '../../../../src/kernel/money.js';
 import { Tally, type Verdict } from '../verdict.js';
 

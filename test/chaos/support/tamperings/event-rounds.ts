@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { eventually } from '../../../../bench/support/wait.js';
-import { describeFinding, type LedgerFinding } from '../../../../src/contexts/audit/domain/findings.js';
-import { deliveryId, EVENT_TYPES } from '../../../../src/contexts/webhooks/contract.js';
+import { describeFinding, type LedgerFinding } from '../../../../src/contexts/audit/verify/findings.js';
+import { deliveryId, EVENT_TYPES } from '../../../../src/contexts/webhooks/webhooks.contract.js';
 import type { Random } from '../random.js';
 import type { Group, StoredRow, TamperingHarness } from './tampering-harness.js';
 

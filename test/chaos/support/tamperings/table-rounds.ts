@@ -3,8 +3,8 @@ import type pg from 'pg';
 import type { Random } from '../random.js';
 import type { Group, TamperingHarness } from './tampering-harness.js';
 import { eventually } from '../../../../bench/support/wait.js';
-import { describeFinding } from '../../../../src/contexts/audit/domain/findings.js';
-import { MerkleTree } from '../../../../src/contexts/audit/domain/merkle-tree.js';
+import { describeFinding } from '../../../../src/contexts/audit/verify/findings.js';
+import { MerkleTree } from '../../../../src/contexts/audit/ledger/merkle-tree.js';
 
 /** A change and the beginning of the difference that names it. */
 interface Changed {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { call, type Credentials } from '../../../../bench/support/sign.js';
 import { eventually } from '../../../../bench/support/wait.js';
-import type { LedgerFinding } from '../../../../src/contexts/audit/domain/findings.js';
+import type { LedgerFinding } from '../../../../src/contexts/audit/verify/findings.js';
 import { ExchangeClient } from '../../../support/exchange/exchange-client.js';
 import { invoke } from '../../../support/programs/cli.js';
 import { TestReceiver } from '../../../support/webhooks/receiver.js';

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
-import { toKeyId, newKeyPair, signText } from '../../../../src/contexts/audit/application/ledger-keys.js';
-import { hashOfEvent } from '../../../../src/contexts/audit/domain/event-leaf.js';
-import { describeFinding, type LedgerFinding } from '../../../../src/contexts/audit/domain/findings.js';
-import { MerkleTree } from '../../../../src/contexts/audit/domain/merkle-tree.js';
-import { hashOfHead, headText, type SignedHead } from '../../../../src/contexts/audit/domain/signed-head.js';
+import { toKeyId, newKeyPair, signText } from '../../../../src/contexts/audit/ledger/ledger-keys.commands.js';
+import { hashOfEvent } from '../../../../src/contexts/audit/ledger/event-leaf.js';
+import { describeFinding, type LedgerFinding } from '../../../../src/contexts/audit/verify/findings.js';
+import { MerkleTree } from '../../../../src/contexts/audit/ledger/merkle-tree.js';
+import { hashOfHead, headText, type SignedHead } from '../../../../src/contexts/audit/ledger/signed-head.js';
 import { PostgresEventStore } from '../../../../src/platform/event-store/postgres/postgres-event-store.js';
 import { invoke } from '../../../support/programs/cli.js';
 import type { Random } from '../random.js';

@@ -8,9 +8,9 @@ import type { Sealer } from '../../../../src/platform/sealing/sealer.js';
 import {
   RegisterWebhookEndpoint,
   RegisterWebhookEndpointHandler,
-} from '../../../../src/contexts/webhooks/application/endpoint-commands.js';
-import { SigningSecrets } from '../../../../src/contexts/webhooks/deliveries/signing-secrets.js';
-import { WEBHOOK_ENDPOINT_EVENTS } from '../../../../src/contexts/webhooks/domain/webhook-endpoints.js';
+} from '../../../../src/contexts/webhooks/endpoints/endpoints.commands.js';
+import { SigningSecrets } from '../../../../src/contexts/webhooks/endpoints/signing-secrets.service.js';
+import { WEBHOOK_ENDPOINT_EVENTS } from '../../../../src/contexts/webhooks/endpoints/webhook-endpoints.js';
 import { oneOf } from '../suite.js';
 import type { Behavior, Hook } from './receivers.js';
 import { evidenceAt } from '../../../support/payouts/evidence.js';

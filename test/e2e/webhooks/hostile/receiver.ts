@@ -1,6 +1,6 @@
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
-import type { ErrorClass } from '../../../../src/contexts/webhooks/domain/retry.js';
+import type { ErrorClass } from '../../../../src/contexts/webhooks/deliveries/retry.js';
 import type { Certificates } from './certificates.js';
 
 /** The expected result of one delivery. */

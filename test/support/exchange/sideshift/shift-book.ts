@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { exchanged, isAtLeast, isDecimal, isZero } from '../../../../src/kernel/decimal.js';
 import { Refusal } from '../provider-server.js';
-import { readAddress } from '../../../../src/contexts/exchange/domain/addresses.js';
+import { readAddress } from '../../../../src/contexts/exchange/orders/addresses.js';
 
 /** A refusal of SideShift, with its status, code and sentence. */
 export class Refused extends Refusal {

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { SideShiftProvider } from '../../../../src/contexts/exchange/adapters/sideshift/sideshift-provider.js';
+import { SideShiftProvider } from '../../../../src/contexts/exchange/providers/sideshift.adapter.js';
 import type {
   NewProviderOrder,
   ProviderReference,
-} from '../../../../src/contexts/exchange/application/ports.js';
-import { SideShiftShifts } from '../../../../src/contexts/exchange/adapters/sideshift/shift.js';
+} from '../../../../src/contexts/exchange/providers/exchange-provider.ports.js';
+import { SideShiftShifts } from '../../../../src/contexts/exchange/providers/sideshift-shift.adapter.js';
 import { newId } from '../../../../src/kernel/ids.js';
 import { Sealer } from '../../../../src/platform/sealing/sealer.js';
 import { testDatabase, type TestDatabase } from '../../postgres.js';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { ok } from 'node:assert/strict';
-import type { IdentityRequest } from '../../../../src/contexts/onboarding/application/ports.js';
-import { OnfidoVerifier } from '../../../../src/contexts/onboarding/adapters/onfido/onfido-verifier.js';
-import type { IdentityImage } from '../../../../src/contexts/onboarding/domain/image-kind.js';
-import { Verifications } from '../../../../src/contexts/onboarding/store/verifications.js';
+import type { IdentityRequest } from '../../../../src/contexts/onboarding/providers/providers.ports.js';
+import { OnfidoVerifier } from '../../../../src/contexts/onboarding/identity/onfido.adapter.js';
+import type { IdentityImage } from '../../../../src/contexts/onboarding/identity/image-kind.js';
+import { Verifications } from '../../../../src/contexts/onboarding/identity/verifications.store.js';
 import { newId } from '../../../../src/kernel/ids.js';
 import type { Database } from '../../../../src/platform/postgres/database.js';
 import { Sealer } from '../../../../src/platform/sealing/sealer.js';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { ROLE_SCOPES, SCOPES } from '../../../../../src/contexts/access/domain/roles.js';
+import { ROLE_SCOPES, SCOPES } from '../../../../../src/contexts/access/operators/roles.js';
 import { CookieClient } from '../../../../support/access/cookie-client.js';
 import { AdminClient } from '../../../../support/admin/admin-client.js';
 import {
   PORTAL_SCOPES,
   DEFAULT_PORTAL_SCOPES,
-} from '../../../../../src/contexts/access/domain/portal-session.js';
+} from '../../../../../src/contexts/access/portal/portal-session.js';
 import { createPortalSession } from '../../../../support/http/portal-browser.js';
 import { expectStatus, REASON, type Mark, type MarkedMerchant } from './merchants.js';
 

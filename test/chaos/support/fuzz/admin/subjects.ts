@@ -1,5 +1,5 @@
 import { handInIdentity } from '../../../../../packages/cli/src/trigger/onboarding.mjs';
-import { SANDBOX_NAMES } from '../../../../../src/contexts/onboarding/domain/image-kind.js';
+import { SANDBOX_NAMES } from '../../../../../src/contexts/onboarding/identity/image-kind.js';
 import type { AdminClient } from '../../../../support/admin/admin-client.js';
 import { eventually } from '../../../../support/eventually.js';
 import {

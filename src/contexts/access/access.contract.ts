@@ -1,0 +1,11 @@
+export { leadsToApp } from './credentials/allow-lists.service.js';
+export {
+  EXCHANGE_KEY_DIRECTORY,
+  type ExchangeCaller,
+  type ExchangeKeyDirectory,
+  type ExchangeKey as KnownExchangeKey,
+} from './credentials/credential-directory.service.js';
+export type { MemoSigning, PayPageSettings } from './credentials/credential-kinds.js';
+export type { CredentialIssued } from './credentials/credentials.js';
+export { ROLES, ROLE_SCOPES, SCOPES, type Role, type Scope } from './operators/roles.js';
+export { CredentialIndex } from './credentials/credentials.view.js';

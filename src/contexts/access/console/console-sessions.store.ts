@@ -1,0 +1,239 @@
+import { randomBytes } from 'node:crypto';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { newId } from '../../../kernel/ids.js';
+import { httpConfig, listenerUrl, type HttpConfig } from '../../../platform/config/config.js';
+import { databaseNow } from '../../../platform/postgres/clock-check.js';
+import { Database } from '../../../platform/postgres/database.js';
+import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
+import { Sealer } from '../../../platform/sealing/sealer.js';
+import { accessConfig, type AccessConfig } from '../access.config.js';
+
+export interface LoginFacts {
+  readonly method: 'passkey' | 'oidc' | 'link';
+  readonly address: string;
+  /** The time of the login by another clock; the present time when absent. */
+  readonly authenticatedAt?: Date;
+}
+
+export interface ConsoleSessionRow {
+  readonly session_id: string;
+  readonly operator_id: string;
+  readonly method: LoginFacts['method'];
+  readonly address: string;
+  readonly authenticated_at: Date;
+  readonly expires_at: Date;
+  readonly idle_expires_at: Date;
+}
+
+/** The members of a row under its MAC; `expires_at` follows from them. */
+type SessionFacts = Omit<ConsoleSessionRow, 'expires_at' | 'idle_expires_at'> & {
+  readonly token_hash: string;
+};
+
+/** The minimum time between two writes of a session's row. */
+const SEEN_EVERY_SECONDS = 1;
+const KEPT_SECONDS = 86_400;
+
+const SESSION = 'console session';
+
+const END = 'update access.console_sessions set ended_at = now() where ended_at is null';
+
+const newToken = (): string => randomBytes(32).toString('base64url');
+
+function sessionText(facts: SessionFacts): string {
+  const { token_hash, session_id, operator_id, method, address, authenticated_at } = facts;
+  return JSON.stringify([token_hash, session_id, operator_id, method, address, authenticated_at]);
+}
+
+/** The sessions of the console. The cookie has a random token; the row has its keyed hash. Times are by the database's clock. */
+@Injectable()
+export class ConsoleSessionTable {
+  private readonly logger = new Logger(ConsoleSessionTable.name);
+
+  constructor(
+    private readonly database: Database,
+    private readonly sealer: Sealer,
+    private readonly keyedHash: KeyedHash,
+    @Inject(accessConfig.KEY) private readonly config: AccessConfig,
+  ) {}
+
+  /** Returns the token of a new session. Drops the rows of sessions that ended a day ago. */
+  async open(operator_id: string, { method, address, authenticatedAt }: LoginFacts): Promise<string> {
+    const token = newToken();
+    const now = await databaseNow(this.database);
+    const authenticated_at = authenticatedAt !== undefined && authenticatedAt < now ? authenticatedAt : now;
+    const [token_hash, session_id] = [this.hashToken(token), newId()];
+    const facts = { token_hash, session_id, operator_id, method, address, authenticated_at };
+    const mac = this.sealer.mac(SESSION, sessionText(facts));
+    await this.database.query(
+      `with ended as (
+         delete from access.console_sessions where expires_at < now() - ${KEPT_SECONDS} * interval '1 s'
+       )
+       insert into access.console_sessions (token_hash, session_id, operator_id, method, address, authenticated_at,
+         last_seen_at, expires_at, mac)
+       values ($1, $2, $3, $4, $5, $6, now(), $6::timestamptz + $7 * interval '1 s', $8)`,
+      [...Object.values(facts), this.config.consoleSessionSeconds, mac],
+    );
+    this.logger.log({ msg: 'console login', operator_id, session_id, method });
+    return token;
+  }
+
+  /**
+   * Returns null for a session that is unknown, ended, idle for too long or not authentic. `uses`: the request counts as
+   * activity.
+   */
+  async find(token: string, uses = true): Promise<ConsoleSessionRow | null> {
+    const { consoleIdleSeconds: idleSeconds, consoleSessionSeconds: seconds } = this.config;
+    const token_hash = this.hashToken(token);
+    const [row] = await this.database.query<ConsoleSessionRow & { mac: string | null; stale: boolean }>(
+      `select session_id, operator_id, method, address, authenticated_at, expires_at, mac,
+         last_seen_at + $2 * interval '1 s' as idle_expires_at,
+         last_seen_at < now() - ${SEEN_EVERY_SECONDS} * interval '1 s' as stale
+       from access.console_sessions
+       where token_hash = $1 and ended_at is null and expires_at > now() and last_seen_at > now() - $2 * interval '1 s'`,
+      [token_hash, idleSeconds],
+    );
+    if (row === undefined) return null;
+    const { stale, mac, ...session } = row;
+    const isLonger = session.expires_at.getTime() > session.authenticated_at.getTime() + seconds * 1000;
+    if (isLonger || !this.sealer.isAuthentic(SESSION, sessionText({ ...session, token_hash }), mac))
+      return null;
+    if (!uses || !stale) return session;
+    const [seen] = await this.database.query<{ idle_expires_at: Date }>(
+      `update access.console_sessions set last_seen_at = now() where session_id = $1 and ended_at is null
+       returning last_seen_at + $2 * interval '1 s' as idle_expires_at`,
+      [session.session_id, idleSeconds],
+    );
+    return seen === undefined ? null : { ...session, ...seen };
+  }
+
+  async end(sessionId: string): Promise<void> {
+    await this.database.query(`${END} and session_id = $1`, [sessionId]);
+  }
+
+  async endAll(operatorId: string): Promise<void> {
+    await this.database.query(`${END} and operator_id = $1`, [operatorId]);
+  }
+
+  private hashToken(token: string): string {
+    return this.keyedHash.of(SESSION, token);
+  }
+}
+
+/** A one-time link, or a WebAuthn challenge of an enrolment or a login. */
+export type LoginPurpose = 'link' | 'enrol' | 'passkey';
+
+interface SecretRow {
+  /** The operator; null: any. */
+  readonly operator_id: string | null;
+  readonly expires_at: Date;
+  readonly mac: string | null;
+}
+
+const SECRET = 'login secret';
+
+/** Returns the address of the console without a final slash. WebAuthn needs a name, so loopback is `localhost`. */
+export function consoleUrl({ adminUrl, adminPort }: HttpConfig): string {
+  return (adminUrl ?? listenerUrl('localhost', adminPort)).replace(/\/+$/, '');
+}
+
+/** The one-time secrets of logins, stored as keyed hashes. */
+@Injectable()
+export class LoginSecrets {
+  constructor(
+    private readonly database: Database,
+    private readonly sealer: Sealer,
+    private readonly keyedHash: KeyedHash,
+    private readonly sessions: ConsoleSessionTable,
+    @Inject(accessConfig.KEY) private readonly config: AccessConfig,
+    @Inject(httpConfig.KEY) private readonly http: HttpConfig,
+  ) {}
+
+  /**
+   * Returns a one-time link for the enrolment of a passkey: `{admin_url}/enrol#<token>`. No log contains a fragment. Unused
+   * links of the person and all sessions end, because the device may be lost.
+   */
+  async issueLink(operatorId: string): Promise<string> {
+    const token = newToken();
+    const unused = "delete from access.login_secrets where operator_id = $1 and purpose = 'link'";
+    await this.database.query(unused, [operatorId]);
+    await this.sessions.endAll(operatorId);
+    await this.insert('link', token, operatorId, this.config.loginLinkSeconds);
+    return `${consoleUrl(this.http)}/enrol#${token}`;
+  }
+
+  /** Drops expired secrets as well. Null: any operator. */
+  async insert(purpose: LoginPurpose, secret: string, operatorId: string | null, seconds: number) {
+    const hash = this.hashSecret(purpose, secret);
+    const expires_at = new Date((await databaseNow(this.database)).getTime() + seconds * 1000);
+    const mac = this.sealer.mac(SECRET, secretText(hash, purpose, { operator_id: operatorId, expires_at }));
+    await this.database.query(
+      `with expired as (delete from access.login_secrets where expires_at < now())
+       insert into access.login_secrets (hash, purpose, operator_id, expires_at, mac)
+       values ($1, $2, $3, $4, $5)`,
+      [hash, purpose, operatorId, expires_at, mac],
+    );
+  }
+
+  /** Returns null for a secret that is unknown, used, expired or not authentic. */
+  async find(purpose: LoginPurpose, secret: string): Promise<SecretRow | null> {
+    return this.one(
+      `select operator_id, expires_at, mac from access.login_secrets
+       where hash = $1 and purpose = $2 and expires_at > now()`,
+      purpose,
+      secret,
+    );
+  }
+
+  /** Finds a secret as {@link find} does and uses it up: one of two concurrent calls gets null. */
+  async take(purpose: LoginPurpose, secret: string): Promise<SecretRow | null> {
+    return this.one(
+      `delete from access.login_secrets where hash = $1 and purpose = $2 and expires_at > now()
+       returning operator_id, expires_at, mac`,
+      purpose,
+      secret,
+    );
+  }
+
+  private async one(sql: string, purpose: LoginPurpose, secret: string): Promise<SecretRow | null> {
+    const hash = this.hashSecret(purpose, secret);
+    const [row] = await this.database.query<SecretRow>(sql, [hash, purpose]);
+    const isAuthentic = row && this.sealer.isAuthentic(SECRET, secretText(hash, purpose, row), row.mac);
+    return isAuthentic ? row : null;
+  }
+
+  private hashSecret(purpose: LoginPurpose, secret: string): string {
+    return this.keyedHash.of(purpose === 'link' ? 'login link' : 'webauthn challenge', secret);
+  }
+}
+
+function secretText(hash: string, purpose: LoginPurpose, row: Omit<SecretRow, 'mac'>): string {
+  return JSON.stringify([hash, purpose, row.operator_id, row.expires_at]);
+}
+
+/** The signature counters of passkeys. They are no events, because each login increases one. */
+@Injectable()
+export class PasskeyCounters {
+  constructor(private readonly database: Database) {}
+
+  /** Returns 0 for a passkey that was never used. */
+  async read(passkeyId: string): Promise<number> {
+    const [row] = await this.database.query<{ counter: string }>(
+      'select counter from access.passkey_counters where passkey_id = $1',
+      [passkeyId],
+    );
+    return Number(row?.counter ?? 0);
+  }
+
+  /** Returns false, without a write, for a counter that another login has reached: the passkey may be a clone. */
+  async advance(passkeyId: string, counter: number): Promise<boolean> {
+    const rows = await this.database.query(
+      `insert into access.passkey_counters as kept (passkey_id, counter, used_at) values ($1, $2, now())
+       on conflict (passkey_id) do update set counter = excluded.counter, used_at = excluded.used_at
+         where excluded.counter > kept.counter or (excluded.counter = 0 and kept.counter = 0)
+       returning 1 as moved`,
+      [passkeyId, counter],
+    );
+    return rows.length === 1;
+  }
+}

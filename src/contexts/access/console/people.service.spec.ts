@@ -1,0 +1,39 @@
+import { describe, expect, it } from '@jest/globals';
+import { RightsWorld } from '../../../../test/support/access/rights-world.js';
+import type { Role } from '../operators/roles.js';
+import type { KnownOperator } from '../operators/operator.js';
+
+/** A person whose role differs from the role in the read model, `displayed`. */
+async function signedIn(role: Role, displayed: Role) {
+  const world = new RightsWorld();
+  for (const each of ['administrator', 'administrator', role] as const) await world.add(each);
+  const operator_id = world.persons.at(-1)!;
+  const person: KnownOperator = {
+    ...{ status: 'active', operator_id, name: 'Person', email: 'person@ops.example' },
+    ...{ role: displayed, passkeys: [], created_at: '2026-01-02T03:04:05.000Z', disabled_at: null },
+  };
+  const roleNow = async () => (await world.person(operator_id)).role;
+  return { world, person, roleNow };
+}
+
+describe('a login that changes its operator', () => {
+  it('sets a lower role of the groups, also where the read model displays it already', async () => {
+    const { world, person, roleNow } = await signedIn('administrator', 'viewer');
+    expect(await world.people.lowerRole(person, 'viewer', '192.0.2.1')).toBe(true);
+    expect(await roleNow()).toBe('viewer');
+  });
+
+  it('never sets a higher role, also where a late read model displays a still higher role', async () => {
+    const { world, person, roleNow } = await signedIn('viewer', 'administrator');
+    expect(await world.people.lowerRole(person, 'compliance', '192.0.2.1')).toBe(false);
+    expect(await roleNow()).toBe('viewer');
+  });
+
+  it('adds a passkey for any role', async () => {
+    const { world, person } = await signedIn('viewer', 'viewer');
+    const passkey = { credential_id: 'c', public_key: 'p', counter: 0, transports: [] };
+    const by = { reason: 'enrolled in a session', address: '192.0.2.1', sessionId: 's1' };
+    await world.people.addPasskey(person, passkey, by);
+    expect((await world.person(person.operator_id)).passkeys).toEqual([passkey]);
+  });
+});

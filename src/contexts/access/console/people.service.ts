@@ -1,0 +1,208 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { isUuid } from '../../../kernel/ids.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import type { AnyCommand } from '../../../platform/operations/operation.js';
+import { Operations } from '../../../platform/operations/operations.js';
+import { operatorPerson, type KnownOperator, type Passkey } from '../operators/operator.js';
+import { isRole, scopesGained } from '../operators/roles.js';
+import { OperatorsView } from '../merchants/directory.view.js';
+import { AddPasskey, LowerRole } from '../operators/operators.commands.js';
+import { randomBytes } from 'node:crypto';
+import {
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+  type AuthenticationResponseJSON,
+  type RegistrationResponseJSON,
+} from '@simplewebauthn/server';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { LoginSecrets, type LoginPurpose, PasskeyCounters } from './console-sessions.store.js';
+
+/** The origin of an operation that a login requests. */
+interface Enrolment {
+  readonly reason: string;
+  readonly address: string;
+  /** The session, or null for a one-time link. */
+  readonly sessionId: string | null;
+}
+
+/** The scopes of changes at a login: a person's own changes need no role. */
+const OWN_CHANGES: ReadonlySet<string> = new Set(['operators:write']);
+
+/** Finds and changes the operator of a login. Reads events, because rows may be late or forged. */
+@Injectable()
+export class People {
+  constructor(
+    private readonly operators: OperatorsView,
+    private readonly loop: CommandLoop,
+    private readonly operations: Operations,
+  ) {}
+
+  /** Returns the active person; null where unknown, disabled or not approved yet. */
+  async find(operatorId: string): Promise<KnownOperator | null> {
+    if (!isUuid(operatorId)) return null;
+    const { state } = await this.loop.load(operatorPerson, operatorId);
+    return state.status === 'active' ? state : null;
+  }
+
+  /** The read model gives the id only. */
+  async findByEmail(email: string): Promise<KnownOperator | null> {
+    const found = await this.operators.byEmail(email);
+    const person = found && (await this.find(found.id));
+    return person?.email.toLowerCase() === email.toLowerCase() ? person : null;
+  }
+
+  async addPasskey(person: KnownOperator, passkey: Passkey, by: Enrolment): Promise<void> {
+    await this.change(person, new AddPasskey(person.operator_id, passkey), by);
+  }
+
+  /** Sets the role by the groups of the identity provider. Returns false, without a change, where it would add scopes. */
+  async lowerRole(person: KnownOperator, role: string, address: string): Promise<boolean> {
+    const { state } = await this.loop.load(operatorPerson, person.operator_id);
+    if (state.status !== 'active' || !isRole(role) || scopesGained(role, state.role).length > 0) return false;
+    if (role === state.role) return true;
+    const by = { reason: 'the groups at the identity provider', address, sessionId: null };
+    await this.change(person, new LowerRole(person.operator_id, { role }), by);
+    return true;
+  }
+
+  private async change(
+    { operator_id: operatorId, name, role }: KnownOperator,
+    command: AnyCommand,
+    { reason, ...by }: Enrolment,
+  ): Promise<void> {
+    const person = { operatorId, name, role, credentialId: null, scopes: OWN_CHANGES, merchants: null };
+    const requester = { ...person, ...by };
+    const request = { revision: null, reason, ticket: null, requester, merchantId: null };
+    await this.operations.request(command, request);
+  }
+}
+
+const CHALLENGE_SECONDS = 300;
+
+const logger = new Logger('Passkeys');
+
+/** Discoverable WebAuthn passkeys with user verification. The RP ID is the host of `origin`, the page of the console. */
+@Injectable()
+export class Passkeys {
+  constructor(
+    private readonly people: People,
+    private readonly secrets: LoginSecrets,
+    private readonly counters: PasskeyCounters,
+  ) {}
+
+  async enrolOptions(person: KnownOperator, origin: string): Promise<object> {
+    const { operator_id: operatorId, name, email, passkeys } = person;
+    return generateRegistrationOptions({
+      rpName: 'Disburse console',
+      rpID: new URL(origin).hostname,
+      userName: email,
+      userDisplayName: name,
+      userID: new Uint8Array(Buffer.from(operatorId)),
+      challenge: await this.newChallenge('enrol', operatorId),
+      attestationType: 'none',
+      excludeCredentials: passkeys.map(({ credential_id: id }) => ({ id })),
+      authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+    });
+  }
+
+  /** Returns the new passkey without storing it. Throws DomainError `bad_request` for a response that does not verify. */
+  async verifyEnrolment(operatorId: string, response: object, origin: string): Promise<Passkey> {
+    await this.takeChallenge('enrol', response, operatorId);
+    const { registrationInfo } = await verifying(() =>
+      verifyRegistrationResponse({ response: response as RegistrationResponseJSON, ...expected(origin) }),
+    );
+    if (registrationInfo === undefined) throw invalid();
+    const { id, publicKey, counter, transports = [] } = registrationInfo.credential;
+    return {
+      credential_id: id,
+      public_key: Buffer.from(publicKey).toString('base64url'),
+      counter,
+      transports: transports.map(String),
+    };
+  }
+
+  async loginOptions(origin: string): Promise<object> {
+    return generateAuthenticationOptions({
+      rpID: new URL(origin).hostname,
+      challenge: await this.newChallenge('passkey', null),
+      userVerification: 'required',
+    });
+  }
+
+  /** Returns the person who signs in. Throws DomainError `forbidden` for the passkey of no active operator. */
+  async login(response: object, origin: string): Promise<KnownOperator> {
+    await this.takeChallenge('passkey', response, null);
+    const { id, response: signed } = response as Partial<AuthenticationResponseJSON>;
+    const operatorId = Buffer.from(String(signed?.userHandle ?? ''), 'base64url').toString();
+    const person = isUuid(operatorId) ? await this.people.find(operatorId) : null;
+    const passkey = person?.passkeys.find(({ credential_id }) => credential_id === id);
+    if (person === null || passkey === undefined) throw unknown();
+    const { credential_id: passkeyId, public_key: publicKey } = passkey;
+    const counter = Math.max(passkey.counter, await this.counters.read(passkeyId));
+    const credential = {
+      id: passkeyId,
+      publicKey: new Uint8Array(Buffer.from(publicKey, 'base64url')),
+      counter,
+    };
+    const { verified, authenticationInfo } = await verifying(async () =>
+      verifyAuthenticationResponse({
+        response: response as AuthenticationResponseJSON,
+        ...expected(origin),
+        credential,
+      }),
+    );
+    if (!verified || !(await this.counters.advance(passkeyId, authenticationInfo.newCounter)))
+      throw invalid();
+    return person;
+  }
+
+  private async newChallenge(purpose: LoginPurpose, operatorId: string | null) {
+    const challenge = randomBytes(32);
+    await this.secrets.insert(purpose, challenge.toString('base64url'), operatorId, CHALLENGE_SECONDS);
+    return new Uint8Array(challenge);
+  }
+
+  /** Uses up the challenge that the response signs. Throws for the challenge of another person. */
+  private async takeChallenge(purpose: LoginPurpose, response: object, operatorId: string | null) {
+    const challenge = challengeIn(response);
+    const used = challenge === null ? null : await this.secrets.take(purpose, challenge);
+    if (used === null || used.operator_id !== operatorId) throw expired();
+  }
+}
+
+const invalid = (): DomainError => new DomainError('bad_request', 'The passkey could not be verified');
+const expired = (): DomainError => new DomainError('bad_request', 'The attempt has expired: try again');
+const unknown = (): DomainError => new DomainError('forbidden', 'This passkey belongs to no active operator');
+
+/** The challenge is checked by {@link Passkeys.takeChallenge}. */
+function expected(origin: string) {
+  return {
+    expectedChallenge: () => true,
+    expectedOrigin: origin,
+    expectedRPID: new URL(origin).hostname,
+    requireUserVerification: true,
+  };
+}
+
+/** Converts errors of the package to refusals. */
+function verifying<T>(verify: () => Promise<T>): Promise<T> {
+  return verify().catch((error: unknown) => {
+    logger.warn({ msg: 'passkey refused', reason: (error as Error).message });
+    throw invalid();
+  });
+}
+
+/** Reads the challenge of a response that is not verified yet. */
+function challengeIn(response: object): string | null {
+  const { response: signed } = response as { readonly response?: { readonly clientDataJSON?: unknown } };
+  if (typeof signed?.clientDataJSON !== 'string') return null;
+  try {
+    const data: unknown = JSON.parse(Buffer.from(signed.clientDataJSON, 'base64url').toString());
+    const { challenge } = data as { readonly challenge?: unknown };
+    return typeof challenge === 'string' ? challenge : null;
+  } catch {
+    return null;
+  }
+}

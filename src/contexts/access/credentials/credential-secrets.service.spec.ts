@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { Sealer } from '../../../platform/sealing/sealer.js';
+import { newSecretsInMemory } from '../../../../test/support/access/new-secrets.js';
+import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
+import { CREDENTIAL_KINDS, type CredentialKind } from './credential-kinds.js';
+import { processConfig } from '../../../platform/config/config.js';
+import { adminSecret, CredentialSecrets, isAdminSecret } from './credential-secrets.service.js';
+
+const secretsOf = (sealer: Sealer): CredentialSecrets =>
+  new CredentialSecrets(sealer, new KeyedHash(randomBytes(32)), newSecretsInMemory(), processConfig({}));
+
+describe.each([
+  ['private keys of merchants', 'payouts', /^dsk_[0-9a-f]{64}$/],
+  ['secrets of exchange keys', 'exchange', /^dxs_[0-9a-f]{64}$/],
+] as const)('%s', (_, kind, form) => {
+  const sealer = new Sealer(randomBytes(32));
+  const secrets = secretsOf(sealer);
+  const obtained = async (id: string) => {
+    const { sealed_secret } = await secrets.obtain(kind, 'o1', id);
+    const { secret } = await secrets.issued(id);
+    return { kind, owner_id: 'o1', credential_id: id, sealed_secret, secret: secret! };
+  };
+
+  it('are readable, different each time, and hold 32 random bytes', async () => {
+    const [one, other] = [await obtained('c1'), await obtained('c2')];
+    expect(one.secret).toMatch(form);
+    expect(one.secret).not.toBe(other.secret);
+  });
+
+  it('can be opened only for their own owner and id, also after an earlier opening', async () => {
+    const { secret, ...kept } = await obtained('c1');
+    expect(kept.sealed_secret).not.toContain(secret.slice(4));
+    for (const opener of [secrets, secretsOf(sealer)]) {
+      expect(opener.open(kept)).toBe(secret);
+      expect(opener.open(kept)).toBe(secret);
+      const otherKind = kind === 'payouts' ? 'exchange' : 'payouts';
+      const { sealed_secret } = await obtained('c2');
+      for (const wrong of [
+        { owner_id: 'o2' },
+        { credential_id: 'other' },
+        { kind: otherKind } as const,
+        { sealed_secret },
+      ])
+        expect(() => opener.open({ ...kept, ...wrong })).toThrow('belongs elsewhere');
+    }
+    expect(() => secretsOf(new Sealer(randomBytes(32))).open(kept)).toThrow('not at hand');
+  });
+});
+
+describe('secrets that are obtained for an id', () => {
+  const keyedHash = new KeyedHash(randomBytes(32));
+  const of = (mode: 'sandbox' | 'production', fresh = newSecretsInMemory()) =>
+    new CredentialSecrets(new Sealer(randomBytes(32)), keyedHash, fresh, { ...processConfig({}), mode });
+  const obtain = async (secrets: CredentialSecrets, kind: CredentialKind, id: string) => {
+    const { secret_hash } = await secrets.obtain(kind, 'o1', id);
+    return { secret: (await secrets.issued(id)).secret!, secret_hash };
+  };
+
+  it('are random and derive from no key and no id', async () => {
+    const [one, other] = [of('sandbox'), of('sandbox')];
+    for (const kind of CREDENTIAL_KINDS)
+      expect((await obtain(one, kind, kind)).secret).not.toBe((await obtain(other, kind, kind)).secret);
+  });
+
+  it('are the same for a repeat until they are dropped', async () => {
+    const fresh = newSecretsInMemory();
+    const secrets = of('sandbox', fresh);
+    const { secret } = await obtain(secrets, 'payouts', 's1');
+    expect((await obtain(secrets, 'payouts', 's1')).secret).toBe(secret);
+    await fresh.forget();
+    expect(await secrets.issued('s1')).toEqual({ credential_id: 's1', secret: null });
+    for (const kind of CREDENTIAL_KINDS)
+      await expect(secrets.obtain(kind, 'o1', 's1')).rejects.toMatchObject({ code: 'invalid_transition' });
+  });
+
+  it('belong to one mode for admin keys, of which only the hash is stored', async () => {
+    const [sandbox, production] = [of('sandbox'), of('production')];
+    const { secret, secret_hash } = await obtain(sandbox, 'admin', 'id');
+    expect(secret).toMatch(/^dsb_test_admin_[0-9A-Za-z]{49}$/);
+    expect((await obtain(production, 'admin', 'id')).secret).toMatch(/^dsb_live_admin_/);
+    expect([sandbox.isAdmin(secret), production.isAdmin(secret)]).toEqual([true, false]);
+    expect(secret_hash).toBe(sandbox.toHash(secret));
+    expect((await sandbox.obtain('admin', 'o1', 'id')).sealed_secret).toBeNull();
+  });
+});
+
+const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 });
+
+describe('the secret of an admin key', () => {
+  it('has 43 base62 digits of 32 bytes and a check of 6', () => {
+    expect(adminSecret('test', new Uint8Array(32))).toMatch(/^dsb_test_admin_0{43}[0-9A-Za-z]{6}$/);
+    const largest = adminSecret('live', new Uint8Array(32).fill(255));
+    // 2^256 - 1 in base 62.
+    expect(largest.slice('dsb_live_admin_'.length, -6)).toBe('yhjskwdA6OZ1AL1YmHWZWm8LLG7HjnuCA2j5rOw8Xp1');
+  });
+
+  it('ends with the CRC-32 of the preceding text', () => {
+    const secret = adminSecret('test', new Uint8Array(32));
+    const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+    const check = [...secret.slice(-6)].reduce((number, digit) => number * 62 + digits.indexOf(digit), 0);
+    expect(check).toBe(crc32(secret.slice(0, -6)));
+  });
+
+  it('is valid only in its own mode', () => {
+    fc.assert(
+      fc.property(bytes32, (bytes) => {
+        const secret = adminSecret('live', bytes);
+        expect(isAdminSecret('live', secret)).toBe(true);
+        expect(isAdminSecret('test', secret)).toBe(false);
+      }),
+    );
+  });
+
+  it('is refused with one character changed, missing or added', () => {
+    fc.assert(
+      fc.property(bytes32, fc.nat(), fc.constantFrom(...'0aZ_'), (bytes, at, other) => {
+        const secret = adminSecret('test', bytes);
+        const place = at % secret.length;
+        const [head, tail] = [secret.slice(0, place), secret.slice(place + 1)];
+        fc.pre(secret[place] !== other);
+        for (const wrong of [head + other + tail, head + tail, head + other + secret[place] + tail])
+          expect(isAdminSecret('test', wrong)).toBe(false);
+      }),
+    );
+  });
+
+  it('has exactly 32 bytes', () => {
+    expect(() => adminSecret('live', new Uint8Array(31))).toThrow(RangeError);
+  });
+});

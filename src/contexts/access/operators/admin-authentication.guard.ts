@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isInside } from '../../../platform/http/address.js';
+import { AdminCallers, type AdminCaller } from '../../../platform/http/admin/admin.guard.js';
+import { Refusal } from '../../../platform/http/problem.js';
+import { RateLimits } from '../../../platform/http/rate-limit.guard.js';
+import { CredentialDirectory, type AdminKey } from '../credentials/credential-directory.service.js';
+import { effectiveScopes, isRole, ROLE_SCOPES, SCOPES } from './roles.js';
+import { CredentialUses } from '../credentials/credential-uses.store.js';
+import { BODY, EDGE_SCHEME, type ApiScheme } from '../../../platform/openapi/document.js';
+import { problemResponse } from '../../../platform/openapi/route.js';
+import { People } from '../console/people.service.js';
+import type { KnownOperator } from './operator.js';
+import { ConsoleSessionTable, type ConsoleSessionRow } from '../console/console-sessions.store.js';
+import { ConsoleSite, isActivity, isWrite } from '../portal/page-site.page.js';
+import { accessConfig, type AccessConfig } from '../access.config.js';
+
+const SIGNED_OUT = { status: 401, title: 'Invalid session', detail: 'Sign in to the console' };
+const READ_ONLY = { status: 403, detail: 'The console is read-only' };
+
+interface ConsoleSession extends ConsoleSessionRow {
+  readonly person: KnownOperator;
+}
+
+/** The rate limit of one credential (admin-api.md 1). */
+const REQUESTS_PER_MINUTE = 600;
+
+const BEARER = /^Bearer +([^ ]+)$/i;
+
+/** Authenticates calls of the admin API by `Authorization: Bearer <admin key>` or the session's cookie (admin-api.md 1, 5). */
+@Injectable()
+export class AdminAuthentication extends AdminCallers {
+  constructor(
+    private readonly keys: CredentialDirectory,
+    private readonly limits: RateLimits,
+    private readonly uses: CredentialUses,
+    private readonly sessions: ConsoleSessionTable,
+    private readonly people: People,
+    private readonly site: ConsoleSite,
+    @Inject(accessConfig.KEY) private readonly config: AccessConfig,
+  ) {
+    super();
+  }
+
+  override async admit(request: FastifyRequest, reply: FastifyReply): Promise<AdminCaller> {
+    const { authorization } = request.headers;
+    const caller =
+      authorization === undefined
+        ? await this.bySession(request)
+        : await this.byKey(BEARER.exec(authorization)?.[1] ?? '', request);
+    if (!caller) throw unauthorized(authorization === undefined);
+    if (caller.credentialId !== null) this.uses.record(caller.credentialId);
+    const name = caller.credentialId ?? caller.sessionId ?? '';
+    await this.limits.admit({ counts: 'credential', name, limit: REQUESTS_PER_MINUTE }, reply);
+    return caller;
+  }
+
+  /** Returns the session of the cookie; null where it has ended, or its person is disabled or was since its login. */
+  async findSession(request: FastifyRequest): Promise<ConsoleSession | null> {
+    const token = this.site.session(request);
+    const session = token === null ? null : await this.sessions.find(token, isActivity(request));
+    if (session === null) return null;
+    const person = await this.people.find(session.operator_id);
+    const isOld = person?.disabled_at && session.authenticated_at <= new Date(person.disabled_at);
+    return person && !isOld ? { ...session, person } : null;
+  }
+
+  /** Throws Refusal (401). */
+  async session(request: FastifyRequest): Promise<ConsoleSession> {
+    const session = await this.findSession(request);
+    if (session === null) throw new Refusal(SIGNED_OUT);
+    return session;
+  }
+
+  /** Throws Refusal (403) for a write from another origin, or while the console is read-only. */
+  private async bySession(request: FastifyRequest): Promise<AdminCaller | null> {
+    const session = await this.findSession(request);
+    if (session === null) return null;
+    if (isWrite(request)) {
+      this.site.requireOwnOrigin(request);
+      if (this.config.consoleReadOnly) throw new Refusal(READ_ONLY);
+    }
+    const { operator_id: operatorId, name, role } = session.person;
+    const scopes = effectiveScopes(SCOPES, role);
+    return {
+      ...{ operatorId, name, role, scopes, credentialId: null, merchants: null, address: request.ip },
+      // The scope is the person, so that a repeat after a new login is the same request.
+      idempotencyScope: operatorId,
+      expiresAt: session.expires_at.toISOString(),
+      authenticatedAt: session.authenticated_at.toISOString(),
+      sessionId: session.session_id,
+    };
+  }
+
+  private async byKey(token: string, { ip }: FastifyRequest): Promise<AdminCaller | null> {
+    const key = await this.keys.findAdminKey(token);
+    if (key === null) return null;
+    const { addresses, expiresAt, ...person } = key;
+    if (addresses.length > 0 && !isInside(ip, addresses))
+      throw new Refusal({ status: 403, detail: 'The address is outside the network ranges of the key' });
+    const session = { authenticatedAt: null, sessionId: null, idempotencyScope: toScope(key) };
+    return { ...person, ...session, address: ip, expiresAt: expiresAt?.toISOString() ?? null };
+  }
+}
+
+/**
+ * Returns the person's scope; for a key with fewer rights than the person, a scope of keys with the same rights. A replay
+ * discloses no more than the key may read, and no secret of a key with more rights.
+ */
+function toScope({ operatorId, role, scopes, merchants, addresses }: AdminKey): string {
+  const hasAll = isRole(role) && scopes.size === ROLE_SCOPES[role].length;
+  if (hasAll && merchants === null && addresses.length === 0) return operatorId;
+  const reach = [[...scopes].sort(), merchants?.toSorted() ?? null, addresses.toSorted()];
+  return `${operatorId} ${createHash('sha256').update(JSON.stringify(reach)).digest('hex')}`;
+}
+
+function unauthorized(isMissing: boolean): Refusal {
+  return new Refusal({
+    status: 401,
+    title: 'Unauthorized',
+    detail: isMissing ? 'An admin key or a session is required' : 'The admin key is not valid',
+    headers: { 'www-authenticate': 'Bearer' },
+  });
+}
+
+const EVERY = {
+  401: 'OperatorUnauthorized',
+  403: 'OperatorForbidden',
+  404: 'OutOfReach',
+  503: 'Unavailable',
+};
+const WRITE = {
+  ...BODY,
+  409: 'Conflict',
+  412: 'PreconditionFailed',
+  422: 'Invalid',
+  428: 'PreconditionRequired',
+};
+
+/** The admin API (admin-api.md 1): a key of a person, and writes done once per Idempotency-Key. */
+export const adminScheme: ApiScheme = {
+  ...EDGE_SCHEME,
+  prefix: '/admin/v1/',
+  models: [],
+  readHeaders: ['ETag'],
+  responsesOf: (method) => (method === 'get' ? EVERY : { ...EVERY, ...WRITE }),
+  responses: {
+    OperatorUnauthorized: {
+      ...problemResponse(
+        'The key is missing, malformed, unknown, expired, revoked or not yet approved, or its person is disabled.',
+      ),
+      headers: { 'WWW-Authenticate': { schema: { type: 'string', const: 'Bearer' } } },
+    },
+    OperatorForbidden: problemResponse(
+      'A scope is missing, which the detail names, or the address is outside the network ranges of the key.',
+    ),
+    OutOfReach: problemResponse(
+      'It does not exist, or belongs to a merchant that the key is not confined to.',
+    ),
+    PreconditionFailed: problemResponse('It was changed since the revision in If-Match was read.'),
+    PreconditionRequired: problemResponse('If-Match is missing.'),
+  },
+  securitySchemes: {
+    adminKey: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'An admin key, `dsb_<live|test>_admin_...`; the scopes it needs are `x-scopes`.',
+    },
+  },
+};

@@ -1,0 +1,137 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import type { KnownOperator } from './operator.js';
+import type { Role } from './roles.js';
+import { People } from '../console/people.service.js';
+import { accessConfig } from '../access.config.js';
+import { type Claims, OidcLogin, returnPath } from './oidc-login.adapter.js';
+
+const ADA: KnownOperator = {
+  status: 'active',
+  operator_id: 'o1',
+  name: 'Ada',
+  email: 'ada@example.com',
+  role: 'support',
+  ...{ passkeys: [], created_at: '2026-01-02T03:04:05.000Z', disabled_at: null },
+};
+const CLAIMS: Claims = {
+  sub: 's',
+  email: 'Ada@example.com',
+  email_verified: true,
+  hd: 'example.com',
+  auth_time: 1_767_323_045,
+};
+const ATTEMPT = { state: 's', nonce: 'n', verifier: 'v', returnTo: '/', former: null };
+
+const CALLBACK = new URL('http://localhost/callback');
+
+interface Setup {
+  readonly claims?: Claims | Error;
+  readonly demanded?: readonly [string, string];
+  readonly roles?: readonly (readonly [string, string])[];
+  /** True where the change of role adds no scopes. */
+  readonly lowers?: boolean;
+}
+
+function login({ claims = CLAIMS, demanded, roles, lowers = true }: Setup = {}) {
+  class ProviderLogin extends OidcLogin {
+    protected override async readClaims(): Promise<Claims> {
+      if (claims instanceof Error) throw claims;
+      return claims;
+    }
+  }
+  let current = ADA;
+  const lowerRole = jest.fn(async (_: KnownOperator, role: Role, _address: string) => {
+    if (lowers) current = { ...ADA, role };
+    return lowers;
+  });
+  const people = {
+    find: async () => current,
+    findByEmail: async (email: string) => (email === ADA.email ? current : null),
+    lowerRole,
+  } as unknown as People;
+  const oidc = new ProviderLogin(people, {
+    ...accessConfig({}),
+    ...{ adminOidcClaim: demanded ?? null, adminOidcRoles: roles ?? null },
+  });
+  return { lowerRole, finish: async () => (await oidc.finish(CALLBACK, ATTEMPT, '192.0.2.1')).person };
+}
+
+describe('a login at the identity provider', () => {
+  it('signs in the operator whose email the provider has verified', async () => {
+    expect(await login().finish()).toEqual(ADA);
+  });
+
+  it.each([
+    ['an email that is not verified', { ...CLAIMS, email_verified: false }],
+    ['an email that is said to be verified in words', { ...CLAIMS, email_verified: 'true' }],
+    ['no email', { sub: 's' }],
+    ['the email of no operator', { ...CLAIMS, email: 'eve@example.com' }],
+  ])('is refused with %s', async (_, claims) => {
+    await expect(login({ claims }).finish()).rejects.toMatchObject({ code: 'forbidden' });
+  });
+
+  it('needs the demanded claim, or a list with its value', async () => {
+    const demanded = ['hd', 'example.com'] as const;
+    expect(await login({ demanded }).finish()).toEqual(ADA);
+    expect(await login({ demanded, claims: { ...CLAIMS, hd: ['a', 'example.com'] } }).finish()).toEqual(ADA);
+    for (const hd of ['evil.example', undefined, ['evil.example']])
+      await expect(login({ demanded, claims: { ...CLAIMS, hd } }).finish()).rejects.toMatchObject({
+        code: 'forbidden',
+        message: 'The claim hd does not grant access to the console',
+      });
+  });
+
+  it('lowers the role to that of the first group of the map', async () => {
+    const roles = [
+      ['ops', 'on_call'],
+      ['staff', 'viewer'],
+    ] as const;
+    const { finish, lowerRole } = login({ roles, claims: { ...CLAIMS, groups: ['staff'] } });
+    expect((await finish()).role).toBe('viewer');
+    expect(lowerRole).toHaveBeenCalledWith(ADA, 'viewer', '192.0.2.1');
+  });
+
+  it('keeps the role where the group would raise it: that takes a second person', async () => {
+    const roles = [['root', 'administrator']] as const;
+    const { finish } = login({ roles, lowers: false, claims: { ...CLAIMS, groups: ['root'] } });
+    expect((await finish()).role).toBe('support');
+  });
+
+  it('is refused to a person without a group of the map', async () => {
+    const roles = [['staff', 'viewer']] as const;
+    await expect(login({ roles, claims: { ...CLAIMS, groups: ['sales'] } }).finish()).rejects.toMatchObject({
+      code: 'forbidden',
+    });
+  });
+
+  it.each([
+    [
+      'forbidden',
+      'a refusal',
+      Object.assign(new Error('invalid_grant'), { code: 'OAUTH_RESPONSE_BODY_ERROR' }),
+    ],
+    ['unavailable', 'no connection', new TypeError('fetch failed')],
+    ['unavailable', 'no response', Object.assign(new Error('timed out'), { code: 'OAUTH_TIMEOUT' })],
+  ])('is %s with %s of the provider', async (code, _, error) => {
+    await expect(login({ claims: error }).finish()).rejects.toMatchObject({ code });
+  });
+});
+
+describe('the path after a login', () => {
+  it.each(['/', '/payouts?status=pending', '/users/1'])('is %s as given', (path) => {
+    expect(returnPath(path)).toBe(path);
+  });
+
+  it.each([
+    '//evil.example',
+    '/\\evil.example',
+    'https://evil.example',
+    '/a\\b',
+    '/\tx',
+    '',
+    ['/a', '/b'],
+    undefined,
+  ])('is the start page in place of %s', (path) => {
+    expect(returnPath(path)).toBe('/');
+  });
+});

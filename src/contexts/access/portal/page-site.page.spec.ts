@@ -1,0 +1,82 @@
+import { describe, expect, it } from '@jest/globals';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ConsoleSite } from './page-site.page.js';
+import { httpConfig } from '../../../platform/config/config.js';
+
+const request = (headers: Record<string, string>, protocol = 'http') =>
+  ({ headers, protocol }) as unknown as FastifyRequest;
+const at = (adminUrl: string | null) => new ConsoleSite({ ...httpConfig({}), adminUrl });
+
+describe('the origin of the console', () => {
+  it('is the origin of ADMIN_URL for any Host header', () => {
+    expect(at('https://admin.example/').findOrigin(request({ host: 'evil.example' }))).toBe(
+      'https://admin.example',
+    );
+  });
+
+  it.each(['localhost:3003', '127.0.0.1:3003', '[::1]:3003'])('is %s on this machine', (host) => {
+    expect(at(null).findOrigin(request({ host }))).toBe(`http://${host}`);
+  });
+
+  it('is refused without ADMIN_URL for a host that resolves to this machine', () => {
+    expect(() => at(null).findOrigin(request({ host: 'rebound.example' }))).toThrow('ADMIN_URL is not set');
+  });
+
+  it('is not a loopback origin with a public ADMIN_URL', () => {
+    expect(at('https://admin.example').findOrigin(request({ host: 'localhost:3003' }))).toBe(
+      'https://admin.example',
+    );
+  });
+});
+
+describe('a write by session', () => {
+  const own = { host: 'localhost:3003', origin: 'http://localhost:3003' };
+  const writes = (headers: Record<string, string>) => () => at(null).requireOwnOrigin(request(headers));
+
+  it('comes from the page of the console', () => {
+    expect(writes(own)).not.toThrow();
+    expect(writes({ ...own, 'sec-fetch-site': 'same-origin' })).not.toThrow();
+  });
+
+  it.each([
+    ['of another site', { ...own, origin: 'https://evil.example' }],
+    ['of another port of this machine', { ...own, origin: 'http://localhost:3002' }],
+    ['without an origin', { host: own.host }],
+    ['of an opaque origin', { ...own, origin: 'null' }],
+    ['that the browser calls same-site', { ...own, 'sec-fetch-site': 'same-site' }],
+  ])('is refused: one %s', (_, headers) => {
+    expect(writes(headers)).toThrow('The request comes from another site');
+  });
+});
+
+describe('the cookie of the console', () => {
+  const set = (mode: 'sandbox' | 'production', adminUrl: string | null): string => {
+    const sent: unknown[] = [];
+    const reply = {
+      getHeader: () => undefined,
+      header: (_: string, value: unknown) => sent.push(value),
+    } as unknown as FastifyReply;
+    new ConsoleSite({ ...httpConfig({}), mode, adminUrl }).setSession(reply, 'token', 60);
+    return String(sent[0]);
+  };
+
+  it('is bound to its host, only for HTTPS, and hidden from scripts and other sites', () => {
+    expect(set('production', 'https://admin.example')).toBe(
+      '__Host-console=token; Max-Age=60; Path=/; HttpOnly; Secure; SameSite=Strict',
+    );
+    expect(set('production', null)).toContain('__Host-console=token');
+    expect(set('sandbox', 'https://admin.example')).toContain('; Secure');
+  });
+
+  it('has no prefix and no Secure in the sandbox on loopback', () => {
+    expect(set('sandbox', null)).toBe('console=token; Max-Age=60; Path=/; HttpOnly; SameSite=Strict');
+    expect(set('sandbox', 'http://localhost:3003')).toMatch(/^console=token.*(?<!Secure)$/);
+    expect(set('sandbox', 'http://admin.example')).toContain('__Host-console=token');
+  });
+
+  it('is read by its whole name', () => {
+    const site = new ConsoleSite({ ...httpConfig({}), mode: 'production' });
+    expect(site.session(request({ cookie: 'console=planted; __Host-console=own' }))).toBe('own');
+    expect(site.session(request({ cookie: 'console=planted' }))).toBeNull();
+  });
+});

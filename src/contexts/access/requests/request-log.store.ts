@@ -1,0 +1,135 @@
+import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { Counter } from 'prom-client';
+import { upTo } from '../../../platform/cache-size.js';
+import { Background, BackgroundWork } from '../../../platform/jobs/background-work.js';
+import { LocalRateLimiter } from '../../../platform/http/rate-limit.guard.js';
+import { RequestLog, type RequestRecord } from '../../../platform/http/request-log.js';
+import { registers } from '../../../platform/telemetry/metrics.js';
+import { RequestTable, type RequestBatch } from './request-table.store.js';
+
+const FLUSH_MS = 500;
+const MAX_BATCH = 5000;
+/** About 20 MB, or some seconds of full load. */
+const MAX_BUFFERED = 40_000;
+/** The points per minute and process of one merchant's unsigned requests. */
+const MAX_UNSIGNED = 300;
+/** The number of bytes that cost one additional point. Every request costs one point itself. */
+const BYTES_PER_POINT = 512;
+/** The points per minute of one address. */
+const MAX_OF_ADDRESS = 100;
+const MAX_CREDENTIALS = 50_000;
+const MINUTE_MS = 60_000;
+
+const requestsLeftOut = new Counter({
+  name: 'disburse_request_log_left_out_total',
+  help: 'Requests of merchants that the request log left out: too many of a merchant that no secret signed (unsigned), the buffer was full while the database was unavailable (full), or the database refused their batch (refused).',
+  labelNames: ['reason'] as const,
+  registers,
+});
+
+/**
+ * Buffers requests and writes them in batches, while no request waits. API keys are public, so a rate limit keeps strangers
+ * from filling a merchant's log with unsigned requests; all requests are counted. An address from which the merchant signed
+ * before has its own limit, so that strangers do not displace its refusals.
+ */
+@Injectable()
+export class BufferedRequestLog extends RequestLog implements BeforeApplicationShutdown {
+  @Background()
+  readonly work = new BackgroundWork({
+    name: 'request log',
+    everyMs: FLUSH_MS,
+    role: 'api',
+    run: () => this.flush(),
+    stopsWithProvider: true,
+  });
+  private buffer: RequestRecord[] = [];
+  private counts = new Map<string, { readonly requests: number; readonly refused: number }>();
+  /** The batch of the present or of a failed write. */
+  private batch: RequestBatch | null = null;
+  /** The limits of merchants and of signers' addresses. */
+  private readonly unsigned = new LocalRateLimiter(MAX_UNSIGNED);
+  private readonly strangers = new LocalRateLimiter(MAX_OF_ADDRESS);
+  /** The addresses and merchants of signed requests. */
+  private readonly signers = new LRUCache<string, true>(upTo(MAX_CREDENTIALS));
+  /** The time of the last write of each credential's use, by `performance.now()`. */
+  private readonly used = new LRUCache<string, number>(upTo(MAX_CREDENTIALS));
+
+  constructor(private readonly table: RequestTable) {
+    super();
+  }
+
+  record(request: RequestRecord): void {
+    this.count(request);
+    if (this.isOneTooMany(request)) requestsLeftOut.inc({ reason: 'unsigned' });
+    else if (this.buffer.length >= MAX_BUFFERED) requestsLeftOut.inc({ reason: 'full' });
+    else this.buffer.push(request);
+  }
+
+  /** Rejects while the database is unavailable; the next run retries. A batch with a value that it refuses is left out. */
+  async flush(): Promise<void> {
+    for (;;) {
+      const repeated = this.batch !== null;
+      this.batch ??= this.next();
+      if (this.batch === null) return;
+      await this.table.write(this.batch, repeated).catch((error: unknown) => {
+        if (!isDataFault(error)) throw error;
+        requestsLeftOut.inc({ reason: 'refused' }, this.batch!.requests.length);
+        this.batch = null;
+        throw error;
+      });
+      const at = performance.now();
+      for (const id of this.batch.credentialIds) this.used.set(id, at);
+      this.batch = null;
+    }
+  }
+
+  /** Runs after the listeners have drained. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.work.stop();
+    await this.flush().catch(() => undefined);
+  }
+
+  private isOneTooMany(request: RequestRecord): boolean {
+    const { credentialId, merchantId, client } = request;
+    const source = `${client} ${merchantId}`;
+    if (credentialId !== null) {
+      if (this.signers.get(source) === undefined) this.signers.set(source, true);
+      return false;
+    }
+    const points = 1 + Math.floor(countBytes(request) / BYTES_PER_POINT);
+    const blockedUntil = this.signers.has(source)
+      ? this.unsigned.take(source, points)
+      : (this.strangers.take(source, points) ?? this.unsigned.take(merchantId, points));
+    return blockedUntil !== null;
+  }
+
+  private count({ merchantId, status }: RequestRecord): void {
+    const { requests, refused } = this.counts.get(merchantId) ?? { requests: 0, refused: 0 };
+    const counts = { requests: requests + 1, refused: refused + (status >= 400 ? 1 : 0) };
+    this.counts.set(merchantId, counts);
+  }
+
+  private next(): RequestBatch | null {
+    if (this.counts.size === 0 && this.buffer.length === 0) return null;
+    const requests = this.buffer.splice(0, MAX_BATCH);
+    // The same order in every process prevents deadlocks.
+    const usage = [...this.counts].map(([merchantId, counts]) => ({ merchantId, ...counts }));
+    usage.sort((a, b) => (a.merchantId < b.merchantId ? -1 : 1));
+    this.counts = new Map();
+    // The use of a credential is written once a minute.
+    const before = performance.now() - MINUTE_MS;
+    const used = new Set(requests.flatMap(({ credentialId }) => credentialId ?? []));
+    const credentialIds = [...used].filter((id) => (this.used.get(id) ?? -Infinity) <= before).sort();
+    return { requests, usage, credentialIds };
+  }
+}
+
+function countBytes({ method, path, queryNames, refusal, stringToSign }: RequestRecord): number {
+  return [method, path, ...queryNames, refusal ?? '', stringToSign ?? ''].join().length;
+}
+
+/** SQLSTATE class 22, a value that the database refuses in each retry. */
+function isDataFault(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('22');
+}

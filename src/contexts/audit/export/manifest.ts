@@ -1,0 +1,133 @@
+import {
+  hasTypes,
+  readHead,
+  readKey,
+  type MemberTypes,
+  type SignedHead,
+  type SigningKey,
+} from '../ledger/signed-head.js';
+import { parseDateTime } from '../../../kernel/instant.js';
+
+export const MANIFEST_FILE = 'manifest.json';
+export const MANIFEST_FORMAT = 'disburse-export.v2';
+
+/** The range of an export: positions, or times in ISO 8601. Without merchant and ends it is the whole log. */
+export interface ExportScope {
+  readonly merchant: string | null;
+  /** The start: after this position, or from this time on. */
+  readonly from: string | null;
+  /** The end: up to this position, or before this time. */
+  readonly to: string | null;
+  /** The events of each part but the last. */
+  readonly part_events: number;
+}
+
+export interface Part {
+  readonly file: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly events: number;
+  readonly first_position: string;
+  readonly last_position: string;
+}
+
+export interface Manifest {
+  readonly format: typeof MANIFEST_FORMAT;
+  readonly log_id: string;
+  readonly scope: ExportScope;
+  /** The position of the last event at the start of the export; null for an empty log. */
+  readonly log_end: string | null;
+  readonly exported_at: string;
+  readonly events: number;
+  readonly first_position: string | null;
+  readonly last_position: string | null;
+  readonly parts: readonly Part[];
+  /** The Merkle root over the leaf hashes (RFC 9162), in hex; null for a part of the log. */
+  readonly merkle_root: string | null;
+  readonly signed_head: SignedHead | null;
+  /** The public keys of the ledger, oldest first, each signed by the one before. */
+  readonly signing_keys: readonly SigningKey[];
+  /** The wrapped keys of the MACs of events; none for a part of the log. */
+  readonly key_ring: readonly ExportedKey[];
+}
+
+interface ExportedKey {
+  readonly key_id: string;
+  readonly master_id: string;
+  readonly wrapped: string;
+}
+
+/** The members that the ledger and the key ring add to the manifest. */
+export type Signed = Pick<Manifest, 'signed_head' | 'signing_keys' | 'key_ring'>;
+
+export function isWhole({ merchant, from, to }: ExportScope): boolean {
+  return merchant === null && from === null && to === null;
+}
+
+/** Parses a manifest, or returns its fault. */
+export function readManifest(text: string): Manifest | string {
+  let found: Partial<Manifest> | null;
+  try {
+    found = JSON.parse(text) as Partial<Manifest> | null;
+  } catch {
+    return 'is no JSON';
+  }
+  if (found?.format !== MANIFEST_FORMAT) return `is not of the format ${MANIFEST_FORMAT}`;
+  const { parts, scope, key_ring } = found;
+  if (!hasTypes(scope, SCOPE) || !hasTypes(found, SAID) || !Array.isArray(parts))
+    return 'lacks what a manifest says';
+  const bad = (parts as readonly unknown[]).findIndex((part) => !hasTypes(part, PART));
+  if (bad >= 0) return `lacks what it says of part ${bad + 1}`;
+  if (!Array.isArray(key_ring) || !key_ring.every((key) => hasTypes(key, KEY)))
+    return 'names keys of MACs that are none';
+  return signed(found as Manifest);
+}
+
+const SCOPE: MemberTypes = {
+  merchant: 'string null',
+  from: 'string null',
+  to: 'string null',
+  part_events: 'number',
+};
+const SAID: MemberTypes = { events: 'number', log_id: 'string', log_end: 'string null' };
+const PART: MemberTypes = {
+  file: 'string',
+  bytes: 'number',
+  sha256: 'string',
+  events: 'number',
+  first_position: 'string',
+  last_position: 'string',
+};
+const KEY: MemberTypes = { key_id: 'string', master_id: 'string', wrapped: 'string' };
+
+function signed(manifest: Manifest): Manifest | string {
+  const { signed_head: head, signing_keys: keys } = manifest;
+  try {
+    if (!Array.isArray(keys)) return 'names signing keys that are none';
+    const signing_keys = (keys as readonly unknown[]).map(readKey);
+    return { ...manifest, signed_head: head === null ? null : readHead(head), signing_keys };
+  } catch (error) {
+    return `names a signed head or a key that is none: ${(error as Error).message}`;
+  }
+}
+
+/** A point of the log; null is its end. */
+export type LogPoint =
+  | { readonly kind: 'position'; readonly position: string }
+  | { readonly kind: 'time'; readonly time: Date }
+  | null;
+
+const POSITION = /^[0-9]{1,40}$/;
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+
+export const POINT_FORMS =
+  'a position of the log (digits alone), or a time: 2026-01-31, 2026-01-31T12:00, 2026-01-31T12:00:00.123, each in UTC ' +
+  'unless it ends with an offset such as +02:00; a date alone is its midnight';
+
+/** Returns null when the text is neither a position nor a time. */
+export function readPoint(text: string): Exclude<LogPoint, null> | null {
+  if (POSITION.test(text)) return { kind: 'position', position: text.replace(/^0+(?=\d)/, '') };
+  const given = text.trim();
+  const time = parseDateTime(DATE.test(given) ? `${given}T00:00` : given);
+  return time === null ? null : { kind: 'time', time };
+}

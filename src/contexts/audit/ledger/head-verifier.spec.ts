@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { signedHead, signer } from '../../../../test/support/audit/signed-log.js';
+import { Sealer } from '../../../platform/sealing/sealer.js';
+import type { SignedHead, SigningKey } from './signed-head.js';
+import { HeadVerifier } from './ledger-keys.commands.js';
+
+describe('the keys of a ledger, for an auditor who knows one of them', () => {
+  const first = signer(null);
+  const second = signer(first);
+  const third = signer(second);
+  const fourth = signer(third);
+  const keys = [first, second, third, fourth];
+  const trusted = (known: SigningKey | null): readonly boolean[] => {
+    const trust = new HeadVerifier('l', keys, known, null);
+    expect(trust.findings).toEqual([]);
+    return keys.map(({ key_id }) => trust.trusts({ key_id }));
+  };
+
+  it.each<[string, SigningKey | null, readonly boolean[]]>([
+    ['the first: all of them', first, [true, true, true, true]],
+    ['the second: not the first', second, [false, true, true, true]],
+    ['the third: neither the first nor the second', third, [false, false, true, true]],
+    ['the last: it alone', fourth, [false, false, false, true]],
+    ['none: all of them', null, [true, true, true, true]],
+  ])('count from the known key on: %s', (_name, known, expected) => {
+    expect(trusted(known)).toEqual(expected);
+  });
+
+  it('do not count after a key that the one before did not sign', () => {
+    const stranger = { ...signer(null), former_key_id: first.key_id, signature: third.signature };
+    const trust = new HeadVerifier('l', [first, stranger], first, null);
+    expect(trust.findings).toEqual([
+      { kind: 'key', key_id: stranger.key_id, why: 'the key before it did not sign it' },
+    ]);
+    expect(trust.trusts({ key_id: stranger.key_id })).toBe(false);
+  });
+
+  it('do not count where the first of them names an unknown former key', () => {
+    const { findings } = new HeadVerifier('l', [second], null, null);
+    expect(findings).toEqual([
+      { kind: 'key', key_id: second.key_id, why: 'the key before it did not sign it' },
+    ]);
+  });
+
+  it("lack the auditor's key, and the finding names it", () => {
+    const stranger = signer(null);
+    const finding = { kind: 'key', key_id: stranger.key_id, why: 'the ledger does not know it' };
+    expect(new HeadVerifier('l', keys, stranger, null).findings).toEqual([finding]);
+    const renamed = { ...stranger, key_id: first.key_id };
+    expect(new HeadVerifier('l', keys, renamed, null).findings).toEqual([
+      { ...finding, key_id: first.key_id },
+    ]);
+  });
+
+  it('are those that the service has sealed, with the master key', () => {
+    const sealer = new Sealer(randomBytes(32));
+    const kept = (key: SigningKey, bytes = Buffer.from(key.public_key, 'base64')) => ({
+      ...key,
+      sealedPrivateKey: null,
+      sealedPublicKey: sealer.seal(bytes, `audit/public-key/${key.key_id}`),
+    });
+    expect(new HeadVerifier('l', [kept(first), kept(second)], null, sealer).findings).toEqual([]);
+    const forged = kept(second, Buffer.from(first.public_key, 'base64'));
+    expect(new HeadVerifier('l', [kept(first), forged], null, sealer).findings).toEqual([
+      { kind: 'key', key_id: second.key_id, why: 'the service did not create it' },
+    ]);
+    expect(new HeadVerifier('l', [kept(first), forged], null, null).findings).toEqual([]);
+  });
+});
+
+describe('a head, verified by the keys of a ledger', () => {
+  const key = signer(null);
+  const signed = signedHead(key);
+
+  it.each<[string, SignedHead, string | null]>([
+    ['is good with the signature of a key', signed, null],
+    ['is wrong with another signature', { ...signed, signature: 'ab' }, 'its signature is wrong'],
+    ['is wrong when it was changed', { ...signed, size: 2 }, 'its signature is wrong'],
+    ['is of another log', { ...signed, log_id: 'm' }, 'it is of the log m'],
+    ['has an unknown key', { ...signed, key_id: 'k' }, 'its key k is unknown'],
+  ])('%s', (_what, each, why) => {
+    const trust = new HeadVerifier('l', [key], null, null);
+    expect([trust.verify(signed), trust.verify(each)]).toEqual([null, why]);
+  });
+
+  it('is not verified by a key that the one before did not sign', () => {
+    const trust = new HeadVerifier('l', [{ ...key, former_key_id: 'x' }], null, null);
+    expect(trust.verify(signed)).toBe(`its key ${key.key_id} is unknown`);
+  });
+});

@@ -1,0 +1,177 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/postgres/database.js';
+import type { Macs } from '../../../platform/event-store/authentic-event-store.js';
+import {
+  hashOfHead,
+  LedgerTampered,
+  type SignedExtent,
+  type SignedHead,
+  type SigningKey,
+} from './signed-head.js';
+import { beginLedger } from './ledger.store.js';
+import type { PoolClient } from 'pg';
+import { currentOperation } from '../../../platform/event-store/command-loop.js';
+import { changedBefore, recordRowChange } from '../../../platform/postgres/row-changes.js';
+
+interface LastRow {
+  readonly size: string;
+  readonly hash: string;
+  readonly mac: string;
+}
+
+const EMPTY = `truncate audit.heads, audit.last_head, audit.leaves, audit.ledger;
+  update event_store.checkpoints set position = null where name = 'audit.ledger'`;
+
+const PURPOSE = 'last head';
+const PAGE = 1000;
+
+const HEADS = `select l.log_id, h.size::float8 as size, encode(h.root, 'hex') as root, h.position::text as position,
+    to_char(h.signed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as signed_at, h.key_id,
+    encode(h.previous, 'hex') as previous, encode(h.signature, 'hex') as signature
+  from audit.heads h cross join audit.ledger l`;
+
+/** The signed heads, in `audit.heads`. */
+@Injectable()
+export class Heads {
+  constructor(@Inject(Database) private readonly database: Pick<Database, 'query' | 'transaction'>) {}
+
+  /** Reads the largest head up to `size`, or null. It may be forged, unlike {@link lastSigned}. */
+  async newest(size = Infinity): Promise<SignedHead | null> {
+    const [row] = await this.database.query<SignedHead>(
+      `${HEADS} where h.size <= $1::float8 order by h.size desc limit 1`,
+      [size],
+    );
+    return row ?? null;
+  }
+
+  /** Reads the heads over more than `after` and at most `upTo` events, in order. */
+  async *all({ after = 0, upTo = Infinity } = {}): AsyncGenerator<SignedHead> {
+    for (let size = after; ;) {
+      const sql = `${HEADS} where h.size > $1 and h.size <= $2::float8 order by h.size limit ${PAGE}`;
+      const page = await this.database.query<SignedHead>(sql, [size, upTo]);
+      yield* page;
+      if (page.length < PAGE) return;
+      size = page.at(-1)!.size;
+    }
+  }
+
+  async at(size: number): Promise<SignedHead | null> {
+    const [row] = await this.database.query<SignedHead>(`${HEADS} where h.size = $1`, [size]);
+    return row ?? null;
+  }
+
+  /** Reads the extent of the last head that the service signed; null where the row is missing or forged. */
+  async lastSigned(macs: Pick<Macs, 'isAuthentic'>): Promise<SignedExtent | null> {
+    const [row] = await this.database.query<LastRow>('select size, hash, mac from audit.last_head');
+    const last = row === undefined ? null : { size: Number(row.size), hash: row.hash };
+    return last !== null && macs.isAuthentic(PURPOSE, toText(last), row!.mac) ? last : null;
+  }
+
+  /** Adds the missing initial rows of follower and signer; `emptied` empties the tables first. */
+  async begin(macs: Macs, logId: string, { emptied }: { readonly emptied: boolean }): Promise<void> {
+    await this.database.transaction(async (tx) => {
+      if (emptied) await tx.query(EMPTY);
+      await beginLedger(tx, logId, macs);
+      const none = { size: 0, hash: '' };
+      await tx.query(
+        'insert into audit.last_head (size, hash, mac) values (0, $1, $2) on conflict do nothing',
+        [none.hash, macs.mac(PURPOSE, toText(none))],
+      );
+    });
+  }
+
+  /** Adds the head that `make` returns, under a lock. Throws {@link LedgerTampered} for a forged last head. */
+  async extend(
+    macs: Macs,
+    make: (last: SignedExtent) => Promise<SignedHead | null>,
+  ): Promise<SignedHead | null> {
+    return this.database.transaction(async (tx) => {
+      const { rows } = await tx.query<LastRow>('select size, hash, mac from audit.last_head for update');
+      if (rows[0] === undefined) throw new LedgerTampered('audit.last_head was emptied');
+      const last = { size: Number(rows[0].size), hash: rows[0].hash };
+      if (!macs.isAuthentic(PURPOSE, toText(last), rows[0].mac))
+        throw new LedgerTampered('the row of audit.last_head was not written by the service');
+      const head = await make(last);
+      if (head === null) return null;
+      const { size, root, position, signed_at, key_id, previous, signature } = head;
+      await tx.query(
+        `insert into audit.heads (size, root, position, signed_at, key_id, previous, signature)
+         values ($1, decode($2, 'hex'), $3, $4, $5, decode($6, 'hex'), decode($7, 'hex'))`,
+        [size, root, position, signed_at, key_id, previous, signature],
+      );
+      const next = { size, hash: hashOfHead(head) };
+      await tx.query('update audit.last_head set size = $1, hash = $2, mac = $3', [
+        next.size,
+        next.hash,
+        macs.mac(PURPOSE, toText(next)),
+      ]);
+      return head;
+    });
+  }
+}
+
+function toText({ size, hash }: SignedExtent): string {
+  return JSON.stringify([size, hash]);
+}
+
+export interface SigningKeyRow extends SigningKey {
+  /** The sealed private key; null after another key replaced it. */
+  readonly sealedPrivateKey: string | null;
+  readonly sealedPublicKey: string;
+}
+
+const KEYS_LOCK = 7_331_130;
+
+const KEYS = `select key_id, encode(public_key, 'base64') as public_key,
+    to_char(made_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as made_at, former_key_id,
+    encode(signature, 'hex') as signature, sealed_private_key as "sealedPrivateKey", sealed_public_key as "sealedPublicKey"
+  from audit.signing_keys order by place`;
+
+/** The sealed keys of the ledger, for `npm run keys -- status`. */
+export const SEALED_SIGNING_KEYS = `select sealed_public_key as sealed from audit.signing_keys
+  union all select sealed_private_key from audit.signing_keys where sealed_private_key is not null`;
+
+/** The keys that sign heads, in `audit.signing_keys`. */
+@Injectable()
+export class SigningKeys {
+  constructor(@Inject(Database) private readonly database: Pick<Database, 'query' | 'transaction'>) {}
+
+  async all(): Promise<readonly SigningKeyRow[]> {
+    return this.database.query<SigningKeyRow>(KEYS);
+  }
+
+  /** Adds the key that `make` returns, under a lock and once for an operation. Returns all keys, oldest first. */
+  async change(
+    make: (present: readonly SigningKeyRow[]) => SigningKeyRow | null,
+  ): Promise<readonly SigningKeyRow[]> {
+    return this.database.transaction(async (tx) => {
+      await tx.query('select pg_advisory_xact_lock($1)', [KEYS_LOCK]);
+      const present = (await tx.query<SigningKeyRow>(KEYS)).rows;
+      if ((await changedBefore(tx, currentOperation()?.id, 'signing_key')).length > 0) return present;
+      const added = make(present);
+      if (added === null) return present;
+      await insert(tx, added);
+      await recordRowChange(tx, currentOperation()?.id, 'signing_key', added.key_id);
+      return [...present.map((key) => ({ ...key, sealedPrivateKey: null })), added];
+    });
+  }
+}
+
+/** Inserts a key and deletes the former private keys, so that no thief can sign with them. */
+async function insert(tx: PoolClient, key: SigningKeyRow): Promise<void> {
+  await tx.query('update audit.signing_keys set sealed_private_key = null');
+  await tx.query(
+    `insert into audit.signing_keys (key_id, public_key, made_at, former_key_id, signature, sealed_private_key,
+       sealed_public_key, place)
+     select $1, decode($2, 'base64'), $3, $4, decode($5, 'hex'), $6, $7, count(*) from audit.signing_keys`,
+    [
+      key.key_id,
+      key.public_key,
+      key.made_at,
+      key.former_key_id,
+      key.signature,
+      key.sealedPrivateKey,
+      key.sealedPublicKey,
+    ],
+  );
+}

@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { eventually } from '../../../../test/support/eventually.js';
+import {
+  NEWER,
+  OTHER,
+  SubscriptionHarness,
+  RELEVANT,
+} from '../../../../test/support/event-store/subscription-harness.js';
+import type { RecordedEvent } from '../../../platform/event-store/port.js';
+import { hashOfEvent } from './event-leaf.js';
+import { checkLedger, stored, TRUSTING } from '../../../../test/support/audit/signed-log.js';
+import { inclusionRanges, provesInclusion, MerkleTree } from './merkle-tree.js';
+import { LedgerTampered } from './signed-head.js';
+import { beginLedger, extendLedger, Ledger } from './ledger.store.js';
+import { HealthRegistry } from '../../../platform/telemetry/health.js';
+import { LEDGER, LedgerAnchor, ledgerFollower } from './ledger-follower.saga.js';
+
+const anchor = (health = new HealthRegistry()): LedgerAnchor =>
+  new LedgerAnchor(health, { last: async () => null }, { readAll: async () => [] });
+
+describe('the ledger that follows a log', () => {
+  let harness: SubscriptionHarness;
+  let ledger: Ledger;
+
+  beforeAll(async () => {
+    harness = await SubscriptionHarness.open();
+    ledger = new Ledger(harness.database.database);
+    const logId = await harness.writer.identity();
+    await harness.database.database.transaction((tx) => beginLedger(tx, logId, harness.sealer));
+  });
+  afterEach(() => harness.end());
+  afterAll(() => harness.database.drop());
+
+  const log = (): Promise<readonly RecordedEvent[]> => harness.writer.readAll(null, 100_000);
+  const covers = async (count: number): Promise<boolean> => (await ledger.state())?.tree.size === count;
+  /** The findings of a check without heads. */
+  const findings = async (): Promise<readonly object[]> => {
+    const state = await ledger.state();
+    const leaves = (index: number, limit: number) => ledger.leaves(index, limit);
+    const pages = (async function* () {
+      yield await log();
+    })();
+    return (await checkLedger(pages, { state, leaves, heads: stored([]), trust: TRUSTING })).findings;
+  };
+  const follow = (): void =>
+    harness
+      .process(ledgerFollower(harness.writer, harness.sealer, anchor(), async () => null))
+      .runner.start();
+
+  it('has every event once, in order, also of unknown types, while two processes start and stop', async () => {
+    await harness.write(30);
+    follow();
+    follow();
+    for (let round = 0; round < 5; round += 1) {
+      await Promise.all([
+        harness.write(7),
+        harness.write(5, OTHER),
+        harness.write(3, NEWER),
+        harness.write(1),
+      ]);
+      if (round === 2) await harness.end();
+      if (round === 3) follow();
+    }
+    const events = await log();
+    await eventually(() => covers(events.length));
+    expect(events.map(({ type }) => type)).toContain(NEWER);
+    const tree = new MerkleTree();
+    for (const event of events) tree.append(hashOfEvent(event));
+    expect((await ledger.state())!.tree.root).toEqual(tree.root);
+    expect((await ledger.leaves(0, 1000)).map(({ position }) => position)).toEqual(
+      events.map(({ position }) => position),
+    );
+    expect(await findings()).toEqual([]);
+  });
+
+  it('finds the leaf of an event and its proof by a few rows', async () => {
+    const events = await log();
+    const positions = events.map(({ position }) => position);
+    expect(await ledger.indexes([...positions, '0', '999999999'])).toEqual([...positions.keys(), null, null]);
+    const { tree } = (await ledger.state())!;
+    for (const index of [0, 1, 17, tree.size - 1]) {
+      const path = await ledger.path(inclusionRanges(index, tree.size));
+      const leaf = { index, hash: hashOfEvent(events[index]!) };
+      expect(provesInclusion(leaf, tree, path)).toBe(true);
+    }
+  });
+
+  it('finds an event that was inserted before the first position, and commands reject its stream', async () => {
+    for (const position of ['-1', '-9223372036854775808']) {
+      const { pool } = harness.database;
+      await pool.query(
+        `insert into event_store.events select $1, stream, 99, gen_random_uuid(), type, data, metadata, now()
+         from event_store.events order by position desc limit 1`,
+        [position],
+      );
+      const [first] = await harness.writer.readAll(null, 1);
+      expect(await findings()).toEqual([expect.objectContaining({ kind: 'inserted', position })]);
+      expect(first).toMatchObject({ position, isForged: true });
+      await expect(harness.writer.readStream(first!.stream)).rejects.toThrow('outside the service');
+      await pool.query('delete from event_store.events where position = $1', [position]);
+    }
+  });
+
+  it('continues from the stored state after a rollback, and after another process', async () => {
+    const logId = await harness.writer.identity();
+    const extend = (from: number, fails = false): Promise<unknown> =>
+      harness.database.database
+        .transaction(async (tx) => {
+          const leaves = (await log()).slice(from).map((event) => {
+            return { position: event.position, hash: hashOfEvent(event) };
+          });
+          await extendLedger(tx, harness.sealer, { logId }, leaves);
+          if (fails) throw new Error('killed');
+        })
+        .catch((error: Error) => error.message);
+    const { length } = await log();
+    await harness.write(3);
+    expect(await extend(length, true)).toBe('killed');
+    expect(await covers(length)).toBe(true);
+    await extend(length);
+    await harness.write(2);
+    await extend(length + 3);
+    await harness.write(4);
+    // Two processes apply the same events concurrently, each of them twice.
+    await Promise.all([extend(length), extend(length)]);
+    expect(await covers(length + 9)).toBe(true);
+    expect(await findings()).toEqual([]);
+    const { pool } = harness.database;
+    await pool.query('update event_store.checkpoints set position = $2 where name = $1', [
+      LEDGER,
+      (await log()).at(-1)!.position,
+    ]);
+  });
+
+  it('stops at another log, and reports it', async () => {
+    const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+    const { length } = await log();
+    const identity = async (): Promise<string> => randomUUID();
+    const { runner } = harness.process(
+      ledgerFollower({ identity }, harness.sealer, anchor(), async () => null),
+    );
+    runner.start();
+    await harness.write(1, RELEVANT);
+    await eventually(() =>
+      JSON.stringify(error.mock.calls).includes('a new log needs an empty schema audit'),
+    );
+    expect(await covers(length)).toBe(true);
+    error.mockRestore();
+  });
+
+  it('is not ready and adds no leaf while the last signed head is not authentic', async () => {
+    const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+    const health = new HealthRegistry();
+    const sentence = 'the row of the head signed last was not written by the service';
+    const lastKnown = async (): Promise<never> => {
+      throw new LedgerTampered(sentence);
+    };
+    const size = (await ledger.state())!.tree.size;
+    const follower = ledgerFollower(harness.writer, harness.sealer, anchor(health), lastKnown);
+    await harness.write(1);
+    const events = (await log()).slice(-1);
+    const apply = harness.database.database.transaction((tx) => follower.apply(events, tx));
+    await expect(apply).rejects.toThrow(sentence);
+    expect((await health.report()).checks['ledger']).toEqual({ status: 'unavailable', detail: sentence });
+    expect(error).toHaveBeenCalledWith(
+      expect.objectContaining({ msg: `ledger follower stopped: ${sentence}` }),
+    );
+    expect(await covers(size)).toBe(true);
+    error.mockRestore();
+  });
+});

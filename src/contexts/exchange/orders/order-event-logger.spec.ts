@@ -1,0 +1,39 @@
+import { describe, expect, it } from '@jest/globals';
+import { facts, received, recordedOf, deposit } from '../../../../test/support/exchange/order-fixtures.js';
+import { OrderEventLogger } from './order-watch.processor.js';
+
+describe('the log of orders', () => {
+  it('logs each event, without the user of the order and its payout address', () => {
+    const lines: [string, object][] = [];
+    const log = new OrderEventLogger({
+      wideLog: (message: string, fields: object) => lines.push([message, fields]),
+    } as never);
+    const personal = {
+      user_id: 'ann',
+      caller: 'c0ffee',
+      withdraw_address: 'Secret1',
+      withdraw_address_tag: 'Secret2',
+      withdraw_address_memo: 'Secret3',
+    };
+    log.record([
+      recordedOf({ type: 'order.created.v1', data: { ...facts, ...personal } }),
+      recordedOf(received(deposit('a', '40'))),
+    ]);
+    expect(lines).toEqual([
+      [
+        'order.created.v1',
+        expect.objectContaining({
+          order_id: 'o1',
+          provider: 'sandbox',
+          amount_from: '100',
+          request_id: 'req-1',
+        }),
+      ],
+      [
+        'order.deposit_received.v1',
+        expect.objectContaining({ order_id: 'o1', amount: '40', transaction_hash: '0xa' }),
+      ],
+    ]);
+    for (const value of Object.values(personal)) expect(JSON.stringify(lines)).not.toContain(value);
+  });
+});

@@ -1,0 +1,218 @@
+import { bodyDigest, signerAmong } from '../../../platform/http/api.guard.js';
+import { Refusal, type HttpProblem } from '../../../platform/http/problem.js';
+import { NO_BODY } from '../../../platform/http/request-state.js';
+import type { ExchangeCaller, KnownExchangeKey } from '../../access/access.contract.js';
+import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { httpConfig, type HttpConfig, listenerUrl } from '../../../platform/config/config.js';
+
+const TITLE = 'Invalid API key or signature';
+
+/** The refusal of a missing, malformed, unknown or revoked key. It does not reveal which (contract.md 21.2). */
+export function invalidKey(where: string): HttpProblem {
+  return { status: 401, title: TITLE, detail: `A valid API key is required in the ${where}` };
+}
+
+const INVALID_SIGNATURE =
+  'The signature must be the lower-case hex HMAC-SHA256, under the secret of the API key, of withdraw_address= followed by the address; it goes in the parameter signature, for the list of orders, where the address is empty, in the header X-Signature. A return_url, and a tag or memo of some keys, need a signature_v2 over the whole query';
+
+/**
+ * {@link INVALID_SIGNATURE}, with the expected signed text for the request log: with a `signature_v2` the query, else the
+ * address. The log gets digests of both, because they are values of the query.
+ */
+export function invalidSignature(
+  { signature_v2: ofQuery, ...parameters }: Parameters,
+  path: string,
+): HttpProblem {
+  const { withdraw_address: address = '' } = parameters;
+  const query = (): string => canonicalQuery(Object.entries(parameters as Record<string, string>));
+  const stringToSign =
+    ofQuery === undefined ? `${ADDRESS}${bodyDigest(address)}` : `${path}?${bodyDigest(query())}`;
+  return { status: 401, title: TITLE, detail: INVALID_SIGNATURE, stringToSign };
+}
+
+/** The signed text of an address is this and the address (contract.md 21.3). */
+const ADDRESS = 'withdraw_address=';
+
+/** The id of the secret; null for none. */
+export function findSecretId({ secrets, secretIds }: ExchangeCaller, secret: string | null): string | null {
+  return secret === null ? null : (secretIds?.[secrets.indexOf(secret)] ?? null);
+}
+
+/** The newest secret that signed the address, or undefined. Compares in constant time. */
+export function addressSigner(
+  { secrets }: Pick<ExchangeCaller, 'secrets'>,
+  signature: string,
+  withdrawAddress: string,
+): string | undefined {
+  return secrets[signerAmong(secrets, signature, `${ADDRESS}${withdrawAddress}`, NO_BODY)];
+}
+
+/** Throws {@link Refusal} (403) for an address that the key does not pay out to. A missing one is left to its reader. */
+export function requirePayoutAddress({ withdrawAddresses }: KnownExchangeKey, address: unknown): void {
+  if (withdrawAddresses.length === 0 || typeof address !== 'string' || address === '') return;
+  if (!withdrawAddresses.includes(address))
+    throw new Refusal({ status: 403, detail: 'The API key pays out to other addresses only' });
+}
+
+/** The paths whose queries are signed, so that the signature of a link or an address never opens another path. */
+type SignedPath = '/v1/orders' | '/v1/merchants/configuration' | '/widget';
+
+type Parameters = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The secret of the key that signed a request: its address, in the query or in the header, and in `signature_v2` all other
+ * parameters (contract.md 21.8). Null for a request that needs no signature and has none; undefined when one is missing or
+ * wrong. Every secret is tried, so that the duration does not reveal which one signed.
+ */
+export function findSigner(
+  key: Pick<ExchangeCaller, 'secrets' | 'demandsSignature' | 'memoSigning'>,
+  path: SignedPath,
+  { signature_v2: ofQuery, ...parameters }: Parameters,
+  header: unknown,
+): string | null | undefined {
+  const { signature, withdraw_address: address = '' } = parameters;
+  const ofAddress = [header, signature].filter((each) => each !== undefined);
+  if (ofQuery === undefined && needsQuerySignature(key, path, parameters)) return undefined;
+  if (ofQuery === undefined && ofAddress.length === 0) return key.demandsSignature ? undefined : null;
+  const query = `${path}?${canonicalQuery(Object.entries(parameters as Record<string, string>))}`;
+  const isSigned = (secrets: readonly string[]): boolean =>
+    ofAddress.every((each) => addressSigner({ secrets }, String(each), address) !== undefined) &&
+    (ofQuery === undefined || signerAmong(secrets, ofQuery, query, NO_BODY) >= 0);
+  if (!isSigned(key.secrets)) return undefined;
+  // The older of two secrets that signed a part each is revoked first.
+  return key.secrets.filter((secret) => isSigned([secret])).at(-1) ?? key.secrets[0];
+}
+
+/** Checks for parameters that could send money to another person and that the signature of the address does not cover. */
+function needsQuerySignature(
+  { memoSigning, demandsSignature }: Pick<ExchangeCaller, 'memoSigning' | 'demandsSignature'>,
+  path: SignedPath,
+  { withdraw_address_tag: tag, withdraw_address_memo: memo, return_url: returnUrl }: Parameters,
+): boolean {
+  const coversMemo = memoSigning === 'full' || (path === '/widget' && demandsSignature);
+  return Boolean(returnUrl) || (coversMemo && Boolean(tag || memo));
+}
+
+/**
+ * An action on an order is signed over the order's address (contract.md 21.4), so it is checked once the order is loaded.
+ * Returns the secret that signed it, null for a request that needs no signature and has none. Throws {@link Refusal} (401).
+ */
+export function requireOrderSignature(
+  caller: ExchangeCaller,
+  signature: string | undefined,
+  withdrawAddress: string,
+): string | null {
+  if (signature === undefined && !caller.demandsSignature) return null;
+  const secret = addressSigner(caller, signature ?? '', withdrawAddress);
+  if (secret === undefined) throw new Refusal(invalidSignature({ withdraw_address: withdrawAddress }, ''));
+  return secret;
+}
+
+/** The time in which a signed link to the pay widget can be opened (contract.md 25.4). */
+export const SIGNED_URL_LASTS_MS = 30 * 60_000;
+const NONCE_BYTES = 16;
+
+/** The parameters that a signature adds to a link. */
+const NONCE = 'nonce';
+const EXPIRES = 'expires';
+const URL_SIGNATURE = 'url_signature';
+
+/** The purpose of the derived key, which separates signatures of links from those of requests. */
+const PURPOSE = 'exchange signed_url v1';
+const MAX_CHARACTERS = 16_384;
+
+type Pair = readonly [name: string, value: string];
+
+/** The query of a link to the pay widget: `parameters`, a nonce, `expires` in Unix seconds and a signature over all. */
+export function signedQuery(
+  parameters: Readonly<Record<string, string | null | undefined>>,
+  { secret, nonce, expiresAt }: { readonly secret: string; readonly nonce: string; readonly expiresAt: Date },
+): string {
+  const pairs: Pair[] = Object.entries(parameters).flatMap(([name, value]) =>
+    value === null || value === undefined ? [] : [[name, value]],
+  );
+  pairs.push([NONCE, nonce], [EXPIRES, String(Math.floor(expiresAt.getTime() / 1000))]);
+  pairs.push([URL_SIGNATURE, toSignature(pairs, secret).toString('hex')]);
+  return pairs.map(encoded).join('&');
+}
+
+/** True for the query of a signed link, also of one that lost its signature: {@link openSignedQuery} verifies it. */
+export function isSignedQuery(query: string): boolean {
+  const parameters = new URLSearchParams(query);
+  return [URL_SIGNATURE, NONCE, EXPIRES].some((name) => parameters.has(name));
+}
+
+interface OpenedLink {
+  /** The parameters without nonce, expiry and signature. */
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly secret: string;
+  readonly hasExpired: boolean;
+}
+
+/** Verifies a link; null for an added, changed, removed or repeated parameter, or without the signature of a valid secret. */
+export function openSignedQuery(query: string, secrets: readonly string[], now: Date): OpenedLink | null {
+  if (query.length > MAX_CHARACTERS) return null;
+  const pairs: readonly Pair[] = [...new URLSearchParams(query)];
+  const names = new Set(pairs.map(([name]) => name));
+  if (names.size < pairs.length) return null;
+  const {
+    [URL_SIGNATURE]: signature,
+    [NONCE]: nonce,
+    [EXPIRES]: expires,
+    ...parameters
+  } = Object.fromEntries(pairs);
+  if (signature === undefined || nonce === undefined || expires === undefined) return null;
+  if (!/^[0-9a-f]{64}$/.test(signature) || !/^[0-9]{1,12}$/.test(expires)) return null;
+  const signed = pairs.filter(([name]) => name !== URL_SIGNATURE);
+  const given = Buffer.from(signature, 'hex');
+  // Every secret is tried, so that the duration does not reveal which one signed.
+  const secret = secrets.filter((each) => timingSafeEqual(toSignature(signed, each), given)).at(-1);
+  if (secret === undefined) return null;
+  return { parameters, secret, hasExpired: now.getTime() >= Number(expires) * 1000 };
+}
+
+/** All `name=value`, percent-encoded by RFC 3986, sorted, and joined by `&`. */
+function canonicalQuery(pairs: readonly Pair[]): string {
+  return pairs.map(encoded).toSorted().join('&');
+}
+
+/** HMAC-SHA256 under HKDF-SHA256 of the secret's UTF-8 bytes, without salt. */
+function toSignature(pairs: readonly Pair[], secret: string): Buffer {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', PURPOSE, 32));
+  return createHmac('sha256', key).update(canonicalQuery(pairs)).digest();
+}
+
+function encoded(pair: Pair): string {
+  const hex = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+  return pair.map((text) => encodeURIComponent(text).replace(/[!'()*]/g, hex)).join('=');
+}
+
+/** Links to the pay widget (contract.md 25.4). */
+@Injectable()
+export class LinkSignatures {
+  constructor(
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(httpConfig.KEY) private readonly config: HttpConfig,
+  ) {}
+
+  /**
+   * A link with the parameters, under the newest secret of the key. Throws DomainError `unavailable` when the widget has
+   * no address.
+   */
+  make({ keyId, secrets }: ExchangeCaller, parameters: Readonly<Record<string, string | undefined>>) {
+    const { mode, payUrl, host, payPort } = this.config;
+    if (payUrl === null && mode === 'production')
+      throw new DomainError('unavailable', 'The pay widget has no address');
+    const base = (payUrl ?? listenerUrl(host, payPort)).replace(/\/+$/, '');
+    const expiry = this.clock.now().getTime() + SIGNED_URL_LASTS_MS;
+    // The link counts seconds.
+    const expiresAt = new Date(Math.floor(expiry / 1000) * 1000);
+    const nonce = randomBytes(NONCE_BYTES).toString('base64url');
+    const signing = { secret: secrets.at(-1)!, nonce, expiresAt };
+    const query = signedQuery({ api_key: keyId, ...parameters }, signing);
+    return { url: `${base}/widget?${query}`, expiresAt: expiresAt.toISOString() };
+  }
+}

@@ -1,0 +1,288 @@
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { ClaimHeld, type Claim } from '../../../platform/event-store/command-loop-types.js';
+import type { EventMetadata, RecordedEvent } from '../../../platform/event-store/port.js';
+import { failpoint } from '../../../platform/failpoints.js';
+import { ClockCheck } from '../../../platform/postgres/clock-check.js';
+import { observe, type Observation } from './observation.js';
+import {
+  isAfter,
+  existingOrder,
+  order,
+  shortfall,
+  type ExistingOrder,
+  ORDER_EVENTS,
+} from './order.js';
+import type { OrderEvent, OrderStatus } from './order-events.js';
+import { ExchangeProviders, rejectCaller, kindOf } from '../providers/exchange-providers.service.js';
+import { Background, Periodic } from '../../../platform/jobs/background-work.js';
+import { DueWork, type WorkOutcome } from '../../../platform/jobs/due-work.js';
+import { scheduleWork, wakeWork, WorkItems, type WorkItem } from '../../../platform/jobs/work-items.js';
+import {
+  subscriptionName,
+  type SubscriptionDefinition,
+  type Transaction,
+} from '../../../platform/projections/projection.js';
+import type { WorkList } from '../../../platform/projections/table-check.js';
+import { MAX_RETRY_MS, nextPoll, WATCH, WATCH_LINES } from './watch-schedule.js';
+import {
+  openOrders,
+  refundableOrders,
+  shortfallOrders,
+  watchBacklog,
+  watchBacklogAge,
+  orderEvents,
+} from '../exchange.metrics.js';
+import { OrdersView } from './orders.view.js';
+import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
+import { exchangeConfig, type ExchangeConfig } from '../exchange.config.js';
+import { Log } from '../../../platform/telemetry/logger.js';
+
+interface PolledOrder {
+  readonly state: ExistingOrder;
+  readonly isDepositPending: boolean;
+}
+
+/** Polls the provider of an order and records the resulting events. Concurrent polls of one order share one call. */
+@Injectable()
+export class OrderPoller {
+  private readonly inFlight = new Map<string, Promise<PolledOrder>>();
+
+  constructor(
+    private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly providers: ExchangeProviders,
+    private readonly clockCheck: ClockCheck,
+  ) {}
+
+  /** Throws DomainError `not_found`, and ProviderUnavailable. */
+  poll(orderId: string, cause?: EventMetadata): Promise<PolledOrder> {
+    const known = this.inFlight.get(orderId);
+    if (known !== undefined) return known;
+    const poll = this.start(orderId, cause).finally(() => this.inFlight.delete(orderId));
+    this.inFlight.set(orderId, poll);
+    return poll;
+  }
+
+  /** Polls for a caller that waits. Throws DomainError `unavailable` during an outage. */
+  pollFor(orderId: string, cause: EventMetadata): Promise<PolledOrder> {
+    return this.poll(orderId, cause).catch(rejectCaller);
+  }
+
+  private async start(orderId: string, cause?: EventMetadata): Promise<PolledOrder> {
+    const loaded = existingOrder((await this.loop.load(order, orderId)).state);
+    const { provider: name, key_id, expires_at } = loaded;
+    // A poll of the watch has no cause.
+    const call = { operation: 'status', orderId, keyId: cause === undefined ? null : key_id } as const;
+    const status = await this.providers.call(name, call, (provider) =>
+      provider.status(loaded, [...loaded.deposits, ...loaded.late_deposits]),
+    );
+    failpoint('order.polled');
+    const at = timestamp(this.clock);
+    // A process whose clock is off ends no order.
+    const mayEnd = !isAfter(at, expires_at) || (await this.clockCheck.holds());
+    const completeUntil = mayEnd ? status.completeUntil : null;
+    return this.record({ ...status, completeUntil, at }, loaded, cause);
+  }
+
+  private async record(
+    observation: Observation,
+    loaded: ExistingOrder,
+    cause: EventMetadata | undefined,
+  ): Promise<PolledOrder> {
+    const { order_id: orderId } = loaded;
+    const { isDepositPending } = observation;
+    const expected = observe(observation, loaded);
+    if (expected.length === 0) return { state: loaded, isDepositPending };
+    try {
+      const executed = await this.loop.execute(order, orderId, (current) => observe(observation, current), {
+        ...(cause === undefined
+          ? { metadata: { actor: 'exchange.watch' }, follows: true }
+          : { metadata: cause }),
+        claims: toClaims(observation, expected),
+      });
+      failpoint('order.observed');
+      const state = existingOrder(executed.state);
+      // An order may have been paid out for a deposit that never came.
+      for (const { data } of executed.events.filter(({ type }) => type === 'order.deposit_missing.v1')) {
+        const msg = 'deposit missing: a reorganisation took it off the chain';
+        logger.error({ msg, ...data, status: state.status, shortfall: shortfall(state) });
+      }
+      return { state, isDepositPending };
+    } catch (error) {
+      if (!(error instanceof ClaimHeld)) throw error;
+      const { claim, owner } = error;
+      const msg = 'deposit refused: its transaction is a deposit of another order';
+      logger.error({ msg, order_id: orderId, claim: claim.key, owner });
+      const deposits = observation.deposits.filter((each) => each.claim !== claim.key);
+      return this.record({ ...observation, deposits, hasForeignDeposit: true }, loaded, cause);
+    }
+  }
+}
+
+/** The claims of the deposits in the events. */
+function toClaims({ deposits }: Observation, events: readonly OrderEvent[]): Claim[] {
+  const recorded = new Set(events.flatMap(({ data }) => ('deposit_id' in data ? [data.deposit_id] : [])));
+  const keys = deposits.flatMap(({ deposit_id: id, claim }) =>
+    claim === undefined || !recorded.has(id) ? [] : [claim],
+  );
+  return [...new Set(keys)].map((key) => ({
+    category: 'deposit',
+    key,
+    field: 'transaction_hash',
+    message: 'is a deposit of another order',
+  }));
+}
+
+const GAUGE_EVERY_MS = 10_000;
+const LATE_MS = 10_000;
+
+/**
+ * Polls orders for as long as they may change, and notifies the provider of their results (ADR 117). A poll that outlives
+ * its lease is harmless: the events of two polls are recorded once.
+ */
+@Injectable()
+export class WatchWorker {
+  @Background()
+  readonly work: DueWork<Watched>;
+
+  constructor(
+    @Inject(exchangeConfig.KEY) private readonly config: ExchangeConfig,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly items: WorkItems,
+    private readonly poller: OrderPoller,
+    private readonly providers: ExchangeProviders,
+    private readonly orders: OrdersView,
+  ) {
+    const { exchangeCheckIntervalMs: everyMs } = config;
+    this.work = new DueWork<Watched>(items, {
+      kind: WATCH,
+      everyMs,
+      batch: 20,
+      leaseMs: 30_000,
+      retry: { firstMs: everyMs, maxMs: MAX_RETRY_MS },
+      claims: () => ({ lines: Object.values(WATCH_LINES), except: this.providers.unavailable() }),
+      perform: (item) => this.poll(item),
+    });
+  }
+
+  private async poll({
+    key: orderId,
+    share: provider,
+    state: before,
+  }: WorkItem<Watched>): Promise<WorkOutcome> {
+    failpoint('order.claimed');
+    const { exchangeCheckIntervalMs: intervalMs } = this.config;
+    const line = WATCH_LINES.polled;
+    try {
+      const { state } = await this.poller.poll(orderId);
+      const notified = await this.notify(state, before.notified);
+      const nowMs = this.clock.now().getTime();
+      const inMs = nextPoll(state, { nowMs, intervalMs, random: Math.random() });
+      return inMs === null ? 'done' : { inMs, line, state: { notified } };
+    } catch (error) {
+      // Errors of providers are logged where they are called.
+      const cause = kindOf(error);
+      if (!(error instanceof ProviderUnavailable))
+        logger.error({ msg: 'order poll failed', order_id: orderId, err: error });
+      return this.providers.unavailable().includes(provider)
+        ? { inMs: intervalMs, line }
+        : { failure: { cause }, line };
+    }
+  }
+
+  /** Repeats until the provider has accepted the order's result; returns the last notification. */
+  private async notify(state: ExistingOrder, last: Watched['notified']) {
+    const due = NOTIFICATIONS[state.status];
+    if (due === undefined || due === last) return last;
+    const call = { operation: due, orderId: state.order_id, keyId: null };
+    try {
+      await this.providers.call(state.provider, call, (provider) => provider[due](state));
+    } catch (error) {
+      // A provider may refuse to cancel an order that has ended; a settlement is retried.
+      if (due === 'settle' || !(error instanceof ProviderRefused)) throw error;
+    }
+    failpoint(due === 'settle' ? 'order.settled' : 'order.withdrawn');
+    return due;
+  }
+
+  @Periodic({ name: 'gauge of exchange orders', everyMs: GAUGE_EVERY_MS })
+  async measure(): Promise<void> {
+    const [{ refundable, shortfall, ...open }, late] = await Promise.all([
+      this.orders.totals(),
+      this.items.overdue(WATCH, LATE_MS),
+    ]);
+    for (const [status, count] of Object.entries(open)) openOrders.set({ status }, count);
+    refundableOrders.set(refundable);
+    shortfallOrders.set(shortfall);
+    watchBacklog.set(late.count);
+    watchBacklogAge.set(late.seconds);
+  }
+}
+
+const NOTIFICATIONS: { readonly [Status in OrderStatus]?: 'settle' | 'cancel' } = {
+  processing: 'settle',
+  cancelled: 'cancel',
+  expired: 'cancel',
+  failed: 'cancel',
+};
+
+/** The state of an order's item. An event that comes meanwhile clears it, so that a notification may be repeated. */
+interface Watched {
+  readonly notified?: 'settle' | 'cancel' | undefined;
+}
+
+const logger = new Logger(WatchWorker.name);
+
+const WATCH_SAGA = subscriptionName('exchange.watch');
+
+/** The audit's check of the list: an order that is missing from it would stay open for ever. */
+export const OPEN_ORDERS: WorkList = {
+  name: WATCH_SAGA,
+  table: 'work.items',
+  listed: `kind = '${WATCH}' and key = due.id::text`,
+  id: 'order_id',
+  begins: 'order.created.v1',
+  ends: ['completed', 'cancelled', 'expired', 'failed', 'refunded'].map((status) => `order.${status}.v1`),
+};
+
+/** Watches every order from its first event on until no poll can change it, and polls it at once after every other event. */
+export function watchSaga(afterCommit: (events: readonly RecordedEvent[]) => void): SubscriptionDefinition {
+  return { name: WATCH_SAGA, events: ORDER_EVENTS, apply: recordWatches, afterCommit };
+}
+
+export async function recordWatches(events: readonly RecordedEvent[], tx: Transaction): Promise<void> {
+  const orders = events.map(({ type, data }) => ({
+    isNew: type === 'order.created.v1',
+    item: { key: data['order_id'] as string, share: data['provider'] as string, line: WATCH_LINES.polled },
+  }));
+  const created = orders.flatMap(({ isNew, item }) => (isNew ? [item] : []));
+  await scheduleWork(tx, WATCH, created);
+  const changed = orders.flatMap(({ isNew, item }) => (isNew ? [] : [item.key]));
+  await wakeWork(tx, WATCH, changed, WATCH_LINES.woken);
+}
+
+/** The logged fields, without the user and the payout address. */
+const LOGGED = [
+  ...['key_id', 'merchant_id', 'pair_id', 'provider', 'provider_reference', 'deposit_address', 'amount'],
+  ...['amount_from', 'amount_to', 'refundable', 'count', 'reason', 'outcome', 'transaction_hash'],
+  ...['withdraw_transaction_hash', 'refund_transaction_hash', 'actor'],
+];
+
+/** Logs and counts every event of an order. */
+@Injectable()
+export class OrderEventLogger {
+  constructor(private readonly log: Log) {}
+
+  record(events: readonly RecordedEvent[]): void {
+    for (const { type, data, metadata } of events) {
+      orderEvents.inc({ type });
+      const fields = Object.fromEntries(
+        LOGGED.filter((name) => name in data).map((name) => [name, data[name]]),
+      );
+      const { order_id } = data;
+      this.log.wideLog(type, { order_id, ...fields, request_id: metadata.request_id });
+    }
+  }
+}

@@ -1,0 +1,267 @@
+import { createHash } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { LRUCache } from 'lru-cache';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import { isZero } from '../../../kernel/decimal.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { isUuid } from '../../../kernel/ids.js';
+import { upTo } from '../../../platform/cache-size.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import type { EventMetadata } from '../../../platform/event-store/port.js';
+import { failpoint } from '../../../platform/failpoints.js';
+import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
+import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
+import {
+  createOrder,
+  existingOrder,
+  order,
+  type ExistingOrder,
+  type OrderState,
+  amountReceived,
+  cancelOrder,
+  hasEnded,
+  isAfter,
+  isOpen,
+  markAsPaid,
+  transitionError,
+} from './order.js';
+import {
+  PAYER_FIELDS,
+  userHash,
+  type OrderEvent,
+  type OrderFacts,
+  type OrderRequest,
+} from './order-events.js';
+import { orderResponse } from './order-record.js';
+import { countDecimals, pairOf } from '../tokens/catalog.js';
+import { ExchangeProviders, rejectCaller } from '../providers/exchange-providers.service.js';
+import { exchangeConfig, type ExchangeConfig } from '../exchange.config.js';
+import { observe } from './observation.js';
+import { OrderPoller } from './order-watch.processor.js';
+
+interface NewOrder extends OrderRequest {
+  /** Decimal string; null: the pair's default. */
+  readonly amount_from: string | null;
+  /** The caller's network address, for the provider; never stored. */
+  readonly caller_address: string;
+  /** Identifies the caller where there is no `user_id`: stored as a keyed hash. */
+  readonly client: string;
+}
+
+/**
+ * POST /v1/orders (contract.md 22.1). A repeat under the ticket's key returns the same order. Throws `validation_failed`
+ * naming the parameter that the provider refuses, `unavailable` during its outage.
+ */
+export class CreateOrder extends Command<ExistingOrder> {
+  constructor(
+    readonly order: NewOrder,
+    /** A part of the stored response: {@link orderResponse}. */
+    readonly complianceNotice: string | null,
+    readonly ticket: Pick<IdempotencyTicket, 'id' | 'response'>,
+    readonly cause: EventMetadata,
+  ) {
+    super();
+  }
+}
+
+/** Calls the provider first: for the same id it returns the same order, so a retry after a crash is safe. */
+@CommandHandler(CreateOrder)
+export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
+  constructor(
+    private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(exchangeConfig.KEY) private readonly config: ExchangeConfig,
+    private readonly providers: ExchangeProviders,
+    private readonly keyedHash: KeyedHash,
+  ) {}
+
+  async execute({ order: given, complianceNotice, ticket, cause }: CreateOrder): Promise<ExistingOrder> {
+    const { client, caller_address, amount_from, ...requested } = given;
+    const order_id = ticket.id('order');
+    const pair = pairOf(requested.pair_id);
+    if (pair === null) throw DomainError.invalid({ pair_id: ['is not a pair that can be exchanged'] });
+    const { name } = this.providers.current;
+    const { key_id, merchant_id, user_id } = requested;
+    const call = { operation: 'create', orderId: order_id, keyId: key_id } as const;
+    const terms = await this.providers
+      .call(name, call, (provider) =>
+        provider.create({ ...requested, order_id, amount_from, caller_address }),
+      )
+      .catch(rejectCaller);
+    failpoint('order.provider_created');
+    const now = this.clock.now();
+    const expiryMs = now.getTime() + this.config.exchangeOrderExpirySeconds * 1000;
+    const facts: OrderFacts = {
+      ...terms,
+      ...requested,
+      order_id,
+      user_hash: user_id === null ? null : userHash(this.keyedHash, key_id, user_id),
+      caller: user_id === null ? this.keyedHash.of('exchange caller', merchant_id, client) : null,
+      provider: name,
+      decimals_to: countDecimals(pair.to),
+      created_at: now.toISOString(),
+      expires_at: new Date(Math.min(expiryMs, Date.parse(terms.expires_at))).toISOString(),
+    };
+    const body = (after: OrderState): string => orderResponse(existingOrder(after), complianceNotice);
+    const { state } = await this.loop.execute(order, order_id, (current) => createOrder(facts, current), {
+      metadata: cause,
+      expectNew: true,
+      response: { ticket, status: 201, body },
+    });
+    return state as ExistingOrder;
+  }
+}
+
+/** The time for which further refreshes return the result of a poll. */
+const FRESH_MS = 500;
+const MAX_FRESH = 10_000;
+
+/** An order as its creator names it. */
+interface OwnOrder {
+  readonly orderId: string;
+  readonly keyId: string;
+  /** Throws unless the request may act on this order (contract.md 21.4). */
+  readonly authorize?: ((order: ExistingOrder) => void) | undefined;
+}
+
+export interface OrderAction extends OwnOrder {
+  /** A part of the stored response: {@link orderResponse}. */
+  readonly complianceNotice: string | null;
+  /** The ticket, where the response is stored. */
+  readonly ticket?: IdempotencyTicket;
+  readonly cause: EventMetadata;
+}
+
+@Injectable()
+export class OwnOrders {
+  constructor(private readonly loop: CommandLoop) {}
+
+  /**
+   * Loads the order for the key that created it. Any other key gets `not_found` (contract.md 22.6). Throws the errors
+   * of `authorize`.
+   */
+  async load({ orderId, keyId, authorize }: OwnOrder): Promise<ExistingOrder> {
+    if (!isUuid(orderId)) throw DomainError.notFound('Order');
+    const state = existingOrder((await this.loop.load(order, orderId.toLowerCase())).state);
+    if (state.key_id !== keyId) throw DomainError.notFound('Order');
+    authorize?.(state);
+    return state;
+  }
+}
+
+/**
+ * A caller's action on an order (contract.md 22.5): `cancel` ends a pending one, `mark_as_paid` extends its wait, and
+ * `refresh` polls the provider. Without the provider `cancel` throws `unavailable`, and so does `refresh` before the end.
+ */
+export class ActOnOrder extends Command<ExistingOrder> {
+  constructor(
+    readonly kind: 'cancel' | 'mark_as_paid' | 'refresh',
+    readonly action: OrderAction,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(ActOnOrder)
+export class ActOnOrderHandler implements ICommandHandler<ActOnOrder> {
+  private readonly fresh = new LRUCache<string, true>({ ...upTo(MAX_FRESH), ttl: FRESH_MS });
+
+  constructor(
+    private readonly loop: CommandLoop,
+    private readonly orders: OwnOrders,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(exchangeConfig.KEY) private readonly config: ExchangeConfig,
+    private readonly poller: OrderPoller,
+  ) {}
+
+  async execute({ kind, action }: ActOnOrder): Promise<ExistingOrder> {
+    const { complianceNotice, ticket, cause } = action;
+    const known = await this.orders.load(action);
+    if (kind === 'refresh') return this.refresh(known, cause);
+    const decide = kind === 'cancel' ? await this.cancelling(known, cause) : this.marking();
+    const body = (after: OrderState): string => orderResponse(existingOrder(after), complianceNotice);
+    const response = { ...(ticket && { ticket }), status: 200, body };
+    const { state } = await this.loop.execute(order, known.order_id, decide, { metadata: cause, response });
+    return existingOrder(state);
+  }
+
+  private async refresh(known: ExistingOrder, cause: EventMetadata): Promise<ExistingOrder> {
+    const { order_id: orderId } = known;
+    if (hasEnded(known) || this.fresh.has(orderId)) return known;
+    const { state } = await this.poller.pollFor(orderId, cause);
+    this.fresh.set(orderId, true);
+    // A poll that was in flight already may have loaded the order before the last event in `known`.
+    return isAfter(known.updated_at, state.updated_at) ? known : state;
+  }
+
+  /** Polls first: an order that was paid seconds ago is not cancelled over its deposit. */
+  private async cancelling({ status, order_id }: ExistingOrder, cause: EventMetadata) {
+    const polled = status === 'pending' ? await this.poller.pollFor(order_id, cause) : null;
+    const command = { at: timestamp(this.clock), isDepositPending: polled?.isDepositPending ?? false };
+    return (current: OrderState) => cancelOrder(command, current);
+  }
+
+  private marking() {
+    const now = this.clock.now();
+    const waitsUntil = new Date(now.getTime() + this.config.exchangePaidWaitSeconds * 1000);
+    const command = { at: now.toISOString(), waits_until: waitsUntil.toISOString() };
+    return (current: OrderState) => markAsPaid(command, current);
+  }
+}
+
+/** The parameters of a pay page's link, which all orders of the page have. */
+export type Payer = Omit<OrderRequest, 'merchant_id' | 'pair_id'>;
+
+/** Names an order that is `not_found` for any other payer. */
+export function ofPayer(payer: Payer, orderId: string): OwnOrder {
+  const authorize = (found: ExistingOrder): void => {
+    if (PAYER_FIELDS.some((name) => found[name] !== payer[name])) throw DomainError.notFound('Order');
+  };
+  return { orderId, keyId: payer.key_id, authorize };
+}
+
+/**
+ * Ends an open order of the sandbox's provider; a repeat changes nothing. Throws `not_found`, and `invalid_transition` for
+ * an order that is processing or has ended otherwise, and for a refund of nothing.
+ */
+export class EndSandboxOrder extends Command<ExistingOrder> {
+  constructor(
+    readonly merchantId: string,
+    readonly orderId: string,
+    readonly outcome: 'failed' | 'refunded',
+    readonly cause: EventMetadata,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(EndSandboxOrder)
+export class EndSandboxOrderHandler implements ICommandHandler<EndSandboxOrder> {
+  constructor(
+    private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ merchantId, orderId, outcome: kind, cause }: EndSandboxOrder): Promise<ExistingOrder> {
+    // The hash has the form of one, like the payouts of the sandbox's provider, and is no transaction.
+    const digest = createHash('sha256').update(`sandbox refund ${orderId}`).digest('hex');
+    const outcome =
+      kind === 'failed' ? { kind, reason: 'no_liquidity' } : { kind, transactionHash: `0x${digest}` };
+    const seen = { deposits: [], isDepositPending: false, completeUntil: null, outcome };
+    const ended = { ...seen, at: timestamp(this.clock) };
+    const decide = (current: OrderState): OrderEvent[] => {
+      const found = existingOrder(current);
+      if (found.merchant_id !== merchantId) throw DomainError.notFound('Order');
+      if (found.status === kind) return [];
+      if (found.provider !== 'sandbox')
+        throw transitionError('The order is not at the provider of the sandbox');
+      // An order that is processing may be paid out already.
+      if (!isOpen(found)) throw transitionError(`The order is ${found.status}`);
+      if (kind === 'refunded' && isZero(amountReceived(found)))
+        throw transitionError('The order has received nothing to refund');
+      return observe(ended, found);
+    };
+    return existingOrder((await this.loop.execute(order, orderId, decide, { metadata: cause })).state);
+  }
+}

@@ -1,0 +1,267 @@
+import { Injectable } from '@nestjs/common';
+import { fold, toStream } from '../../../kernel/aggregate.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { EventCodec } from '../../../platform/event-store/event-codec.js';
+import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
+import { foldedRows } from '../../../platform/projections/folded-rows.js';
+import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
+import { bodyPage, listPage, type KeysetPage, type List } from '../../../platform/postgres/list-page.js';
+import { Database } from '../../../platform/postgres/database.js';
+import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
+import { SEALED_TEXT } from '../../../platform/sealing/sealer.js';
+import { plainHash } from './addresses.js';
+import {
+  amountRefundable,
+  existingOrder,
+  NO_PERSON,
+  order,
+  ORDER_EVENTS,
+  shortfall,
+  type ExistingOrder,
+} from './order.js';
+import {
+  ORDER_STATUSES,
+  PERSONAL_FIELDS,
+  userHash,
+  type OrderEvent,
+  type OrderStatus,
+} from './order-events.js';
+import { listedOrder, orderRecord, type OrderJson, type OrderRecord } from './order-record.js';
+
+export const ORDER_VIEWS = subscriptionName('exchange.views');
+
+export const orderViews: SubscriptionDefinition = {
+  name: ORDER_VIEWS,
+  events: ORDER_EVENTS,
+  // Only lists wait for it, and larger batches cost much less under load.
+  gatherMs: 20,
+  staysSealed: true,
+  apply: foldedRows({
+    schema: 'exchange',
+    table: 'orders',
+    aggregate: order,
+    id: 'order_id',
+    toRow: (state) => (state.status === 'none' ? null : toRow(state)),
+  }),
+  tables: { schema: 'exchange', names: ['orders'], json: ['events'] },
+};
+
+/** `body`: the order as the API displays it, with sealed personal fields. */
+function toRow(state: ExistingOrder) {
+  const { key_id, merchant_id, user_hash, withdraw_address, created_at } = state;
+  return {
+    key_id,
+    merchant_id,
+    user_hash,
+    withdraw_address,
+    created_at,
+    status: statusNumber(state.status),
+    refundable: amountRefundable(state),
+    shortfall: shortfall(state),
+    search_keys: searchKeys(state),
+    body: JSON.stringify(orderRecord(state)),
+  };
+}
+
+/** The normalized deposit address and hashes of all transactions. */
+function searchKeys(state: ExistingOrder): readonly string[] {
+  const transfers = [...state.deposits, ...state.late_deposits, ...state.refunds];
+  const hashes = transfers.map(({ transaction_hash }) => transaction_hash);
+  const others = [state.deposit_address, state.withdraw_transaction_hash, state.refund_transaction_hash];
+  return [...new Set([...others, ...hashes].filter((key) => key !== null).map(plainHash))];
+}
+
+/** The number of a status in `exchange.orders.status`. */
+const statusNumber = (status: OrderStatus): number => ORDER_STATUSES.indexOf(status);
+
+interface Filter extends KeysetPage {
+  readonly user_id?: string | undefined;
+  readonly status?: OrderStatus | undefined;
+}
+
+/** The filter of GET /v1/merchant/orders (contract.md 24): `from` is inclusive, `until` exclusive. */
+export interface OrderFilter extends Filter {
+  readonly from: Date;
+  readonly until: Date;
+  readonly withdraw_address?: string | undefined;
+}
+
+/** The filter of the lists of operators and the portal. */
+export interface OrdersFilter extends Filter {
+  /** The API key that created them. */
+  readonly key_id?: string | undefined;
+  /** `true`: only those with an amount to refund. */
+  readonly refundable?: string | undefined;
+}
+
+@Injectable()
+export class OrdersView {
+  constructor(
+    private readonly database: Database,
+    private readonly keyedHash: KeyedHash,
+    private readonly codec: EventCodec,
+    private readonly loop: CommandLoop,
+  ) {}
+
+  /** The JSON text of a page of a key, newest first, with the total of all pages from the same snapshot. */
+  async page(keyId: string, filter: OrderFilter): Promise<string> {
+    const { from, until, user_id, status, withdraw_address } = filter;
+    const where = {
+      'key_id = ?': keyId,
+      'created_at >= ?': from,
+      'created_at < ?': until,
+      'user_hash = ?': user_id === undefined ? null : this.userHash(keyId, user_id),
+      'withdraw_address = ?': withdraw_address,
+    };
+    const list = { from: ORDERS, where, statuses: toNumbers(status) };
+    const page = await bodyPage(this.database, list, filter, { withTotal: true });
+    const { bodies } = page;
+    const orders = bodies.includes(`"${SEALED_TEXT}`)
+      ? (await this.withPersons(JSON.parse(`[${bodies}]`) as OrderRecord[]))
+          .map((each) => JSON.stringify(each))
+          .join()
+      : bodies;
+    return `{"total_count":${page.total},"orders":[${orders}],"next_cursor":${JSON.stringify(page.next_cursor)}}`;
+  }
+
+  /** One page, newest first; null merchants: of all. Without `withPersonal` personal fields are null. */
+  async rows(merchants: readonly string[] | null, filter: OrdersFilter, withPersonal: boolean) {
+    const list = await this.listOf(merchants, filter);
+    const { rows, next_cursor } = await listPage<OrderRow>(this.database, list, filter);
+    return { orders: await this.toOrders(rows, withPersonal), next_cursor };
+  }
+
+  /** One order, read from its stream. Throws `not_found`. */
+  async get(id: string, withPersonal: boolean): Promise<OrderJson> {
+    const found = listedOrder(existingOrder(await this.loop.loadForDisplay(order, id)));
+    return withPersonal ? found : { ...found, ...NO_PERSON };
+  }
+
+  /** Finds an order by id, or the newest by deposit address or by the hash of a deposit, payout or refund. */
+  @Searches('orders:read')
+  async search({ text, uuid, merchants, limit }: SearchQuery): Promise<readonly Found[]> {
+    if (uuid !== null) {
+      const state = await this.loop.loadForDisplay(order, uuid);
+      return state.status === 'none' ? [] : [foundOrder(listedOrder(state))];
+    }
+    const where = {
+      'id in (select id from exchange.orders where search_keys @> array[?])': plainHash(text),
+      'merchant_id = any(?)': merchants,
+    };
+    const list = { columns: 'events', from: ORDERS, where };
+    const { rows } = await listPage<OrderRow>(this.database, list, { page_size: limit });
+    return (await this.toOrders(rows, false)).map(foundOrder);
+  }
+
+  /** The keyed hash that identifies a user of the key in operations. */
+  userHash(keyId: string, userId: string): string {
+    return userHash(this.keyedHash, keyId, userId);
+  }
+
+  async ofUserHash(keyId: string, hash: string): Promise<readonly string[]> {
+    const rows = await this.database.query<{ id: string }>(
+      'select id from exchange.orders where key_id = $1 and user_hash = $2 order by created_at, id',
+      [keyId, hash],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  async totals() {
+    const open = OPEN.map((status) => [status, `status = ${statusNumber(status)}`] as const);
+    const conditions = [...open, ['refundable', 'refundable > 0'], ['shortfall', 'shortfall > 0']] as const;
+    const counts = conditions.map(
+      ([name, condition]) => `(select count(*)::int from exchange.orders where ${condition}) as ${name}`,
+    );
+    const [totals] = await this.database.query<Record<(typeof conditions)[number][0], number>>(
+      `select ${counts.join(', ')}`,
+    );
+    return totals!;
+  }
+
+  private async listOf(merchants: readonly string[] | null, filter: OrdersFilter): Promise<List> {
+    const { key_id, user_id, status, refundable } = filter;
+    const isRefundable = refundable === 'true';
+    const list = { columns: 'events', from: ORDERS };
+    const where = { 'refundable > 0': isRefundable, 'key_id = ?': key_id };
+    const ofMerchants = { ...where, 'merchant_id = any(?)': merchants };
+    const statuses = toNumbers(status);
+    if (user_id !== undefined) {
+      const values = await this.toHashes(user_id, key_id, merchants);
+      return { ...list, where: ofMerchants, statuses, lanes: { column: 'user_hash', type: 'text', values } };
+    }
+    if (key_id !== undefined) return { ...list, where: ofMerchants, statuses };
+    // Orders to refund are few: their own index serves all merchants.
+    if (isRefundable) return { ...list, where: { ...ofMerchants, 'status = any(?)': statuses } };
+    return { ...list, where, statuses, lanes: { column: 'merchant_id', type: 'uuid', values: merchants } };
+  }
+
+  /** The hashes of the user under each key that has orders of the user. */
+  private async toHashes(
+    userId: string,
+    keyId: string | undefined,
+    merchants: readonly string[] | null,
+  ): Promise<readonly string[]> {
+    const keys = keyId === undefined ? await this.keys(merchants) : [keyId];
+    const hashes = keys.map((key) => userHash(this.keyedHash, key, userId));
+    const known = await this.database.query<{ hash: string }>(
+      `select hash from unnest($1::text[]) as listed (hash)
+       where exists (select from exchange.orders where user_hash = hash)`,
+      [hashes],
+    );
+    return known.map(({ hash }) => hash);
+  }
+
+  /** The keys that created orders, by a loose index scan. A key belongs to one merchant. */
+  private async keys(merchants: readonly string[] | null): Promise<readonly string[]> {
+    const rows = await this.database.query<{ key: string }>(
+      `with recursive keys as (
+         (select key_id from exchange.orders order by key_id limit 1)
+         union all
+         select (select key_id from exchange.orders where key_id > last.key_id order by key_id limit 1)
+         from keys last where last.key_id is not null
+       ) select key_id as key from keys where key_id is not null and ($1::uuid[] is null
+           or (select merchant_id from exchange.orders any_of where any_of.key_id = keys.key_id limit 1) = any($1))`,
+      [merchants],
+    );
+    return rows.map(({ key }) => key);
+  }
+
+  private async toOrders(rows: readonly OrderRow[], withPersonal: boolean): Promise<readonly OrderJson[]> {
+    const orders = rows.map(({ events }) =>
+      listedOrder(fold(order, JSON.parse(events) as OrderEvent[]) as ExistingOrder),
+    );
+    return withPersonal ? this.withPersons(orders) : orders.map((each) => ({ ...each, ...NO_PERSON }));
+  }
+
+  /** Unseals the personal fields; null once they are erased. */
+  private async withPersons<Listed extends OrderRecord>(
+    orders: readonly Listed[],
+  ): Promise<readonly Listed[]> {
+    const opened = await this.codec.open(
+      orders.map(({ id: order_id, user_id, withdraw_address_tag, withdraw_address_memo }) => ({
+        stream: toStream(order, order_id),
+        type: 'order.created.v1',
+        data: { order_id, user_id, withdraw_address_tag, withdraw_address_memo },
+      })),
+    );
+    return orders.map((each, n) => {
+      const personal = PERSONAL_FIELDS.map((name) => [name, opened[n]!.data[name]]);
+      return { ...each, ...(Object.fromEntries(personal) as object) };
+    });
+  }
+}
+
+interface OrderRow {
+  /** All events of the order as JSON, with sealed personal fields. */
+  readonly events: string;
+}
+
+const ORDERS = 'exchange.orders';
+const OPEN = ['pending', 'paid', 'processing'] as const satisfies readonly OrderStatus[];
+
+const toNumbers = (status?: OrderStatus): readonly number[] =>
+  (status === undefined ? ORDER_STATUSES : [status]).map(statusNumber);
+
+function foundOrder({ id, merchant_id, pair_id, amount_from, status }: OrderJson): Found {
+  return { kind: 'order', id, merchant_id, title: `${pair_id} of ${amount_from}, ${status}` };
+}

@@ -1,0 +1,76 @@
+import type { Locale } from '../../../platform/http/pages/locale.js';
+import type { Quote } from '../orders/order-events.js';
+import type { OrderRecord } from '../orders/order-record.js';
+import type en from '../words/en.json';
+
+/**
+ * The messages between the pay widget (`widgets/pay`) and its server: only types, because the page is built separately. Amounts
+ * are decimal strings, times ISO 8601, `now` is the server's clock in epoch ms.
+ */
+
+/** The texts of the page; the English file defines the keys. */
+export type Messages = Readonly<Record<keyof typeof en, string>>;
+
+type Texts<Names extends string, Text extends string | null = string> = Readonly<Record<Names, Text>>;
+
+/** The facts in the document of the page. */
+export interface PayFacts {
+  readonly session: string;
+  readonly has_expired: boolean;
+  /** Identifies the link among those that a tab was opened with. */
+  readonly link: string;
+  /** Explorers do not have the transactions of the sandbox. */
+  readonly sandbox: boolean;
+  /** True where `POST orders/:id/test_payment` exists; never outside the sandbox. */
+  readonly test_payments: boolean;
+  /** `logo` is a `data:` URL. */
+  readonly merchant: { readonly name: string } & Texts<'logo' | 'help_url' | 'terms_url', string | null>;
+  readonly locale: Locale;
+  readonly messages: Messages;
+  readonly to: Texts<'symbol' | 'chain' | 'explorer' | 'address'> &
+    Texts<'tag' | 'memo', string | null> & {
+      readonly decimals: number;
+      /** Only a program can spend from the address. */
+      readonly is_of_program: boolean;
+    };
+  /** All pairs of the catalogue, because an order is displayed after its pair was withdrawn. */
+  readonly offers: readonly (Texts<'pair_id' | 'name' | 'symbol' | 'chain' | 'icon' | 'explorer'> & {
+    readonly is_open: boolean;
+    readonly decimals: number;
+    /** The network's name for a tag or memo, or null for none. */
+    readonly tag: 'tag' | 'memo' | null;
+    /** The URI with `{address}`, `{amount}` and `{units}`; null where wallets support none. */
+    readonly payment_uri: string | null;
+  })[];
+  readonly onramps: readonly Texts<'name' | 'url'>[];
+  readonly notice: string | null;
+  /** The absolute URL to which the page returns. */
+  readonly return_url: string | null;
+}
+
+/** The arguments of the page's calls. */
+export interface PageCalls {
+  /** One of the amounts, or none for the pair's default. */
+  quote: { readonly pair_id: string; readonly amount_from?: string; readonly amount_to?: string };
+  /** `request_id`: 32 random hexadecimal digits, which a repeat of the creation sends again. */
+  create: { readonly pair_id: string; readonly amount_from: string; readonly request_id: string };
+}
+
+export interface PayQuote extends Quote {
+  readonly now: number;
+}
+
+export interface PayOrder {
+  readonly order: OrderRecord;
+  /** The part of `amount_from` that has not arrived. */
+  readonly missing: string;
+  readonly transfers: readonly Transfer[];
+  /** Only late deposits may change the order. */
+  readonly is_final: boolean;
+  readonly now: number;
+}
+
+/** A transaction of an order, on the chain of the deposit or, for `payout`, on that of the receiver. */
+export interface Transfer extends Texts<'amount' | 'hash'> {
+  readonly kind: 'deposit' | 'late' | 'payout' | 'refund';
+}

@@ -1,0 +1,180 @@
+import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { CLOCK, type Clock, HOUR_MS } from '../../../kernel/clock.js';
+import {
+  MERCHANT_DIRECTORY,
+  type MerchantProfile,
+  type MerchantDirectory,
+} from '../../../platform/http/merchant-directory.js';
+import { readBearer, PageSessions, VisitorLimits } from '../../../platform/http/pages/visitors.js';
+import { Refusal, SUSPENDED, type HttpProblem } from '../../../platform/http/problem.js';
+import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
+import {
+  EXCHANGE_KEY_DIRECTORY,
+  type ExchangeKeyDirectory,
+  type KnownExchangeKey,
+} from '../../access/access.contract.js';
+import type { Payer } from '../orders/orders.commands.js';
+import { getRequest } from '../../../platform/http/request-state.js';
+import { exchangeConfig, type ExchangeConfig } from '../exchange.config.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { Fault } from '../../../kernel/fault.js';
+import { processConfig, type ProcessConfig } from '../../../platform/config/config.js';
+import { readAddress, readTag, readReturnUrl } from '../orders/addresses.js';
+import { PAYER_FIELDS } from '../orders/order-events.js';
+import { findSigner, isSignedQuery, openSignedQuery, requirePayoutAddress } from '../orders/order-signature.guard.js';
+
+/** The time for which a page may be open before it creates its order, which the same session follows to its end. */
+const BEFORE_MS = HOUR_MS;
+
+/** A payer whose page is open. */
+export interface PayerSession extends Payer {
+  /** Hash of the secret that signed the link: the session ends with it. Null where the key demands no signature. */
+  readonly secret_hash: string | null;
+  /** The link had expired: the session is for orders that exist. */
+  readonly has_expired?: boolean;
+}
+
+/** Sessions of payers. They hold the payout address, which cannot change once the page is open. */
+@Injectable()
+export class PaySessions extends PageSessions<PayerSession> {
+  constructor(
+    @Inject(CLOCK) clock: Clock,
+    @Inject(exchangeConfig.KEY) config: ExchangeConfig,
+    keyedHash: KeyedHash,
+  ) {
+    const waitSeconds = config.exchangeOrderExpirySeconds + config.exchangePaidWaitSeconds;
+    super('pay session', BEFORE_MS + waitSeconds * 1000, clock, keyedHash);
+  }
+
+  /** Identifies the payer in the browser's storage and in rate limits. */
+  link(payer: Payer): string {
+    const parts = [payer.key_id, ...PAYER_FIELDS.map((name) => payer[name])];
+    return this.keyedHash.of('pay link', JSON.stringify(parts)).slice(0, 32);
+  }
+
+  /** The hash by which a session names the secret that opened it. */
+  toHash(secret: string): string {
+    return this.keyedHash.of('pay session secret', secret).slice(0, 32);
+  }
+}
+
+/** The route that a page polls. */
+const ORDER = '/widget/api/orders/:id';
+
+export const SESSION_ENDED = { status: 401, title: 'Invalid session', detail: 'The session has ended' };
+
+export interface PayVisitor {
+  readonly payer: PayerSession;
+  readonly merchant: MerchantProfile;
+}
+
+/** The one refusal of links, which does not reveal its cause (contract.md 26.1). */
+const UNAUTHORIZED: HttpProblem = {
+  status: 401,
+  title: 'Invalid link',
+  detail: 'The key or the signature of this link is missing or not valid',
+};
+
+/** The parameters of the configuration (contract.md 25.3) that a page uses. */
+type Parameters = Readonly<Record<string, string | undefined>>;
+
+/** The page that a link opened. */
+export interface PayLink {
+  readonly key: KnownExchangeKey;
+  readonly payer: PayerSession;
+  readonly parameters: Parameters;
+  /** The URL to which the page returns. */
+  readonly returnUrl: string | null;
+}
+
+/**
+ * Authenticates payers by a link or by the session of its page: the key and its secret are valid, the merchant is not
+ * suspended, and the limits of visitors hold. The addresses that a key is bound to do not count: people open pages anywhere.
+ */
+@Injectable()
+export class PayerGuard implements CanActivate {
+  constructor(
+    @Inject(EXCHANGE_KEY_DIRECTORY) private readonly keys: ExchangeKeyDirectory,
+    @Inject(MERCHANT_DIRECTORY) private readonly merchants: MerchantDirectory,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(processConfig.KEY) private readonly config: ProcessConfig,
+    private readonly sessions: PaySessions,
+    private readonly limits: VisitorLimits,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = getRequest(context);
+    const payer = this.sessions.read(readBearer(request));
+    if (payer === null) throw new Refusal(SESSION_ENDED);
+    await this.admit(payer, request);
+    return true;
+  }
+
+  /**
+   * Verifies the link of a page: headers, a signature in the query, or a `signed_url` (contract.md 26.1). Throws
+   * {@link Refusal} (401), `bad_request`, and `validation_failed` for an invalid address.
+   */
+  async open({ query, raw, headers }: FastifyRequest): Promise<PayLink> {
+    const named = query as Parameters;
+    const repeated = Object.keys(named).find((name) => Array.isArray(named[name]));
+    if (repeated !== undefined) throw new DomainError('bad_request', `${repeated} must be given once`);
+    const text = (raw.url ?? '').split('?').slice(1).join('?');
+    const isSignedUrl = isSignedQuery(text);
+    const ids = [isSignedUrl ? undefined : headers['x-api-key'], named['api_key']];
+    const keyIds = new Set(ids.filter((id) => id !== undefined));
+    const key = keyIds.size === 1 ? await this.keys.find(String([...keyIds][0])) : null;
+    if (key === null) throw new Refusal(UNAUTHORIZED);
+    const signer = isSignedUrl ? undefined : findSigner(key, '/widget', named, headers['x-signature']);
+    const link = isSignedUrl
+      ? openSignedQuery(text, key.secrets, this.clock.now())
+      : signer !== undefined && { parameters: named, secret: signer, hasExpired: false };
+    if (!link) throw new Refusal(UNAUTHORIZED);
+    const { parameters, hasExpired, secret } = link;
+    requirePayoutAddress(key, parameters['withdraw_address']);
+    const secretHash = secret === null ? null : this.sessions.toHash(secret);
+    const returnUrl = readReturnUrl(parameters['return_url'] || null, this.config.mode);
+    return {
+      key,
+      parameters,
+      payer: { ...toPayer(key, parameters), secret_hash: secretHash, has_expired: hasExpired },
+      returnUrl: valid('return_url', returnUrl),
+    };
+  }
+
+  /** Counts a request of a payer whose key and secret are valid. Throws {@link Refusal} (401, 403, 429). */
+  async admit(payer: PayerSession, { edge, ip, method }: FastifyRequest): Promise<PayVisitor> {
+    const { key_id: keyId, secret_hash: secretHash } = payer;
+    const key = await this.keys.find(keyId);
+    const hashes = key?.secrets.map((secret) => this.sessions.toHash(secret)) ?? [];
+    const isValid = secretHash === null || hashes.includes(secretHash);
+    const merchant = key === null || !isValid ? null : await this.merchants.find(key.merchantId);
+    if (merchant === null) throw new Refusal(SESSION_ENDED);
+    if (merchant.status === 'suspended') throw new Refusal(SUSPENDED);
+    const link = this.sessions.link(payer);
+    if (method === 'GET' && edge.route === ORDER) this.limits.takePoll(ip, link);
+    else this.limits.take(ip, keyId, link);
+    edge.merchant = { ...merchant, callerId: keyId };
+    const visitor = { payer, merchant };
+    edge.visitor = visitor;
+    return visitor;
+  }
+}
+
+function toPayer({ keyId }: KnownExchangeKey, parameters: Parameters): Payer {
+  const read = (name: string, given = parameters[name]): string | null =>
+    given ? valid(name, readTag(given)) : null;
+  const address = parameters['withdraw_address'] ?? '';
+  return {
+    key_id: keyId,
+    withdraw_address: valid('withdraw_address', readAddress('solana', address)),
+    withdraw_address_tag: read('withdraw_address_tag'),
+    withdraw_address_memo: read('withdraw_address_memo'),
+    user_id: read('user_id', parameters['user_id']?.trim()),
+  };
+}
+
+function valid<T extends string | null>(name: string, value: T | Fault): T {
+  if (value instanceof Fault) throw DomainError.invalid({ [name]: [value.message] });
+  return value;
+}

@@ -1,0 +1,69 @@
+import type { Observation } from '../orders/observation.js';
+import type { DepositFacts, OrderFacts, OrderRequest, ProviderOrder, Quote } from '../orders/order-events.js';
+
+/** Rates, liquidity and settlement of exchanges. Amounts are decimal strings in whole units of a token. */
+export interface ExchangeProvider {
+  /** The name of the provider, which each order stores: a provider keeps its orders when another one is configured. */
+  readonly name: string;
+
+  /** The pairs of the catalogue that it exchanges. */
+  readonly pairIds: readonly string[];
+
+  /**
+   * The current price of the pair. `amountFrom` null: the pair's default amount. Throws DomainError `validation_failed` for
+   * an amount outside the limits, {@link ProviderUnavailable} when the price is unknown.
+   */
+  readonly quote: (pairId: string, amountFrom: string | null) => Promise<Quote>;
+
+  /**
+   * Opens an order at the provider. A repeated `order_id` returns the same order. Throws {@link ProviderRefused} for an order
+   * that it will never accept, {@link ProviderUnavailable} when the result is unknown.
+   */
+  readonly create: (order: NewProviderOrder) => Promise<ProviderOrder>;
+
+  /**
+   * The status of an order. `recorded`: the deposits of an earlier status, which a provider that never drops deposits from
+   * its list must still list. Throws {@link ProviderUnavailable}.
+   */
+  readonly status: (order: ProviderReference, recorded?: readonly DepositFacts[]) => Promise<ProviderStatus>;
+
+  /**
+   * Requests the payout after an accepted deposit; no effect where the provider processes deposits automatically. May be
+   * repeated; `status` returns the outcome. Throws {@link ProviderUnavailable}.
+   */
+  readonly settle: (order: Settlement) => Promise<void>;
+
+  /** Stops the processing of later deposits. May be repeated. Throws {@link ProviderUnavailable}. */
+  readonly cancel: (order: ProviderReference) => Promise<void>;
+
+  /** Rejects with a sentence while the provider is unavailable. */
+  readonly ping: () => Promise<void>;
+}
+
+/** The id of an order here and at its provider. */
+export type ProviderReference = Pick<OrderFacts, 'order_id' | 'provider_reference'>;
+
+/** An order with the amounts to exchange and to pay out. The rest of its deposits is refundable. */
+export type Settlement = Pick<OrderFacts, keyof ProviderReference | 'amount_from' | 'amount_to'>;
+
+export interface NewProviderOrder extends Omit<OrderRequest, 'key_id' | 'merchant_id' | 'user_id'> {
+  readonly order_id: string;
+  /** The amount; null for the pair's default. */
+  readonly amount_from: string | null;
+  /** The network address of the caller, for providers that require it; never stored. */
+  readonly caller_address?: string;
+}
+
+export type ProviderStatus = Omit<Observation, 'at' | 'hasForeignDeposit'>;
+
+/** Nest injection token of the sandbox's {@link ExchangeProvider}; there is none in production. */
+export const SANDBOX_PROVIDER = Symbol('SANDBOX_PROVIDER');
+
+/** Sends test USDC on the dev chain; the sandbox provides it, and nothing does in production. */
+export interface TestMoney {
+  /** `amount` in minor units. The hash of the transaction; throws `unavailable`. */
+  transfer(to: string, amount: bigint): Promise<string>;
+}
+
+/** Nest injection token of {@link TestMoney}. */
+export const TEST_MONEY = Symbol('TEST_MONEY');

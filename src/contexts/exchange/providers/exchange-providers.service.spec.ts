@@ -1,0 +1,124 @@
+import { describe, expect, it } from '@jest/globals';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { providerErrors } from '../exchange.metrics.js';
+import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
+import type { ExchangeProvider } from './exchange-provider.ports.js';
+import { ExchangeProviders } from './exchange-providers.service.js';
+
+type Work = () => Promise<string>;
+const works: Work = async () => 'done';
+const failing =
+  (error: Error): Work =>
+  () =>
+    Promise.reject(error);
+
+function shop(name: string, ping: () => Promise<void> = async () => undefined): ExchangeProvider {
+  return { name, ping } as Partial<ExchangeProvider> as ExchangeProvider;
+}
+
+function callsOf(name: string) {
+  const lines: { level: string; fields: Record<string, unknown> }[] = [];
+  let now = 0;
+  const at = (level: string) => (fields: Record<string, unknown>) => void lines.push({ level, fields });
+  const log = { warn: at('warn'), error: at('error') };
+  const providers = new ExchangeProviders([shop(name)], name, log, () => now);
+  const call = (work: Work, keyId: string | null = null, orderId = 'order-1'): Promise<string> =>
+    providers.call(name, { operation: 'status', orderId, keyId }, work);
+  const outcome = (keyId: string | null, work: Work): Promise<string> =>
+    call(work, keyId).catch((error: Error) => error.message);
+  return { providers, call, outcome, lines, advance: (ms: number) => (now += ms) };
+}
+
+async function errors(provider: string, kind: string): Promise<number> {
+  const { values } = await providerErrors.get();
+  const of = values.filter(({ labels }) => labels.provider === provider && labels.kind === kind);
+  return of.reduce((sum, { value }) => sum + value, 0);
+}
+
+describe('calls of a provider', () => {
+  const down = failing(new ProviderUnavailable('it responds with 500'));
+
+  it('that fail for callers of one key pause only for that key', async () => {
+    const { providers, outcome } = callsOf('memory');
+    for (let n = 0; n < 3; n += 1) expect(await outcome('a', down)).toBe('it responds with 500');
+    expect(await outcome('a', works)).toBe('memory was unavailable seconds ago');
+    expect(await outcome('b', works)).toBe('done');
+    expect(await outcome(null, works)).toBe('done');
+    expect(providers.unavailable()).toEqual([]);
+  });
+
+  it('that fail for the service itself pause for all keys', async () => {
+    const { providers, outcome } = callsOf('memory');
+    for (let n = 0; n < 3; n += 1) await outcome(null, down);
+    expect(providers.unavailable()).toEqual(['memory']);
+    for (const keyId of [null, 'a']) expect(await outcome(keyId, works)).toContain('unavailable seconds ago');
+  });
+
+  it.each<[string, Error, string | null]>([
+    ['unavailable', new ProviderUnavailable('no response'), 'warn'],
+    ['contradiction', new ProviderUnavailable('another address', 'contradiction'), 'error'],
+    ['refused', new ProviderRefused('never', null), 'warn'],
+    ['unexpected', new TypeError('x is undefined'), 'error'],
+    ['invalid', DomainError.invalid({ amount: ['is too small'] }), null],
+    ['refused', new ProviderRefused('is none', 'withdraw_address'), null],
+    ['later', new ProviderUnavailable('not yet', 'later'), null],
+  ])('that fail as %s (%s) are counted, and logged as %s', async (kind, error, level) => {
+    const { call, lines } = callsOf(`${kind}-${level}`);
+    await expect(call(failing(error))).rejects.toBe(error);
+    expect(await errors(`${kind}-${level}`, kind)).toBe(1);
+    const fields = expect.objectContaining({ operation: 'status', kind, order_id: 'order-1' }) as unknown;
+    expect(lines).toEqual(level === null ? [] : [{ level, fields }]);
+  });
+
+  it('are logged once a minute during an outage, and for each order when the provider contradicts itself', async () => {
+    const lying = failing(new ProviderUnavailable('another address', 'contradiction'));
+    const [outage, lie] = [callsOf('q'), callsOf('q')];
+    for (let n = 0; n < 10; n += 1) {
+      await outage.call(down, `key ${n}`, `order-${n % 2}`).catch(() => undefined);
+      await lie.call(lying, `key ${n}`, `order-${n % 2}`).catch(() => undefined);
+    }
+    expect([outage.lines.length, lie.lines.length]).toEqual([1, 2]);
+    outage.advance(60_000);
+    await outage.call(down, 'another key').catch(() => undefined);
+    expect(outage.lines).toHaveLength(2);
+  });
+});
+
+describe('the configured providers', () => {
+  const [one, two] = [shop('one'), shop('two')];
+
+  it('have one for new orders, and serve existing orders of the others', async () => {
+    const providers = new ExchangeProviders([one, two], 'two');
+    expect(providers.current).toBe(two);
+    const call = { operation: 'status', keyId: null } as const;
+    expect(await providers.call('one', call, async ({ name }) => name)).toBe('one');
+    await expect(providers.call('gone', call, works)).rejects.toBeInstanceOf(ProviderUnavailable);
+  });
+
+  it.each([null, 'gone'])('have none for new orders when EXCHANGE_PROVIDER is %s', async (name) => {
+    const providers = new ExchangeProviders([one], name);
+    expect(() => providers.current).toThrow(
+      new DomainError('unavailable', 'No exchange provider is configured'),
+    );
+    expect(await providers.check()).toBe('no exchange provider is configured: no order can be created');
+  });
+});
+
+describe('the readiness of the exchange', () => {
+  it('pings the provider once for five checks', async () => {
+    let pings = 0;
+    const providers = new ExchangeProviders([shop('shop', async () => void (pings += 1))], 'shop');
+    for (let n = 0; n < 5; n += 1) expect(await providers.check()).toBeUndefined();
+    expect(pings).toBe(1);
+  });
+
+  it.each<[string, () => Promise<void>]>([
+    ['fails', () => Promise.reject(new ProviderUnavailable('no response'))],
+    ['does not respond', () => new Promise(() => undefined)],
+  ])('names a provider that %s, and the process is ready all the same', async (_, ping) => {
+    const providers = new ExchangeProviders([shop('shop', ping)], 'shop');
+    expect(await providers.check()).toBe(
+      'the exchange provider shop is unavailable: no order can be created',
+    );
+  });
+});

@@ -1,0 +1,238 @@
+import { Logger, type LoggerService } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { upTo } from '../../../platform/cache-size.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import type { ProviderState } from '../../../platform/telemetry/process-facts.js';
+import { withTimeout } from '../../../platform/timeout.js';
+import { providerDuration, providerErrors } from '../exchange.metrics.js';
+import { backoffMs } from '../../../platform/jobs/backoff.js';
+import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
+import type { ExchangeProvider } from './exchange-provider.ports.js';
+import { isDecimal, isZero, needed } from '../../../kernel/decimal.js';
+import type { Quote } from '../orders/order-events.js';
+import { countDecimals, pairOf } from '../tokens/catalog.js';
+
+const MAX_KEYS = 10_000;
+/** The minimum interval between two log lines of the same error and operation. */
+const LOG_AGAIN_MS = 60_000;
+const MAX_LOGGED = 1000;
+/** The timeout of a ping for the readiness, shorter than that of a call. Several checks share one ping. */
+const PING_TIMEOUT_MS = 1500;
+const PING_FRESH_MS = 10_000;
+const RETRY_AFTER_SECONDS = 5;
+
+const CALL_TIMEOUT_MS = 10_000;
+/** The number of consecutive failed calls within a minute after which calls pause. */
+const TOLERATED = 3;
+const STREAK_MS = 60_000;
+const BACKOFF = { firstMs: 500, maxMs: 5000 };
+
+/** Pauses calls after repeated failures, by the monotonic clock. */
+class Circuit {
+  private failures = 0;
+  private failedAt = -Infinity;
+  /** The end of the pause, on the clock of `performance.now()`. */
+  openUntil = -Infinity;
+
+  /**
+   * Returns the result of a call that begins now. While the circuit is half open, one call goes ahead and the others fail.
+   * Throws the call's error, and {@link ProviderUnavailable} after the timeout.
+   */
+  async watch<T>(call: Promise<T>): Promise<T> {
+    const startedAt = performance.now();
+    if (this.failures >= TOLERATED) this.openUntil = startedAt + CALL_TIMEOUT_MS;
+    try {
+      const result = await withTimeout(CALL_TIMEOUT_MS, call, () => {
+        throw new ProviderUnavailable(`no response within ${CALL_TIMEOUT_MS / 1000} s`);
+      });
+      this.close();
+      return result;
+    } catch (error) {
+      if (kindOf(error) === 'unavailable') this.fail(startedAt);
+      else this.close();
+      throw error;
+    }
+  }
+
+  private close(): void {
+    this.failures = 0;
+    this.openUntil = -Infinity;
+  }
+
+  /** Calls that fail together count once. */
+  private fail(startedAt: number): void {
+    const now = performance.now();
+    if (startedAt < this.failedAt) return;
+    this.failures = now - this.failedAt > STREAK_MS ? 1 : this.failures + 1;
+    this.failedAt = now;
+    if (this.failures >= TOLERATED) this.openUntil = now + backoffMs(BACKOFF, this.failures - TOLERATED);
+  }
+}
+
+interface Call {
+  readonly operation: 'quote' | 'create' | 'status' | 'settle' | 'cancel' | 'ping';
+  readonly orderId?: string;
+  /** The key whose callers wait for the call; null for the service's own calls. */
+  readonly keyId: string | null;
+}
+
+/**
+ * The configured providers, whose calls have a timeout, metrics, a log of errors and a circuit breaker (ADR 117). Each key
+ * has its own circuit: failures that its callers provoke pause only the calls of that key (ADR 150).
+ */
+export class ExchangeProviders {
+  private readonly providers: ReadonlyMap<string, ExchangeProvider>;
+  /** The circuits of the service's own calls by provider. While one is open, calls for keys pause too. */
+  private readonly circuits: ReadonlyMap<string, Circuit>;
+  private readonly circuitsOfKeys = new LRUCache<string, Circuit>({
+    ...upTo(MAX_KEYS),
+    memoMethod: () => new Circuit(),
+  });
+  private readonly logged = new Map<string, number>();
+  private readonly pings = new LRUCache<string, Promise<string | void>>({
+    max: 1,
+    ttl: PING_FRESH_MS,
+    memoMethod: () => this.ping(this.current),
+  });
+
+  constructor(
+    providers: readonly ExchangeProvider[],
+    /** The provider of new orders. Null and unknown names mean none. */
+    private readonly currentName: string | null,
+    private readonly log: Pick<LoggerService, 'warn' | 'error'> = new Logger(ExchangeProviders.name),
+    private readonly now: () => number = Date.now,
+  ) {
+    this.providers = new Map(providers.map((provider) => [provider.name, provider]));
+    this.circuits = new Map(providers.map(({ name }) => [name, new Circuit()]));
+  }
+
+  /** The provider that new orders go to. Throws DomainError `unavailable` when none is configured. */
+  get current(): ExchangeProvider {
+    const provider = this.providers.get(this.currentName ?? '');
+    if (provider === undefined) throw new DomainError('unavailable', 'No exchange provider is configured');
+    return provider;
+  }
+
+  get isConfigured(): boolean {
+    return this.providers.has(this.currentName ?? '');
+  }
+
+  /** Names of the providers whose own circuit is open. */
+  unavailable(): readonly string[] {
+    const now = performance.now();
+    return [...this.circuits].filter(([, { openUntil }]) => openUntil > now).map(([name]) => name);
+  }
+
+  /** The state of the provider of new orders for the admin API. */
+  facts(): ProviderState {
+    const name = this.currentName ?? 'none';
+    const status = this.unavailable().includes(name) ? 'unavailable' : 'ok';
+    return { name: `exchange:${name}`, status: this.isConfigured ? status : 'missing' };
+  }
+
+  /** Throws the error of `work`, and {@link ProviderUnavailable} after the timeout or while the circuit is open. */
+  async call<T>(name: string, call: Call, work: (provider: ExchangeProvider) => Promise<T>): Promise<T> {
+    const provider = this.providers.get(name);
+    if (provider === undefined)
+      throw new ProviderUnavailable(`the exchange provider ${name} is not configured`);
+    const own = this.circuits.get(name)!;
+    const circuit = call.keyId === null ? own : this.circuitsOfKeys.memo(`${name} ${call.keyId}`);
+    if (performance.now() < Math.max(own.openUntil, circuit.openUntil))
+      throw new ProviderUnavailable(`${name} was unavailable seconds ago`);
+    return circuit.watch(this.measured(provider, call, () => work(provider)));
+  }
+
+  /**
+   * Quotes an amount of either side, or without one the default amount of the pair. `keyId`: the key whose callers wait.
+   * Throws `validation_failed`, also for an amount outside the limits of the pair, and `unavailable`.
+   */
+  async quote(keyId: string, { pair_id, amount_from, amount_to }: Record<string, unknown>): Promise<Quote> {
+    const pair = typeof pair_id === 'string' ? pairOf(pair_id) : null;
+    if (pair === null) throw DomainError.invalid({ pair_id: ['is not a pair'] });
+    const { name } = this.current;
+    const call = { operation: 'quote', keyId } as const;
+    const quote = (amount: string | null): Promise<Quote> =>
+      this.call(name, call, (provider) => provider.quote(pair.id, amount)).catch(rejectCaller);
+    const decimals = countDecimals(pair.from);
+    if (amount_to === undefined)
+      return quote(amount_from === undefined ? null : readAmount('amount_from', amount_from, decimals));
+    const requested = readAmount('amount_to', amount_to, countDecimals(pair.to));
+    const { rate } = await quote(null);
+    return quote(needed(requested, rate, decimals));
+  }
+
+  /**
+   * Returns a warning about the provider of new orders for the operator. The process is ready during its outage all the
+   * same: everything but new orders works, and other processes could not create them either.
+   */
+  async check(): Promise<string | void> {
+    if (!this.isConfigured) return 'no exchange provider is configured: no order can be created';
+    return this.pings.memo('');
+  }
+
+  private ping(provider: ExchangeProvider): Promise<string | void> {
+    const warn = () => `the exchange provider ${provider.name} is unavailable: no order can be created`;
+    const ping = this.measured(provider, { operation: 'ping', keyId: null }, () => provider.ping());
+    return withTimeout(PING_TIMEOUT_MS, ping.catch(warn), warn);
+  }
+
+  private async measured<T>({ name: provider }: ExchangeProvider, call: Call, work: () => Promise<T>) {
+    const { operation } = call;
+    const stop = providerDuration.startTimer({ provider, operation });
+    try {
+      return await work();
+    } catch (error) {
+      const kind = kindOf(error);
+      providerErrors.inc({ provider, operation, kind });
+      if (isForOperators(error)) this.report(provider, call, kind, error);
+      throw error;
+    } finally {
+      stop();
+    }
+  }
+
+  private report(provider: string, { operation, orderId }: Call, kind: string, error: unknown): void {
+    const { message } = error as Error;
+    // An outage concerns every order; any other error must be found under the id of its order.
+    const what = `${provider} ${operation} ${kind === 'unavailable' ? '' : (orderId ?? '')} ${message}`;
+    const now = this.now();
+    if (now - (this.logged.get(what) ?? -Infinity) < LOG_AGAIN_MS) return;
+    if (this.logged.size >= MAX_LOGGED) this.logged.clear();
+    this.logged.set(what, now);
+    const msg = 'exchange provider call failed';
+    const line = { msg, provider, operation, kind, order_id: orderId ?? null, err: error };
+    this.log[kind === 'unavailable' || kind === 'refused' ? 'warn' : 'error'](line);
+  }
+}
+
+/** False for mistakes of the caller, and for a call that only has to wait. */
+function isForOperators(error: unknown): boolean {
+  if (error instanceof ProviderRefused) return error.parameter === null;
+  return !['later', 'invalid'].includes(kindOf(error));
+}
+
+export function kindOf(error: unknown): ProviderUnavailable['kind'] | 'refused' | 'invalid' | 'unexpected' {
+  if (error instanceof ProviderUnavailable) return error.kind;
+  if (error instanceof ProviderRefused) return 'refused';
+  return error instanceof DomainError ? 'invalid' : 'unexpected';
+}
+
+/** Throws the error for a caller that waits: 503 with Retry-After during an outage, 422 for a refusal. */
+export function rejectCaller(error: unknown): never {
+  if (error instanceof DomainError) throw error.asTransient();
+  if (error instanceof ProviderUnavailable)
+    throw new DomainError('unavailable', 'The exchange provider is unavailable', {}, RETRY_AFTER_SECONDS);
+  if (!(error instanceof ProviderRefused)) throw error;
+  const { parameter, message } = error;
+  if (parameter === null) throw new DomainError('validation_failed', message).asTransient();
+  throw DomainError.invalid({ [parameter]: [message] }).asTransient();
+}
+
+/** Reads a positive decimal. Throws `validation_failed`. */
+export function readAmount(name: string, value: unknown, decimals: number): string {
+  if (!isDecimal(value, decimals) || isZero(value))
+    throw DomainError.invalid({
+      [name]: [`must be more than 0, with at most ${decimals} digits after the point`],
+    });
+  return value;
+}

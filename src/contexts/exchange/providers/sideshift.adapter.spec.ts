@@ -1,0 +1,234 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describeExchangeProvider } from '../../../../test/conformance/exchange-provider.conformance.js';
+import {
+  ADDRESS,
+  UNAVAILABLE,
+  CONTRADICTION,
+  LATER,
+  SideShiftHarness,
+  requested,
+} from '../../../../test/support/exchange/sideshift/sideshift-harness.js';
+import { ShiftBook } from '../../../../test/support/exchange/sideshift/shift-book.js';
+import type { SideShift } from '../../../../test/support/exchange/sideshift/sideshift.js';
+import { ProviderRefused } from '../../../platform/outbound/provider-errors.js';
+import type { NewProviderOrder } from './exchange-provider.ports.js';
+
+const FIVE_MINUTES = 5 * 60_000;
+
+let harness: SideShiftHarness;
+let sideshift: SideShift;
+let provider: SideShiftHarness['provider'];
+beforeAll(async () => {
+  harness = await SideShiftHarness.start();
+  ({ sideshift, provider } = harness);
+});
+afterAll(() => harness?.stop());
+beforeEach(() => sideshift.recover());
+
+const newOrder: SideShiftHarness['newOrder'] = (over) => harness.newOrder(over);
+
+describe('an order', () => {
+  it('is a shift of a fixed rate, for exactly the requested amount', async () => {
+    const { created, shiftId } = await newOrder({ amount_from: '50.10' });
+    expect(created).toMatchObject({
+      amount_from: '50.1',
+      minimum: '50.1',
+      maximum: '50.1',
+      amount_to: '0.25668518',
+      rate: '0.005123456789',
+      deposit_address_tag: null,
+    });
+    const { settleAddress, externalId, depositAddress } = sideshift.book.find(shiftId);
+    expect(settleAddress).toBe(ADDRESS);
+    expect(depositAddress).toBe(created.deposit_address);
+    expect(externalId).toBeDefined();
+    const minutes = (Date.parse(created.expires_at) - sideshift.now()) / 60_000;
+    expect(Math.round(minutes)).toBe(15);
+  });
+
+  it('has the memo of its deposit where the chain knows one', async () => {
+    const { created } = await newOrder({ pair_id: 'XRPSOL' });
+    expect(created.deposit_address_tag).toMatch(/^\d+$/);
+  });
+
+  it('is the shift whose response was lost, or another whose predecessor was never displayed', async () => {
+    const order = requested();
+    sideshift.faults = [{ status: 201, body: '' }];
+    await expect(provider.create(order)).rejects.toMatchObject(CONTRADICTION);
+    sideshift.lie = (reported, request) => (request === 'POST /shifts/fixed' ? '' : reported);
+    await expect(provider.create(order)).rejects.toMatchObject(CONTRADICTION);
+    sideshift.lie = (reported) => reported;
+    expect(harness.opened).toBe(1);
+    const first = await provider.create(order);
+    expect(await provider.create(order)).toEqual(first);
+    expect(await harness.process().create({ ...order, amount_from: '77' })).toEqual(first);
+    expect(harness.opened).toBe(2);
+  });
+
+  it("sends the caller's address unless it is private", async () => {
+    sideshift.deniedAddress = '185.143.234.1';
+    await expect(newOrder({ caller_address: '185.143.234.1' })).rejects.toMatchObject({ parameter: null });
+    await expect(newOrder({ caller_address: '::ffff:185.143.234.1' })).rejects.toBeInstanceOf(
+      ProviderRefused,
+    );
+    for (const address of ['10.0.0.1', '::1', '100.64.0.1', 'unix:', '1.1.1.1\r\nx-a: b'])
+      await newOrder({ caller_address: address });
+    sideshift.demandsUserIp = true;
+    // No outage: one caller without a public address must not pause the orders of all others.
+    await expect(newOrder({ caller_address: '10.0.0.1' })).rejects.toBeInstanceOf(ProviderRefused);
+    await newOrder({ caller_address: '8.8.8.8' });
+  });
+});
+
+describe('what SideShift refuses', () => {
+  it.each<[string, Partial<NewProviderOrder>, object]>([
+    ['a pair that it does not have', { pair_id: 'BTCSOL' }, { parameter: 'pair_id' }],
+    ['an address of its own', { withdraw_address: ShiftBook.OWN_ADDRESS }, { parameter: 'withdraw_address' }],
+    ['an address that is none', { withdraw_address: 'x' }, { parameter: 'withdraw_address' }],
+    ['a memo', { withdraw_address_memo: '1' }, { parameter: 'withdraw_address_memo' }],
+    ['a tag', { withdraw_address_tag: '1' }, { parameter: 'withdraw_address_tag' }],
+  ])('such as %s, names the parameter', (_, over, error) =>
+    expect(newOrder(over)).rejects.toMatchObject(error),
+  );
+
+  it('by a rate limit may be repeated later', async () => {
+    sideshift.faults = [{ status: 429, body: '{}' }];
+    await expect(newOrder()).rejects.toMatchObject(LATER);
+    await newOrder();
+  });
+
+  it('because the quote expired meanwhile may be repeated', async () => {
+    sideshift.lie = (reported, request) => {
+      if (request === 'POST /quotes') sideshift.advance(16 * 60_000);
+      return reported;
+    };
+    await expect(newOrder()).rejects.toMatchObject(LATER);
+  });
+
+  it('because of the account counts as an outage', async () => {
+    const wrong = harness.process({ sideshiftSecret: 'another-key' });
+    await expect(wrong.create(requested())).rejects.toMatchObject(UNAVAILABLE);
+    await expect(wrong.ping()).rejects.toMatchObject(UNAVAILABLE);
+    const other = harness.process({ sideshiftAffiliateId: 'somebody' });
+    await expect(other.quote('USDCSOL', null)).rejects.toMatchObject(UNAVAILABLE);
+    await expect(other.ping()).rejects.toThrow('its secret is not that of SIDESHIFT_AFFILIATE_ID');
+  });
+});
+
+describe('a shift at SideShift', () => {
+  it('is paid out after a deposit of exactly the requested amount', async () => {
+    const { created, reference, shiftId } = await newOrder();
+    const deposit = sideshift.book.receive(shiftId, created.amount_from);
+    expect(await provider.status(reference)).toMatchObject({ deposits: [], isDepositPending: true });
+    deposit.status = 'processing';
+    const [first] = (await provider.status(reference)).deposits;
+    expect(first).toMatchObject({ amount: '100', transaction_hash: deposit.depositHash });
+    for (const status of ['review', 'settling'] as const) {
+      deposit.status = status;
+      expect(await provider.status(reference)).toMatchObject({ deposits: [first], outcome: null });
+    }
+    sideshift.book.process(shiftId, deposit);
+    const { outcome, deposits, isDepositPending } = await provider.status(reference);
+    expect(deposits).toEqual([first]);
+    expect(isDepositPending).toBe(false);
+    expect(outcome).toEqual({
+      kind: 'completed',
+      transactionHash: deposit.settleHash,
+      amountTo: created.amount_to,
+    });
+  });
+
+  it.each([
+    ['too little', '99.999999'],
+    ['too much', '100.000001'],
+  ])('waits for a refund address after %s, and is refunded then', async (_, amount) => {
+    const { reference, shiftId } = await newOrder();
+    const deposit = sideshift.book.receive(shiftId, amount);
+    sideshift.book.process(shiftId, deposit);
+    expect(await provider.status(reference)).toMatchObject({
+      deposits: [{ amount }],
+      outcome: { kind: 'failed', reason: 'refund_address_needed' },
+    });
+    deposit.status = 'refunding';
+    expect((await provider.status(reference)).outcome).toBeNull();
+    sideshift.book.refund(deposit);
+    expect((await provider.status(reference)).outcome).toEqual({
+      kind: 'refunded',
+      transactionHash: deposit.settleHash,
+    });
+  });
+
+  it('is paid out once after two deposits, and both are listed', async () => {
+    const { reference, shiftId } = await newOrder();
+    sideshift.pay(shiftId, '100');
+    const before = await provider.status(reference);
+    const second = sideshift.book.receive(shiftId, '100');
+    expect(await provider.status(reference)).toEqual({
+      ...before,
+      isDepositPending: true,
+      completeUntil: expect.any(String),
+    });
+    sideshift.book.process(shiftId, second);
+    const after = await provider.status(reference);
+    expect(after.deposits).toHaveLength(2);
+    expect(after.deposits[0]).toEqual(before.deposits[0]);
+    expect(after.outcome).toEqual(before.outcome);
+  });
+
+  it('has no outcome when it expired, and its address may be withheld later', async () => {
+    const { reference } = await newOrder();
+    sideshift.advance(60 * 60_000);
+    sideshift.lie = (reported) => ({ ...reported, depositAddress: null });
+    expect(await provider.status(reference)).toMatchObject({
+      deposits: [],
+      isDepositPending: false,
+      outcome: null,
+      completeUntil: expect.stringMatching(/Z$/),
+    });
+  });
+
+  it('lists all deposits up to a minute ago, since a later transfer may be missing', async () => {
+    const { reference } = await newOrder();
+    const listing = harness.process({}, { listedAfterMs: 60_000 });
+    const before = sideshift.now();
+    const { completeUntil } = await listing.status(reference);
+    expect(Date.parse(completeUntil!)).toBeGreaterThanOrEqual(before - 60_000);
+    expect(Date.parse(completeUntil!)).toBeLessThanOrEqual(sideshift.now() - 60_000);
+  });
+});
+
+describe('cancelling a shift', () => {
+  it('waits for the five minutes that SideShift demands, and may be repeated', async () => {
+    const { reference, shiftId } = await newOrder();
+    await expect(provider.cancel(reference)).rejects.toMatchObject(LATER);
+    sideshift.advance(FIVE_MINUTES);
+    await provider.cancel(reference);
+    await provider.cancel(reference);
+    expect(sideshift.book.find(shiftId).expiresAt).toBeLessThanOrEqual(sideshift.now());
+    sideshift.advance(1);
+    sideshift.pay(shiftId, '100');
+    expect((await provider.status(reference)).outcome).toMatchObject({ kind: 'failed' });
+  });
+
+  it('has no effect on a shift with a deposit', async () => {
+    const { reference, shiftId } = await newOrder();
+    sideshift.pay(shiftId, '100');
+    sideshift.advance(FIVE_MINUTES);
+    await provider.cancel(reference);
+    expect((await provider.status(reference)).outcome).toMatchObject({ kind: 'completed' });
+  });
+});
+
+describeExchangeProvider('SideShift', async () => {
+  const own = await SideShiftHarness.start();
+  return {
+    open: () => Promise.resolve(own.process()),
+    pairId: 'USDCSOL',
+    withdrawAddress: ADDRESS,
+    isSettledByUs: false,
+    pay: ({ provider_reference: shiftId }, amount) => Promise.resolve(own.sideshift.pay(shiftId, amount)),
+    startOutage: () => own.sideshift.shutDown(),
+    endOutage: () => own.sideshift.restart(),
+    cleanUp: () => own.stop(),
+  };
+});

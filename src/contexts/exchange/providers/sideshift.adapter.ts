@@ -1,0 +1,229 @@
+import type { OnApplicationShutdown } from '@nestjs/common';
+import { type Clock, DAY_MS } from '../../../kernel/clock.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { exchanged, isAtLeast, isDecimal, isZero, sum, times } from '../../../kernel/decimal.js';
+import { ProviderRefused } from '../../../platform/outbound/provider-errors.js';
+import type {
+  ExchangeProvider,
+  NewProviderOrder,
+  ProviderReference,
+  ProviderStatus,
+} from './exchange-provider.ports.js';
+import { isDepositAddress } from '../orders/addresses.js';
+import { PAIRS, type Pair, chainOf, countDecimals, pairOf } from '../tokens/catalog.js';
+import type { DepositFacts, ProviderOrder, Quote } from '../orders/order-events.js';
+import {
+  type AgreedShift,
+  type SideShiftShifts,
+  assetAmount,
+  memoText,
+  readShift,
+  requireAssets,
+  requireSame,
+  readTime,
+} from './sideshift-shift.adapter.js';
+import { publicAddress } from '../orders/compliance-notices.service.js';
+import { readAmount } from './exchange-providers.service.js';
+import { contradiction, SideShiftApi, type SideShiftAccount, type SideShiftObject } from './sideshift-api.adapter.js';
+
+/** The validity of a quote without an order. */
+const QUOTE_MS = 30_000;
+const TIMES = {
+  /** An order takes two calls, and its caller waits for both. */
+  timeoutMs: 4000,
+  /** Transfers older than this are listed or pending: SideShift lists one soon after its block. */
+  listedAfterMs: 60_000,
+};
+/** Digits after the point of rates, and of amounts that SideShift computes. */
+const RATE_DECIMALS = 18;
+const AMOUNT_DECIMALS = 8;
+/** A fixed rate holds for 15 minutes; a much longer expiry is a mistake. */
+const MAX_SHIFT_MS = DAY_MS;
+
+/**
+ * SideShift (ADR 119): each order is a shift of a fixed rate, for exactly the requested amount. SideShift
+ * processes a deposit automatically, and refunds one of another amount, a second one and one after the expiry.
+ */
+export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdown {
+  readonly name = 'sideshift';
+  /** SideShift's names of coins and networks are those of the catalogue. */
+  readonly pairIds = PAIRS.map(({ id }) => id);
+  private readonly api: SideShiftApi;
+
+  constructor(
+    account: SideShiftAccount,
+    private readonly shifts: SideShiftShifts,
+    private readonly clock: Clock,
+    private readonly times = TIMES,
+  ) {
+    this.api = new SideShiftApi(account, times.timeoutMs);
+  }
+
+  async quote(pairId: string, amountFrom: string | null): Promise<Quote> {
+    const pair = knownPair(pairId);
+    const { from, to } = pair;
+    const amount = requestedAmount(pair, amountFrom);
+    const query = new URLSearchParams({ affiliateId: this.api.affiliateId, amount }).toString();
+    const response = await this.api.get(`/pair/${from.token}-${from.chain}/${to.token}-${to.chain}?${query}`);
+    requireAssets(response, pair);
+    const minimum = assetAmount(response['min'], from, 'the minimum');
+    const maximum = assetAmount(response['max'], from, 'the maximum');
+    if (!isAtLeast(maximum, minimum)) contradiction('the maximum is under the minimum');
+    if (!isAtLeast(amount, minimum) || !isAtLeast(maximum, amount))
+      throw DomainError.invalid({ amount_from: [`must be from ${minimum} to ${maximum}`] });
+    const rate = readRate(response['rate']);
+    return {
+      amount_from: amount,
+      amount_to: exchanged(amount, rate, Math.min(countDecimals(to), AMOUNT_DECIMALS)),
+      rate,
+      minimum,
+      maximum,
+      expires_at: new Date(this.clock.now().getTime() + QUOTE_MS).toISOString(),
+    };
+  }
+
+  /** A shift that was created just before a crash is lost and harmless: its address was never displayed. */
+  async create(order: NewProviderOrder): Promise<ProviderOrder> {
+    const known = await this.shifts.find(order.order_id);
+    const agreed = known ?? (await this.shifts.agree(order.order_id, await this.open(order)));
+    const { pair_id, created_at, withdraw_address, ...terms } = agreed;
+    return terms;
+  }
+
+  async status(order: ProviderReference, recorded: readonly DepositFacts[] = []): Promise<ProviderStatus> {
+    const agreed = await this.known(order);
+    const requestedAt = this.clock.now().getTime();
+    const shift = await this.api.get(`/shifts/${encodeURIComponent(order.provider_reference)}`);
+    return {
+      ...readShift(shift, agreed, knownPair(agreed.pair_id), recorded, requestedAt),
+      completeUntil: new Date(requestedAt - this.times.listedAfterMs).toISOString(),
+    };
+  }
+
+  settle(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async cancel(order: ProviderReference): Promise<void> {
+    await this.known(order);
+    // An expired shift and one with a deposit cannot be cancelled: their status reports the outcome.
+    await this.api.cancel(order.provider_reference);
+  }
+
+  ping(): Promise<void> {
+    return this.api.checkAccount();
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.api.close();
+  }
+
+  private async known({ order_id, provider_reference }: ProviderReference): Promise<AgreedShift> {
+    const stored = await this.shifts.find(order_id);
+    if (stored?.provider_reference === provider_reference) return stored;
+    return contradiction('the order is of a shift that was never agreed');
+  }
+
+  private async open(order: NewProviderOrder): Promise<AgreedShift> {
+    const pair = knownPair(order.pair_id);
+    requireNoMemo(order);
+    const amount = requestedAmount(pair, order.amount_from);
+    const { affiliateId } = this.api;
+    // SideShift requires the end user's address, and accepts none of a private network.
+    const caller = publicAddress(order.caller_address ?? '');
+    const requested = {
+      depositCoin: pair.from.token,
+      depositNetwork: pair.from.chain,
+      settleCoin: pair.to.token,
+      settleNetwork: pair.to.chain,
+      depositAmount: amount,
+      settleAmount: null,
+      affiliateId,
+    };
+    const quote = await this.api.post('/quotes', requested, caller);
+    const terms = readQuote(quote, pair, amount);
+    const { order_id: externalId, withdraw_address } = order;
+    const body = { quoteId: readId(quote['id']), settleAddress: withdraw_address, affiliateId, externalId };
+    const shift = await this.api.post('/shifts/fixed', body, caller);
+    return this.readNewShift(shift, pair, { ...terms, withdraw_address });
+  }
+
+  private readNewShift(
+    response: SideShiftObject,
+    pair: Pair,
+    requested: Pick<AgreedShift, 'amount_from' | 'amount_to' | 'rate' | 'withdraw_address'>,
+  ): AgreedShift {
+    const { depositAddress } = response;
+    const { amount_from } = requested;
+    if (typeof depositAddress !== 'string' || !isDepositAddress(pair.from.chain, depositAddress))
+      return contradiction(`the deposit address of the shift is none of ${pair.from.chain}`);
+    const depositMemo = memoText(response['depositMemo']);
+    if (depositMemo !== null && !/^[ -~]{1,255}$/.test(depositMemo))
+      return contradiction('the deposit memo of the shift is none');
+    const needsMemo = chainOf(pair.from.chain)?.tag !== null;
+    if (needsMemo && depositMemo === null) return contradiction('the shift has no deposit memo');
+    const now = this.clock.now();
+    const expiresAt = readTime(response['expiresAt'], 'the expiry of the shift');
+    if (Math.abs(Date.parse(expiresAt) - now.getTime()) > MAX_SHIFT_MS)
+      return contradiction('the shift does not expire within a day');
+    const agreed = {
+      ...requested,
+      pair_id: pair.id,
+      created_at: now.toISOString(),
+      provider_reference: readId(response['id']),
+      deposit_address: depositAddress,
+      deposit_address_tag: depositMemo,
+      minimum: amount_from,
+      maximum: amount_from,
+      expires_at: expiresAt,
+    };
+    requireSame(response, agreed, pair);
+    for (const name of ['depositAmount', 'depositMin', 'depositMax'])
+      if (assetAmount(response[name], pair.from, 'the amount of the shift') !== amount_from)
+        contradiction('the shift is of another amount than requested');
+    if (assetAmount(response['settleAmount'], pair.to, 'the amount of the shift') !== requested.amount_to)
+      contradiction('the shift pays out another amount than its quote');
+    return agreed;
+  }
+}
+
+function readQuote(response: SideShiftObject, pair: Pair, amount: string) {
+  requireAssets(response, pair);
+  if (assetAmount(response['depositAmount'], pair.from, 'the amount of the quote') !== amount)
+    contradiction('the quote is of another amount than requested');
+  const amount_to = assetAmount(response['settleAmount'], pair.to, 'the amount of the quote');
+  const rate = readRate(response['rate']);
+  const byRate = exchanged(amount, rate, countDecimals(pair.to));
+  // SideShift rounds in its own way.
+  const isNear = (a: string, b: string): boolean => isAtLeast(times(a, 1.01), b);
+  if (isZero(amount_to) || !isNear(amount_to, byRate) || !isNear(byRate, amount_to))
+    contradiction('the quote is not of its rate');
+  return { amount_from: amount, amount_to, rate };
+}
+
+function knownPair(pairId: string): Pair {
+  const pair = pairOf(pairId);
+  if (pair === null) throw new ProviderRefused('is not a pair of SideShift', 'pair_id');
+  return pair;
+}
+
+function requestedAmount({ from, defaultAmount }: Pair, amountFrom: string | null): string {
+  return sum([readAmount('amount_from', amountFrom ?? defaultAmount, countDecimals(from))]);
+}
+
+/** Refuses tags and memos: Solana has neither, and a payout that needs one would be lost. */
+function requireNoMemo({ withdraw_address_tag: tag, withdraw_address_memo: memo }: NewProviderOrder): void {
+  const message = 'is not known on Solana: leave it out';
+  if (tag !== null) throw new ProviderRefused(message, 'withdraw_address_tag');
+  if (memo !== null) throw new ProviderRefused(message, 'withdraw_address_memo');
+}
+
+function readRate(value: unknown): string {
+  return isDecimal(value, RATE_DECIMALS) && !isZero(value) ? value : contradiction('the rate is none');
+}
+
+function readId(value: unknown): string {
+  return typeof value === 'string' && /^[A-Za-z0-9-]{6,64}$/.test(value)
+    ? value
+    : contradiction('an id is none');
+}

@@ -1,0 +1,189 @@
+import type { DefaultApi } from '@onfido/api';
+import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
+import type { Callback, CallbackHeaders, CallbackReader, CallbackRefusal } from '../providers/providers.ports.js';
+import type { ImageKind } from './image-kind.js';
+import en from '../words/en.json' with { type: 'json' };
+
+/** The options of one request; the package does not export this type. */
+type RequestOptions = NonNullable<Parameters<DefaultApi['findCheck']>[1]>;
+type Send = (api: DefaultApi, options: RequestOptions) => Promise<{ readonly data: unknown }>;
+
+export type OnfidoAccount = Readonly<Record<'onfidoUrl' | 'onfidoApiToken', string>>;
+
+const MAX_RESPONSE_BYTES = 1 << 20;
+/** An image of 8 MiB with its form encoding. */
+const MAX_REQUEST_BYTES = 12 << 20;
+
+export class OnfidoRefused extends Error {
+  override readonly name = 'OnfidoRefused';
+  constructor(
+    readonly status: number,
+    readonly type: string,
+    /** The lower-case description of the invalid part; never displayed. */
+    readonly about: string,
+  ) {
+    super(`Onfido refuses the request with ${status}`);
+  }
+}
+
+export type OnfidoObject = Readonly<Record<string, unknown>>;
+
+/**
+ * The client of Onfido's API 3.6 through its package: bounded in time and size, without redirects or proxies. Errors contain
+ * no personal data.
+ */
+export class OnfidoApi {
+  private api: DefaultApi | null = null;
+
+  constructor(
+    private readonly account: OnfidoAccount,
+    private readonly timeoutMs: number,
+  ) {}
+
+  /** A refusal with `reason` is due to the person's data; otherwise it is our error, and is retried. */
+  async call(send: Send, reason?: (refused: OnfidoRefused) => string): Promise<OnfidoObject> {
+    try {
+      return await this.request(send);
+    } catch (error) {
+      if (!(error instanceof OnfidoRefused)) throw error;
+      if (reason !== undefined && [400, 413, 422].includes(error.status))
+        throw new ProviderRefused(reason(error));
+      throw new ProviderUnavailable(`Onfido refuses a request of ours (${error.status}, ${error.type})`);
+    }
+  }
+
+  async list(name: string, send: Send): Promise<readonly OnfidoObject[]> {
+    const list = (await this.call(send))[name];
+    const isList = Array.isArray(list) && list.every((each) => typeof each === 'object' && each !== null);
+    if (!isList) throw new ProviderUnavailable(`Onfido gives no list of ${name}`);
+    return list as readonly OnfidoObject[];
+  }
+
+  /** Throws {@link OnfidoRefused} for a permanent refusal, otherwise ProviderUnavailable. */
+  async request(send: Send): Promise<OnfidoObject> {
+    const api = (this.api ??= await this.open());
+    try {
+      // The package's own timeout restarts with each byte.
+      const { data } = await send(api, { signal: AbortSignal.timeout(this.timeoutMs) });
+      return typeof data === 'object' && data !== null && !Array.isArray(data) ? (data as OnfidoObject) : {};
+    } catch (error) {
+      throw toError(error);
+    }
+  }
+
+  /** Loads the package (400 kB) at the first call. */
+  private async open(): Promise<DefaultApi> {
+    const { Configuration, DefaultApi } = await import('@onfido/api');
+    const { onfidoApiToken: apiToken, onfidoUrl } = this.account;
+    const baseOptions = {
+      timeout: this.timeoutMs,
+      maxRedirects: 0,
+      proxy: false,
+      decompress: false,
+      maxContentLength: MAX_RESPONSE_BYTES,
+      maxBodyLength: MAX_REQUEST_BYTES,
+    };
+    return new DefaultApi(
+      new Configuration({ apiToken, basePath: onfidoUrl.replace(/\/+$/, ''), baseOptions }),
+    );
+  }
+}
+
+/** An error of the package. Its body is not validated. */
+interface Thrown {
+  readonly code?: string;
+  readonly response?: {
+    readonly status: number;
+    readonly data?: { readonly error?: { type?: unknown; message?: unknown; fields?: unknown } } | null;
+  };
+}
+
+/** Passes on status and type only: the package's errors contain names, images and the token. */
+function toError(error: unknown): Error {
+  const { response, code = 'no response' } = error as Thrown;
+  if (response === undefined) return new ProviderUnavailable(`Onfido cannot be reached (${code})`);
+  const { status } = response;
+  if (status === 401 || status === 403)
+    return new ProviderUnavailable(`Onfido does not accept our token (${status})`);
+  if (status < 400 || status >= 500 || status === 408 || status === 429)
+    return new ProviderUnavailable(`Onfido is unavailable: it responds with ${status}`);
+  const { type, message, fields } = response.data?.error ?? {};
+  const about = JSON.stringify([message, fields]).toLowerCase().slice(0, 2000);
+  return new OnfidoRefused(status, /^[a-z_]{1,60}$/.test(String(type)) ? String(type) : 'unknown', about);
+}
+
+const SIGNATURE = /^[0-9a-f]{64}$/i;
+
+/** Reads Onfido's webhooks, signed with HMAC-SHA-256 (`X-SHA2-Signature`). */
+export class OnfidoCallbacks implements CallbackReader {
+  readonly provider = 'onfido';
+
+  constructor(private readonly token: string) {}
+
+  async read(headers: CallbackHeaders, body: Buffer): Promise<Callback | CallbackRefusal> {
+    const { OnfidoInvalidSignatureError, WebhookEventVerifier } = await import('@onfido/api');
+    const signature = headers['x-sha2-signature'];
+    // The package throws another error for a signature of another length.
+    if (typeof signature !== 'string' || !SIGNATURE.test(signature)) return 'forged';
+    try {
+      return readCallback(new WebhookEventVerifier(this.token).readPayload(body, signature));
+    } catch (error) {
+      if (error instanceof OnfidoInvalidSignatureError) return 'forged';
+      if (error instanceof SyntaxError) return 'malformed';
+      throw error;
+    }
+  }
+}
+
+function readCallback(event: unknown): Callback | 'malformed' {
+  const { payload } = (event ?? {}) as { readonly payload?: OnfidoObject | null };
+  const { id, completed_at_iso8601, started_at_iso8601 } = (payload?.['object'] ?? {}) as OnfidoObject;
+  const at = new Date(String(completed_at_iso8601 ?? started_at_iso8601));
+  if (Number.isNaN(at.getTime())) return 'malformed';
+  if (payload?.['resource_type'] !== 'check') return { at, check: null };
+  return typeof id === 'string' ? { at, check: id } : 'malformed';
+}
+
+export function imageReason(kind: ImageKind, { about }: OnfidoRefused): string {
+  if (/size|large|small|bytes/.test(about)) return en.reasonSize;
+  return kind === 'selfie' ? en.reasonSelfie : en.reasonUnreadable;
+}
+
+/** The reasons by failed breakdown. The first match is reported: most actionable first. */
+const BREAKDOWNS: readonly (readonly [report: RegExp, path: readonly string[], reason: string])[] = [
+  [/^document/, ['data_validation', 'document_expiration'], en.reasonExpired],
+  [/^document/, ['data_validation', 'expiry_date'], en.reasonExpired],
+  [/^document/, ['image_integrity', 'supported_document'], en.reasonUnsupported],
+  [/^document/, ['image_integrity'], en.reasonUnreadable],
+  [/^document/, ['age_validation'], en.reasonAge],
+  [/^document/, ['data_comparison'], en.reasonDetails],
+  [/^facial/, ['image_integrity', 'source_integrity'], en.reasonNotLive],
+  [/^facial/, ['image_integrity'], en.reasonSelfie],
+  [/^facial/, ['visual_authenticity'], en.reasonNotLive],
+  [/^facial/, ['face_comparison'], en.reasonFace],
+];
+
+/** Returns the reason of a failed check. A suspected fraud is not explained to the person. */
+export function checkReason(reports: readonly unknown[]): string {
+  const suspected = reports.some((report) => field(report, 'sub_result') === 'suspected');
+  if (suspected) return en.reasonVerification;
+  for (const [name, path, reason] of BREAKDOWNS) {
+    const failed = reports.some((report) => {
+      const named = field(report, 'name');
+      return typeof named === 'string' && name.test(named) && isFailed(report, path);
+    });
+    if (failed) return reason;
+  }
+  return en.reasonVerification;
+}
+
+function isFailed(report: unknown, path: readonly string[]): boolean {
+  let at: unknown = report;
+  for (const name of path) at = field(field(at, 'breakdown'), name);
+  const result = field(at, 'result');
+  return result === 'consider' || result === 'unidentified';
+}
+
+function field(object: unknown, name: string): unknown {
+  return typeof object === 'object' && object !== null ? (object as OnfidoObject)[name] : undefined;
+}

@@ -1,0 +1,101 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '../../../../test/support/eventually.js';
+import {
+  failure,
+  OnfidoHarness,
+  type Person,
+} from '../../../../test/support/onboarding/onfido/onfido-harness.js';
+import { newId } from '../../../kernel/ids.js';
+
+let harness: OnfidoHarness;
+beforeAll(async () => {
+  harness = await OnfidoHarness.open();
+});
+afterEach(() => harness.onfido.recover());
+afterAll(() => harness.close());
+
+describe('a process that dies in the middle', () => {
+  /** Decides until there is an outcome, each time as a separate process, once the claim of the dead one is over. */
+  const until = (ada: Person) =>
+    eventually(async () => {
+      await harness.database.query('update onboarding.verifications set check_claimed_until = null');
+      const decided = await harness
+        .verifier()
+        .decide(ada)
+        .catch(() => null);
+      return decided === 'under_review';
+    });
+
+  const once = (ada: Person) => {
+    expect(harness.checksOf(ada)).toHaveLength(1);
+    const [applicant] = harness.applicantsOf(ada).filter(({ checks }) => checks.length > 0);
+    expect(applicant!.documents.map(({ side }) => side).sort()).toEqual(['back', 'front']);
+    expect(applicant!.livePhotos).toHaveLength(1);
+    // An orphaned one holds no personal data.
+    const others = harness.applicantsOf(ada).filter(({ checks }) => checks.length === 0);
+    for (const { fields } of others) expect(JSON.stringify(fields)).not.toMatch(/Ada|Lovelace|1815/);
+  };
+
+  const CALLS = 11;
+  it.each(Array.from({ length: CALLS }, (_, nth) => nth))(
+    'leaves one check after a crash at request %i, received by Onfido or not',
+    async (nth) => {
+      for (const fault of ['reset', 'done, then reset'] as const) {
+        const ada = harness.person();
+        harness.onfido.faults = [...Array.from({ length: nth }, () => null), fault];
+        await until(ada);
+        once(ada);
+      }
+    },
+  );
+
+  it('leaves one check after a crash before or after any statement', async () => {
+    const methods = ['open', 'keepApplicant', 'claimCheck', 'checked'] as const;
+    for (const method of methods)
+      for (const after of [false, true]) {
+        const ada = harness.person();
+        const store = harness.verifications();
+        const original = store[method].bind(store) as (...args: unknown[]) => Promise<unknown>;
+        Object.assign(store, {
+          [method]: async (...args: unknown[]) => {
+            if (after) await original(...args);
+            throw new Error('dead');
+          },
+        });
+        expect(await failure(harness.verifier(undefined, store).decide(ada))).toMatchObject({
+          message: 'dead',
+        });
+        await until(ada);
+        once(ada);
+      }
+  });
+
+  it('leaves one check also where many processes continue at the same time', async () => {
+    const ada = harness.person();
+    const all = Array.from({ length: 8 }, () =>
+      harness
+        .verifier({ timeoutMs: 5000, claimSeconds: 60 })
+        .decide(ada)
+        .catch(() => null),
+    );
+    await Promise.all(all);
+    await until(ada);
+    once(ada);
+  });
+
+  it('counts the older of two checks, should there be two', async () => {
+    const ada = harness.person();
+    await harness.verifier().decide(ada);
+    const [applicant] = harness.applicantsOf(ada);
+    const [first] = applicant!.checks;
+    applicant!.checks.unshift({
+      ...first!,
+      id: newId(),
+      created_at: '2099-01-01T00:00:00.000Z',
+      status: 'complete',
+      result: 'clear',
+    });
+    await harness.database.query('update onboarding.verifications set check_reference = null');
+    expect(await harness.verifier().decide(ada)).toBe('under_review');
+  });
+});

@@ -1,0 +1,152 @@
+import { describe, expect, it } from '@jest/globals';
+import type { InjectionToken } from '@nestjs/common';
+import { Test, type TestingModule } from '@nestjs/testing';
+import { CLOCK } from '../../../kernel/clock.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { UsersView } from '../../users/users.contract.js';
+import { onboarding, type Onboarding, type OnboardingEvent } from './onboarding.js';
+import { Verifications } from '../identity/verifications.store.js';
+import en from '../words/en.json' with { type: 'json' };
+import { OnboardingSteps } from './onboarding-steps.service.js';
+import { Onboardings } from './onboardings.commands.js';
+import { CardIssuer, IdentityVerifier } from '../providers/providers.ports.js';
+
+/** The steps with these doubles; every other dependency is an empty object. */
+function handlers(
+  ...doubles: readonly (readonly [token: InjectionToken, double: object])[]
+): Promise<TestingModule> {
+  return Test.createTestingModule({
+    providers: [
+      OnboardingSteps,
+      Onboardings,
+      { provide: CLOCK, useValue: { now: () => new Date(0) } },
+      ...doubles.map(([provide, useValue]) => ({ provide, useValue })),
+    ],
+  })
+    .useMocker(() => ({}))
+    .compile();
+}
+
+type State = 'active' | 'deactivating' | 'erased';
+
+/** Advances a submitted identity for a user who is in that state once the verification was opened. */
+async function advanced(becomes: State): Promise<{ calls: string[]; result: string }> {
+  const calls: string[] = [];
+  let state: State = 'active';
+  const submitted = { stage: 'kyc_submitted', user_id: 'u1', merchant_id: 'm1', verification_id: 'v1' };
+  const decide = async (): Promise<string> => {
+    calls.push('identity provider');
+    return 'under_review';
+  };
+  const open = async (): Promise<object> => {
+    calls.push('opened');
+    state = becomes;
+    return { opened_at: new Date() };
+  };
+  const module = await handlers(
+    [CommandLoop, { load: async () => ({ state: submitted, lastId: null }) }],
+    [IdentityVerifier, { provider: 'p', decide }],
+    [UsersView, { find: async () => (state === 'erased' ? null : { account_state: state }) }],
+    [Verifications, { open }],
+  );
+  const result = await module
+    .get(OnboardingSteps)
+    .advance('u1')
+    .catch((error: { readonly code: string }) => error.code);
+  return { calls, result };
+}
+
+describe('an identity that is handed in', () => {
+  it('is sent to the identity provider', async () => {
+    expect(await advanced('active')).toEqual({
+      calls: ['opened', 'identity provider'],
+      result: 'kyc_submitted',
+    });
+  });
+
+  it.each([
+    ['erased', 'not_found'],
+    ['deactivating', 'invalid_transition'],
+  ] as const)(
+    'is not sent to the identity provider when the user is %s while the verification is opened',
+    async (becomes, result) => {
+      expect(await advanced(becomes)).toEqual({ calls: ['opened'], result });
+    },
+  );
+});
+
+describe('a step whose retries end', () => {
+  async function givenUp(state: object): Promise<{ stage: string; events: readonly OnboardingEvent[] }> {
+    let events: readonly OnboardingEvent[] = [];
+    const execute = async (_: object, id: string, decide: (state: Onboarding) => OnboardingEvent[]) => {
+      const before = { user_id: id, merchant_id: 'm1', details: {}, ...state } as Onboarding;
+      events = decide(before);
+      return { state: events.reduce((each, event) => onboarding.evolve(each, event), before) };
+    };
+    const module = await handlers([CommandLoop, { execute }], [IdentityVerifier, { provider: 'p' }]);
+    return { stage: await module.get(OnboardingSteps).giveUp('u1'), events };
+  }
+
+  it('is a failed identity, with a reason that does not blame the person', async () => {
+    const { stage, events } = await givenUp({ stage: 'kyc_submitted', verification_id: 'v1' });
+    expect(stage).toBe('kyc_failed');
+    expect(events).toMatchObject([
+      {
+        type: 'onboarding.kyc_failed.v1',
+        data: { user_id: 'u1', verification_id: 'v1', provider: 'p', reason: en.reasonNotChecked },
+      },
+    ]);
+  });
+
+  it('is a failed card, with a reason that does not blame the person', async () => {
+    const { stage, events } = await givenUp({
+      stage: 'wallet_provisioned',
+      verification_id: 'v1',
+      issuer_wallet_address: '0x1',
+      card_attempt: 2,
+    });
+    expect(stage).toBe('card_failed');
+    expect(events).toMatchObject([
+      { type: 'onboarding.card_failed.v1', data: { user_id: 'u1', reason: en.reasonNotIssued } },
+    ]);
+  });
+
+  it.each(['kyc_passed', 'card_issued', 'completed'])(
+    'stays as it is at a stage that cannot fail: %s',
+    async (stage) => {
+      expect(await givenUp({ stage })).toEqual({ stage, events: [] });
+    },
+  );
+});
+
+describe('the erasure of an applicant', () => {
+  /** The calls of an erasure in order; the providers that `fail` throw. */
+  async function erased(...fail: string[]): Promise<string[]> {
+    const acts: string[] = [];
+    const act = (name: string) => async (userId: string) => {
+      acts.push(`${name} ${userId}`);
+      if (fail.includes(name)) throw new Error(`${name} failed`);
+    };
+    const module = await handlers(
+      [Verifications, { dropPending: act('images'), dropAll: act('rows') }],
+      [IdentityVerifier, { forget: act('identity provider') }],
+      [CardIssuer, { forget: act('card issuer') }],
+    );
+    const erasure = module.get(OnboardingSteps).forget({ userId: 'u1' });
+    await erasure.catch((error: Error) => acts.push(error.message));
+    return acts;
+  }
+
+  it('erases the person at the identity provider and the card issuer before it drops their ids', async () => {
+    expect(await erased()).toEqual(['images u1', 'identity provider u1', 'card issuer u1', 'rows u1']);
+  });
+
+  it.each(['identity provider', 'card issuer'])(
+    'keeps the rows for a retry when the %s fails',
+    async (provider) => {
+      const acts = await erased(provider);
+      expect(acts.at(-1)).toBe(`${provider} failed`);
+      expect(acts).not.toContain('rows u1');
+    },
+  );
+});

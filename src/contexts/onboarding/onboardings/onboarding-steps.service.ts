@@ -1,0 +1,192 @@
+import { Injectable } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ClaimHeld, type Claim } from '../../../platform/event-store/command-loop-types.js';
+import { failpoint } from '../../../platform/failpoints.js';
+import { Forgets, type ErasedPerson } from '../../../platform/operations/erasure.js';
+import { ActivateUser, type ExistingUser } from '../../users/users.contract.js';
+import {
+  completeOnboarding,
+  recordCard,
+  recordCardFailure,
+  recordKycOutcome,
+  recordWallet,
+} from './decisions.js';
+import {
+  type OnboardingEvent,
+  type Onboarding,
+  type Applicant,
+  type Stage,
+  type Submitted,
+  type WithWallet,
+} from './onboarding.js';
+import { Images } from '../identity/images.store.js';
+import { Verifications } from '../identity/verifications.store.js';
+import en from '../words/en.json' with { type: 'json' };
+import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
+import { CardIssuer, IdentityVerifier, WalletProvisioner, type IdentityRequest } from '../providers/providers.ports.js';
+import { Onboardings, type Decision } from './onboardings.commands.js';
+import { measureCall } from '../providers/provider-call.service.js';
+
+const ACTOR = 'onboarding.steps';
+const WRITTEN = { metadata: { actor: ACTOR }, follows: true } as const;
+
+interface Step {
+  readonly decide: Decision;
+  readonly wallet?: string;
+}
+
+/** The automatic steps: identity, wallet, card, activation of the user, completion; and the erasure at the providers. */
+@Injectable()
+export class OnboardingSteps {
+  constructor(
+    private readonly identity: IdentityVerifier,
+    private readonly wallets: WalletProvisioner,
+    private readonly cards: CardIssuer,
+    private readonly commandBus: CommandBus,
+    private readonly onboardings: Onboardings,
+    private readonly images: Images,
+    private readonly verifications: Verifications,
+  ) {}
+
+  /**
+   * Performs all pending automatic steps and returns the stage; `kyc_submitted` is under review. Repeats after a crash are
+   * harmless: providers return the same result for the same ids. The user is activated before the completion is appended. A
+   * permanent refusal becomes a failed stage. Throws other provider errors, and `invalid_transition` or `not_found` for a
+   * user who is deactivating or erased.
+   */
+  async advance(userId: string): Promise<Stage> {
+    let { state, lastId } = await this.onboardings.load(userId);
+    for (;;) {
+      const step = await this.nextStep(state, lastId);
+      if (step === null) return state.stage;
+      try {
+        const claims = step.wallet === undefined ? [] : [walletClaim(step.wallet)];
+        ({ state, lastId } = await this.onboardings.execute(userId, step.decide, { ...WRITTEN, claims }));
+      } catch (error) {
+        if (!(error instanceof ClaimHeld)) throw error;
+        await this.wallets.replace(userId, step.wallet!);
+        throw new ProviderUnavailable('the wallet that was provisioned belongs to another user');
+      }
+    }
+  }
+
+  /**
+   * Calls the provider of the next step; null when the next step is the person's. Throws before the call for a user who was
+   * deactivated meanwhile.
+   */
+  private async nextStep(state: Onboarding, lastId: string | null): Promise<Step | null> {
+    switch (state.stage) {
+      case 'kyc_submitted':
+        return this.verify(state);
+      case 'kyc_passed': {
+        await this.applicant(state);
+        const { address, derivation } = await measureCall('wallet', () =>
+          this.wallets.provision(state.user_id),
+        );
+        failpoint('onboarding.wallet_given');
+        return {
+          decide: (current, at) => recordWallet({ issuer_wallet_address: address, derivation, at }, current),
+          wallet: address,
+        };
+      }
+      case 'wallet_provisioned':
+        return this.issueCard(state);
+      case 'card_issued':
+        await this.commandBus.execute(
+          new ActivateUser(state.user_id, state.issuer_wallet_address, {
+            actor: ACTOR,
+            ...(lastId === null ? {} : { causation_id: lastId }),
+          }),
+        );
+        failpoint('onboarding.user_activated');
+        return { decide: (current, at) => completeOnboarding({ at }, current) };
+      default:
+        return null;
+    }
+  }
+
+  private async verify(state: Submitted): Promise<Step | null> {
+    const { verification_id, user_id: userId, details } = state;
+    const { provider } = this.identity;
+    await this.applicant(state);
+    const { opened_at } = await this.verifications.open(verification_id, provider, userId);
+    // A later erasure finds the verification.
+    await this.applicant(state);
+    const request: IdentityRequest = {
+      verificationId: verification_id,
+      userId,
+      details,
+      images: () => this.images.of(userId),
+      deleteImages: () => this.images.deleteUntil(userId, opened_at),
+    };
+    const outcome = await measureCall('identity', () => this.identity.decide(request)).catch(
+      (error: unknown) => ({ passed: false as const, reason: toReason(error) }),
+    );
+    failpoint('onboarding.identity_decided');
+    if (outcome === 'under_review') return null;
+    const decided = { verification_id, provider, outcome };
+    return { decide: (current, at) => recordKycOutcome({ ...decided, at }, current) };
+  }
+
+  private async issueCard(state: WithWallet): Promise<Step> {
+    const { user_id: userId, details, card_attempt: attempt } = state;
+    const { issuer_wallet_address: issuerWalletAddress } = state;
+    const { phone_number: phoneNumber, email } = await this.applicant(state);
+    const request = { userId, details, attempt, phoneNumber, email, issuerWalletAddress };
+    try {
+      const { cardId: card_id } = await measureCall('card', () => this.cards.issue(request));
+      return { decide: (current, at) => recordCard({ card_id, at }, current) };
+    } catch (error) {
+      const reason = toReason(error);
+      return { decide: (current, at) => recordCardFailure({ attempt, reason, at }, current) };
+    }
+  }
+
+  /**
+   * Erases the person at the identity provider and the card issuer, then drops the rows that contain their ids. Throws
+   * provider errors: the erasure is retried.
+   */
+  @Forgets('onboarding')
+  async forget({ userId }: Pick<ErasedPerson, 'userId'>): Promise<boolean> {
+    await this.verifications.dropPending(userId);
+    await measureCall('identity', () => this.identity.forget(userId));
+    await measureCall('card', () => this.cards.forget(userId));
+    await this.verifications.dropAll(userId);
+    return true;
+  }
+
+  private applicant({ merchant_id, user_id }: Applicant): Promise<ExistingUser> {
+    return this.onboardings.applicant(merchant_id, user_id);
+  }
+
+  /** Fails a step whose retries have ended; the person may retry it. Stages that cannot fail stay. */
+  async giveUp(userId: string): Promise<Stage> {
+    const fail: Decision = (state, at) => this.failure(state, at);
+    return (await this.onboardings.execute(userId, fail, WRITTEN)).state.stage;
+  }
+
+  private failure(state: Onboarding, at: string): OnboardingEvent[] {
+    if (state.stage === 'kyc_submitted') {
+      const outcome = { passed: false, reason: en.reasonNotChecked } as const;
+      const { verification_id } = state;
+      return recordKycOutcome({ verification_id, provider: this.identity.provider, outcome, at }, state);
+    }
+    if (state.stage !== 'wallet_provisioned') return [];
+    return recordCardFailure({ attempt: state.card_attempt, reason: en.reasonNotIssued, at }, state);
+  }
+}
+
+function toReason(error: unknown): string {
+  if (error instanceof ProviderRefused) return error.message;
+  throw error;
+}
+
+/** The claim on a wallet address, held before a card is issued. */
+function walletClaim(address: string): Claim {
+  return {
+    category: 'onboarding_wallet',
+    key: address.toLowerCase(),
+    field: 'issuer_wallet_address',
+    message: 'belongs to another user',
+  };
+}

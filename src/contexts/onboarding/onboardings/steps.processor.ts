@@ -1,0 +1,119 @@
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { HOUR_MS } from '../../../kernel/clock.js';
+import { backoffMs, type Backoff } from '../../../platform/jobs/backoff.js';
+import { Background } from '../../../platform/jobs/background-work.js';
+import { DueWork, type WorkOutcome } from '../../../platform/jobs/due-work.js';
+import { dropWork, scheduleWork, WorkItems, type WorkItem } from '../../../platform/jobs/work-items.js';
+import {
+  subscriptionName,
+  subscriptionOf,
+  type SubscriptionDefinition,
+} from '../../../platform/projections/projection.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import type { UserDeactivationStarted } from '../../users/users.contract.js';
+import type { OnboardingEvent } from './onboarding.js';
+import { OnboardingSteps } from './onboarding-steps.service.js';
+import { describeError, whereFrom } from '../providers/provider-call.service.js';
+import { onboardingConfig, type OnboardingConfig } from '../onboarding.config.js';
+
+/** The work kind of automatic steps, keyed by user id. */
+export const STEP = 'onboarding.step';
+
+interface State {
+  readonly polls?: number;
+}
+type Step = WorkItem<State>;
+
+/** The backoff of polls, for a review without a callback. */
+const REVIEW: Backoff = { firstMs: 1000, maxMs: HOUR_MS };
+const RETRY: Backoff = { firstMs: 250, maxMs: 300_000 };
+const ENDS: readonly DomainError['code'][] = ['invalid_transition', 'not_found'];
+
+/**
+ * Performs the automatic steps. Failed provider calls are retried for ONBOARDING_GIVE_UP_SECONDS. A step without a configured
+ * provider waits, and a review is polled until it is decided. A failure is logged once, until its cause changes.
+ */
+@Injectable()
+export class StepsWorker {
+  private readonly logger = new Logger(StepsWorker.name);
+  @Background()
+  readonly work: DueWork<State>;
+
+  constructor(
+    items: WorkItems,
+    private readonly steps: OnboardingSteps,
+    @Inject(onboardingConfig.KEY) private readonly config: OnboardingConfig,
+  ) {
+    this.work = new DueWork(items, {
+      kind: STEP,
+      everyMs: 500,
+      batch: 16,
+      leaseMs: 60_000,
+      // Uploading several images may exceed the lease.
+      keepsLease: true,
+      retry: RETRY,
+      perform: (step) => this.advance(step),
+    });
+  }
+
+  private async advance(step: Step): Promise<WorkOutcome> {
+    const { polls = 0 } = step.state;
+    try {
+      const stage = await this.steps.advance(step.key);
+      if (step.failures > 0)
+        this.logger.log({ msg: 'onboarding continues after failed attempts', ...toFields(step), stage });
+      if (stage === 'kyc_submitted') return { inMs: backoffMs(REVIEW, polls), state: { polls: polls + 1 } };
+    } catch (error) {
+      if (!(error instanceof DomainError) || !ENDS.includes(error.code)) return this.failed(step, error);
+      this.logger.warn({ msg: 'onboarding ended', user_id: step.key, reason: error.message });
+    }
+    return 'done';
+  }
+
+  private async failed(step: Step, error: unknown): Promise<WorkOutcome> {
+    const message = describeError(error);
+    let cause = message;
+    // A domain error means that no provider is configured.
+    if (!(error instanceof DomainError) && step.failing_seconds >= this.config.onboardingGiveUpSeconds) {
+      const stage = await this.steps.giveUp(step.key);
+      if (stage === 'kyc_failed' || stage === 'card_failed') {
+        const msg = 'onboarding failed: retries ended';
+        this.logger.error({ msg, ...toFields(step), stage, err: { message } });
+        return 'done';
+      }
+      cause = `${message}; retried for too long`;
+    }
+    if (cause !== step.cause) {
+      const msg = 'onboarding waiting: attempt failed, retrying';
+      const entry = { msg, ...toFields(step), err: { message: cause, stack: whereFrom(error) } };
+      this.logger[cause === message ? 'warn' : 'error'](entry);
+    }
+    return { failure: { cause } };
+  }
+}
+
+function toFields({ key, failures, failing_seconds }: Step): object {
+  return { user_id: key, failed_attempts: failures, failing_seconds: Math.round(failing_seconds) };
+}
+
+/** Schedules the automatic steps, and drops those of users who are deactivating. */
+export function stepsSaga(wake: () => void): SubscriptionDefinition {
+  return subscriptionOf<OnboardingEvent | UserDeactivationStarted>({
+    name: subscriptionName('onboarding.steps'),
+    events: [
+      'onboarding.kyc_submitted.v1',
+      'onboarding.kyc_passed.v1',
+      'onboarding.card_retried.v1',
+      'user.deactivation_started.v1',
+    ],
+    async apply(events, tx) {
+      const last = new Map(events.map(({ type, data }) => [data.user_id, type]));
+      const users = [...last.keys()];
+      const isOver = (userId: string): boolean => last.get(userId) === 'user.deactivation_started.v1';
+      const waiting = users.filter((userId) => !isOver(userId)).map((key) => ({ key, state: {} }));
+      await scheduleWork(tx, STEP, waiting);
+      await dropWork(tx, STEP, users.filter(isOver));
+    },
+    afterCommit: wake,
+  });
+}

@@ -1,0 +1,90 @@
+import type { KycOutcome } from '../onboardings/decisions.js';
+import type { IdentityImage } from '../identity/image-kind.js';
+import type { Details, WalletDerivation } from '../onboardings/onboarding.js';
+
+/** The error of a request without a response: the message may still arrive. */
+export class MessageUncertain extends Error {
+  override readonly name = 'MessageUncertain';
+}
+
+/** Rejects with {@link ProviderRefused} for a number that gets no messages, and with {@link MessageUncertain}. */
+export abstract class SmsSender {
+  /** `text` contains the code; both are secret. The message expires after `validSeconds` (at most 36,000). */
+  abstract send(
+    phoneNumber: string,
+    message: { readonly code: string; readonly text: string; readonly validSeconds: number },
+  ): Promise<void>;
+}
+
+/** The last code of each number, in the sandbox. */
+export abstract class SmsInbox {
+  abstract lastCode(phoneNumber: string): string | null;
+}
+
+export interface IdentityRequest {
+  readonly verificationId: string;
+  readonly userId: string;
+  readonly details: Details;
+  /** Returns no images after {@link deleteImages}. */
+  readonly images: () => Promise<readonly IdentityImage[]>;
+  /** Deletes the images once the provider has them. Idempotent. */
+  readonly deleteImages: () => Promise<void>;
+}
+
+/**
+ * Verifies identities. `decide` uploads missing data and returns the outcome or `under_review`. One `verificationId` gets at
+ * most one verification, also after a crash.
+ */
+export abstract class IdentityVerifier {
+  abstract readonly provider: string;
+  abstract decide(request: IdentityRequest): Promise<KycOutcome | 'under_review'>;
+  /** Deletes the person at the provider. Idempotent. */
+  abstract forget(userId: string): Promise<void>;
+}
+
+export interface ProvisionedWallet {
+  /** EIP-55 checksummed. */
+  readonly address: string;
+  readonly derivation: WalletDerivation | null;
+}
+
+/** Assigns one wallet to each user. */
+export abstract class WalletProvisioner {
+  abstract provision(userId: string): Promise<ProvisionedWallet>;
+  /** Assigns another wallet, if possible, in place of an address that belongs to another user. */
+  abstract replace(userId: string, address: string): Promise<void>;
+}
+
+export interface CardRequest {
+  readonly userId: string;
+  readonly issuerWalletAddress: string;
+  readonly details: Details;
+  readonly phoneNumber: string;
+  readonly email: string | null;
+  readonly attempt: number;
+}
+
+/** Issues at most one card per user. */
+export abstract class CardIssuer {
+  abstract issue(request: CardRequest): Promise<{ readonly cardId: string }>;
+  /** Cancels the person's cards and deletes personal data. Idempotent. */
+  abstract forget(userId: string): Promise<void>;
+}
+
+/** Header names are in lower case. */
+export type CallbackHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** A callback with a valid signature. Its content only triggers a poll. */
+export interface Callback {
+  readonly at: Date;
+  /** The provider's id of the check; null for other events. */
+  readonly check: string | null;
+}
+
+export type CallbackRefusal = 'forged' | 'malformed';
+
+/** Reads the callbacks of the identity provider. Its token provides null for a provider without callbacks. */
+export abstract class CallbackReader {
+  abstract readonly provider: string;
+  abstract read(headers: CallbackHeaders, body: Buffer): Promise<Callback | CallbackRefusal>;
+}

@@ -1,0 +1,92 @@
+import type { HDNodeVoidWallet, HDNodeWallet } from 'ethers';
+import { ConfigError } from '../../../platform/config/settings.js';
+import type { ProvisionedWallet, WalletProvisioner } from '../providers/providers.ports.js';
+import type { Database } from '../../../platform/postgres/database.js';
+
+/** The receiving chain of an account (BIP 44), non-hardened. */
+const CHAIN = 0;
+
+interface Row extends Record<string, unknown> {
+  readonly key: string;
+  readonly index: string;
+}
+
+const INDEX_OF_USER = 'select key, index from onboarding.wallet_indexes where user_id = $1';
+
+/**
+ * Wallets derived from an extended public key (BIP 32): the server has no private key (ADR 124). Addresses are derived, never
+ * stored, so that SQL cannot replace one. A row lock on the key prevents gaps and duplicate indexes.
+ */
+export class XpubWallets implements WalletProvisioner {
+  private constructor(
+    private readonly database: Database,
+    private readonly fingerprint: string,
+    private readonly firstIndex: number,
+    private readonly addressAt: (index: number) => string,
+  ) {}
+
+  /** Throws {@link ConfigError} for a misspelled or private key. */
+  static async open(xpub: string, firstIndex: number, database: Database): Promise<XpubWallets> {
+    const { HDNodeVoidWallet, HDNodeWallet } = await import('ethers');
+    let account: HDNodeWallet | HDNodeVoidWallet | null = null;
+    try {
+      account = HDNodeWallet.fromExtendedKey(xpub);
+    } catch {
+      // The error of ethers quotes the key.
+    }
+    // ethers does not verify the checksum: comparing the encoding does.
+    if (account?.extendedKey !== xpub)
+      throw new ConfigError('ONBOARDING_WALLET_XPUB is misspelled: its checksum is wrong.');
+    if (!(account instanceof HDNodeVoidWallet))
+      throw new ConfigError('ONBOARDING_WALLET_XPUB must be an extended public key; this one is private.');
+    const chain = account.deriveChild(CHAIN);
+    const addressAt = (index: number): string => chain.deriveChild(index).address;
+    return new XpubWallets(database, account.fingerprint.slice(2), firstIndex, addressAt);
+  }
+
+  /** Returns the wallet of the user, or assigns the next index. */
+  async provision(userId: string): Promise<ProvisionedWallet> {
+    const [row] = await this.database.query<Row>(INDEX_OF_USER, [userId]);
+    return this.walletAt(row) ?? (await this.next(userId, (current) => current === null))!;
+  }
+
+  /** Assigns the next index unless `address` was replaced already. */
+  async replace(userId: string, address: string): Promise<void> {
+    await this.next(userId, (current) => current?.address === address);
+  }
+
+  /** Assigns the next index where `isDue`, under the row lock of the key. Returns the resulting wallet. */
+  private next(
+    userId: string,
+    isDue: (current: ProvisionedWallet | null) => boolean,
+  ): Promise<ProvisionedWallet | null> {
+    return this.database.transaction(async (tx) => {
+      const { rows: keys } = await tx.query<{ next_index: string }>(
+        // An update without a change locks the row, too.
+        `insert into onboarding.wallet_keys as kept (key, next_index) values ($1, $2)
+         on conflict (key) do update set next_index = greatest(kept.next_index, excluded.next_index)
+         returning next_index`,
+        [this.fingerprint, this.firstIndex],
+      );
+      const { rows } = await tx.query<Row>(INDEX_OF_USER, [userId]);
+      const current = this.walletAt(rows[0]);
+      if (!isDue(current)) return current;
+      await tx.query('update onboarding.wallet_keys set next_index = next_index + 1 where key = $1', [
+        this.fingerprint,
+      ]);
+      const { rows: assigned } = await tx.query<Row>(
+        `insert into onboarding.wallet_indexes (user_id, key, index) values ($1, $2, $3)
+         on conflict (user_id) do update set key = excluded.key, index = excluded.index returning key, index`,
+        [userId, this.fingerprint, keys[0]!.next_index],
+      );
+      return this.walletAt(assigned[0]);
+    });
+  }
+
+  private walletAt(row: Row | undefined): ProvisionedWallet | null {
+    if (row?.key !== this.fingerprint) return null;
+    const index = Number(row.index);
+    const derivation = { key: this.fingerprint, path: `${CHAIN}/${index}`, index };
+    return { address: this.addressAt(index), derivation };
+  }
+}

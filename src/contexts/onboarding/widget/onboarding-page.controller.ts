@@ -1,0 +1,168 @@
+import {
+  Get,
+  Headers,
+  Inject,
+  Logger,
+  Param,
+  Query,
+  Req,
+  Res,
+  UseGuards,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import {
+  escapeHtml,
+  sendPage,
+  sendPlainPage,
+  type Framers,
+} from '../../../platform/http/pages/document.js';
+import { readLocale } from '../../../platform/http/pages/locale.js';
+import { PageController, Visit } from '../../../platform/http/pages/page.js';
+import { HealthRegistry } from '../../../platform/telemetry/health.js';
+import { leadsToApp } from '../../access/access.contract.js';
+import { chooseProvider, onboardingConfig, type OnboardingConfig } from '../onboarding.config.js';
+import { SANDBOX_NAMES } from '../identity/image-kind.js';
+import { Onboardings } from '../onboardings/onboardings.commands.js';
+import { PresentTerms, SANDBOX_PATHS } from '../onboardings/present-terms.service.js';
+import { CODE_EVERY_SECONDS } from '../onboardings/onboarding.js';
+import { MESSAGES } from '../words/messages.js';
+import { ONBOARDING_PAGE, VisitorGuard, type OnboardingVisitor } from './onboarding-session.guard.js';
+import type { OnboardingFacts } from './onboarding.dto.js';
+
+/**
+ * Returns the redirect target in canonical form, or null for one that is not allowed (contract.md 18.2). Allowed are https
+ * URLs and deep links of apps, restricted to the merchant's list if it has one; in the sandbox also `http://localhost`.
+ */
+export function acceptCallbackUrl(
+  text: string,
+  allowed: readonly string[] = [],
+  isSandbox = false,
+): string | null {
+  // Like browsers, URL drops tabs and line breaks that hide a scheme.
+  if (!URL.canParse(text)) return null;
+  const { protocol, hostname, origin, username, password, href } = new URL(text);
+  const isLocal = isSandbox && protocol === 'http:' && hostname === 'localhost';
+  const isWeb = protocol === 'https:' || isLocal;
+  if (!isWeb && !leadsToApp(protocol)) return null;
+  // A user name before an @ can imitate a host.
+  if (isWeb && (username !== '' || password !== '')) return null;
+  return allowed.length === 0 || allowed.includes(isWeb ? origin : protocol) ? href : null;
+}
+
+/** The page uses the camera, also within a merchant's frame, which delegates both. */
+const PERMISSIONS = 'camera=(self), microphone=(self), geolocation=(), payment=()';
+
+const NAMES: Readonly<Record<string, string>> = { onfido: 'Onfido', sandbox: 'sandbox' };
+
+@PageController(ONBOARDING_PAGE, 'onboarding')
+export class OnboardingPageController implements OnApplicationBootstrap {
+  private readonly logger = new Logger(OnboardingPageController.name);
+  private readonly warned = new Set<string>();
+
+  constructor(
+    @Inject(onboardingConfig.KEY) private readonly config: OnboardingConfig,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly onboardings: Onboardings,
+    private readonly terms: PresentTerms,
+    private readonly health: HealthRegistry,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    const missing = this.terms.missing();
+    if (missing.length === 0 || !this.config.roles.includes('widget')) return;
+    const text = `onboarding unavailable: ${missing.join(', ')} not set`;
+    this.logger.warn(text);
+    this.health.register({ name: 'onboarding_terms', check: async () => text });
+  }
+
+  @Get()
+  @UseGuards(VisitorGuard)
+  async open(
+    @Visit() visit: Visit<OnboardingVisitor>,
+    @Res() reply: FastifyReply,
+    @Query('callback_url') callback: unknown,
+    @Headers('sec-fetch-dest') destination: string | undefined,
+  ): Promise<void> {
+    const { locale } = visit;
+    const callbackUrl = this.readCallback(callback, visit);
+    const messages = MESSAGES[locale];
+    const facts = { ...(await this.toFacts(visit)), callbackUrl, locale, messages };
+    if (facts.framers?.length === 0 && destination === 'iframe') this.warn(visit);
+    reply.header('permissions-policy', PERMISSIONS);
+    const { title } = messages;
+    sendPage(reply, ONBOARDING_PAGE, { locale, framedBy: facts.framers, facts, title, heading: title });
+  }
+
+  @Get(':document')
+  sandboxTerms(
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @Param('document') document: string,
+  ): void {
+    const locale = readLocale(request);
+    const { sandboxTerms, sandboxPrivacy, sandboxTermsText } = MESSAGES[locale];
+    const titles: Readonly<Record<string, string>> = {
+      [SANDBOX_PATHS.terms]: sandboxTerms,
+      [SANDBOX_PATHS.privacy]: sandboxPrivacy,
+    };
+    const title = this.config.mode === 'sandbox' ? titles[`/onboarding/${document}`] : undefined;
+    if (title === undefined) throw DomainError.notFound('Page');
+    reply.header('vary', 'accept-language');
+    const body = `<p>${escapeHtml(sandboxTermsText)}</p>`;
+    sendPlainPage(reply, ONBOARDING_PAGE, { heading: title, body, lang: locale });
+  }
+
+  /** Throws `not_found`, `invalid_transition` for a user who is deactivating, `unavailable` where no terms are set. */
+  private async toFacts({
+    merchant: { merchantId, displayName, origins },
+    userId,
+  }: OnboardingVisitor): Promise<Omit<OnboardingFacts, 'callbackUrl' | 'locale' | 'messages'>> {
+    const { config } = this;
+    const consent = this.terms.present();
+    const { phone_number, email } = await this.onboardings.applicant(merchantId, userId);
+    return {
+      steps: `/onboarding/${merchantId}/${userId}`,
+      userId,
+      merchantName: displayName,
+      phoneNumber: phone_number,
+      email,
+      framers: this.toFramers(origins),
+      codeEverySeconds: CODE_EVERY_SECONDS,
+      minimumAge: config.onboardingMinimumAge,
+      identityProvider: NAMES[chooseProvider(config).identity] ?? null,
+      imageDays: config.onboardingImageDays,
+      consent,
+      today: timestamp(this.clock).slice(0, 10),
+      sandbox: config.mode === 'sandbox' ? SANDBOX_NAMES : null,
+    };
+  }
+
+  /** Returns the merchant's origins. In the sandbox a merchant without origins allows any site. */
+  private toFramers(origins: readonly string[]): Framers {
+    if (this.config.mode === 'sandbox') return origins.length === 0 ? null : origins;
+    return origins.filter((origin) => origin.startsWith('https:'));
+  }
+
+  /** Logs once per merchant, because a blank frame explains nothing. */
+  private warn({ merchant: { merchantId } }: OnboardingVisitor): void {
+    if (this.warned.has(merchantId)) return;
+    this.warned.add(merchantId);
+    const msg = 'page refused in a frame: the merchant has no origins (npm run admin -- merchants update)';
+    this.logger.warn({ msg, merchant_id: merchantId });
+  }
+
+  private readCallback(given: unknown, { merchant: { callbacks } }: OnboardingVisitor): string | null {
+    if (given === undefined) return null;
+    const isSandbox = this.config.mode === 'sandbox';
+    const accepted = typeof given === 'string' ? acceptCallbackUrl(given, callbacks, isSandbox) : null;
+    if (accepted !== null) return accepted;
+    const allowed = callbacks.length === 0 ? '' : ', and one that the merchant allows';
+    throw new DomainError(
+      'bad_request',
+      `callback_url must be an https address or the deep link of an app${allowed}`,
+    );
+  }
+}

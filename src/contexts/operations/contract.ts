@@ -1,1 +1,0 @@
-export { LookupsView } from './views/lookups.js';

@@ -1,0 +1,1 @@
+export { LookupsView } from './search/lookups.view.js';

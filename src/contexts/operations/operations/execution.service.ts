@@ -1,0 +1,224 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { toStream } from '../../../kernel/aggregate.js';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import {
+  SubjectChanged,
+  withinOperation,
+  type CurrentOperation,
+  CommandLoop,
+} from '../../../platform/event-store/command-loop.js';
+import { failpoint } from '../../../platform/failpoints.js';
+import type { OperationProgress } from '../../../platform/operations/operation.js';
+import type { OperationOutcome } from '../../../platform/operations/operations.js';
+import {
+  recordExecuted,
+  recordFailed,
+  type Change,
+  type OperationEvent,
+  type Requested,
+  existingOperation,
+  isUnfinished,
+  operation,
+  type ExistingOperation,
+  type OperationState,
+} from './operation.js';
+import { operationJson } from './operations.view.js';
+import { Definitions } from './definitions.service.js';
+import {
+  comparePositions,
+  EVENT_STORE,
+  type EventStore,
+  type RecordedEvent,
+} from '../../../platform/event-store/port.js';
+
+/** The events of a subject's streams. */
+class Subject {
+  constructor(private readonly streams: ReadonlyMap<string, readonly RecordedEvent[]>) {}
+
+  /** The revisions by stream; null for a stream that does not exist. */
+  get revisions(): Map<string, number | null> {
+    return new Map([...this.streams].map(([stream, events]) => [stream, events.at(-1)?.revision ?? null]));
+  }
+
+  /** Returns the revision without the operation's events; null where there are no other events. */
+  revisionWithout(operationId: string): number | null {
+    const own = this.findChanges(operationId).length;
+    const all = [...this.revisions.values()].reduce<number>((sum, revision) => sum + (revision ?? -1) + 1, 0);
+    return all === own ? null : all - own - 1;
+  }
+
+  /** Returns the operation's changes after this position, or all of them. */
+  findChanges(operationId: string, after: string | null = null): Change[] {
+    return [...this.streams.values()]
+      .flat()
+      .filter(
+        ({ metadata, position }) =>
+          metadata.operation_id === operationId && comparePositions(position, after) > 0,
+      )
+      .map(({ stream, id, type }) => ({ stream, event_id: id, type }));
+  }
+}
+
+/** The streams of operations and of their subjects. */
+@Injectable()
+export class OperationStreams {
+  constructor(
+    private readonly loop: CommandLoop,
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+  ) {}
+
+  load(id: string) {
+    return this.loop.load(operation, id);
+  }
+
+  /** Writes the decided events, with the operation as their cause. */
+  record(id: string, decide: (state: OperationState) => readonly OperationEvent[]) {
+    return withinOperation({ id, expected: new Map(), written: [] }, () =>
+      this.loop.execute(operation, id, decide, { metadata: { actor: 'operations' }, follows: true }),
+    );
+  }
+
+  /** Returns the position of the approval, or null where none was needed. */
+  async approvedAt(id: string): Promise<string | null> {
+    const events = await this.store.readStream(toStream(operation, id));
+    return events.find(({ type }) => type === 'operation.approved.v1')?.position ?? null;
+  }
+
+  async subject(streams: readonly string[]): Promise<Subject> {
+    const events = await Promise.all(
+      streams.map(async (stream) => [stream, await this.store.readStream(stream)] as const),
+    );
+    return new Subject(new Map(events));
+  }
+
+  /** Returns the number of events in the streams of a subject, less one; null for none. */
+  async findRevision(streams: readonly string[]): Promise<number | null> {
+    const lasts = await Promise.all(
+      streams.map((stream) => this.store.readStream(stream, { lastOnly: true })),
+    );
+    const events = lasts.reduce((sum, [last]) => sum + (last === undefined ? 0 : last.revision + 1), 0);
+    return events === 0 ? null : events - 1;
+  }
+}
+
+/** The code of a failure where the subject is no longer at the revision of the operation. */
+const CHANGED = 'changed';
+
+/** The transient errors, after which the settling worker retries. */
+const TRANSIENT: readonly DomainError['code'][] = ['unavailable', 'rate_limited'];
+
+/** Executes each operation once, in any process, and records its outcome (ADR 176). */
+@Injectable()
+export class Execution {
+  constructor(
+    private readonly log: OperationStreams,
+    private readonly definitions: Definitions,
+    private readonly bus: CommandBus,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Executes an open operation, or returns the outcome of its execution. Throws the handler's error once it is recorded;
+   * {@link SubjectChanged} where the subject is at another revision; `invalid_transition` for an ended operation.
+   */
+  async run(id: string, by: OperationProgress['by'] = 'requester'): Promise<OperationOutcome> {
+    const { state, revision } = await this.log.load(id);
+    const found = existingOperation(state);
+    const { facts } = found;
+    const command = this.definitions.commandOf(facts);
+    if (found.phase === 'executed') return this.follow(found, by);
+    if (!isUnfinished(found)) throw new DomainError('invalid_transition', `The operation is ${found.phase}`);
+    const since = found.phase === 'approved' ? await this.log.approvedAt(id) : null;
+    const before = await this.log.subject(this.definitions.streams(command));
+    const written = before.findChanges(id, since);
+    if (written.length > 0) return this.follow(await this.executed(facts, written), by);
+    const own = { stream: toStream(operation, id), revision: revision! };
+    const current: CurrentOperation = { id, expected: before.revisions, written: [], own };
+    failpoint('operation.begun');
+    try {
+      if (before.revisionWithout(id) !== facts.subject.revision) throw new SubjectChanged();
+      const result = (await withinOperation(current, () => this.bus.execute(command))) ?? {};
+      failpoint('operation.written');
+      const changes = await this.findChanges(facts, current, since);
+      return { operation: operationJson(await this.executed(facts, changes)), result };
+    } catch (error) {
+      return await this.afterError(error, found, current, since, by);
+    }
+  }
+
+  /** Records events of the operation as its execution, also those of another process or from before the error. */
+  private async afterError(
+    error: unknown,
+    { facts, phase }: ExistingOperation,
+    current: CurrentOperation,
+    since: string | null,
+    by: OperationProgress['by'],
+  ): Promise<OperationOutcome> {
+    const changes = await this.findChanges(facts, current, since);
+    if (changes.length > 0) {
+      const state = await this.executed(facts, changes);
+      if (error instanceof SubjectChanged && current.written.length === 0) return this.follow(state, by);
+      throw error;
+    }
+    if (!(error instanceof DomainError)) throw error;
+    if (phase === 'approved' && TRANSIENT.includes(error.code)) throw error;
+    const isChanged = error instanceof SubjectChanged;
+    const state = await this.failed(facts, isChanged ? CHANGED : error.code, error.message);
+    if (state.phase === 'executed') return this.follow(state, by);
+    throw error;
+  }
+
+  private async findChanges(facts: Requested, { written }: CurrentOperation, since: string | null) {
+    const own = written.map(({ stream, eventId, type }) => ({ stream, event_id: eventId, type }));
+    const found = await this.log.subject(this.definitions.streams(this.definitions.commandOf(facts)));
+    const others = found
+      .findChanges(facts.operation_id, since)
+      .filter(({ event_id }) => own.every((each) => each.event_id !== event_id));
+    return [...own, ...others];
+  }
+
+  private async executed({ operation_id }: Requested, changes: readonly Change[]) {
+    const data = { operation_id, changes, at: timestamp(this.clock) };
+    const { state } = await this.log.record(operation_id, (current) => recordExecuted(data, current));
+    failpoint('operation.recorded');
+    return existingOperation(state);
+  }
+
+  /** Changes nothing in an ended operation. */
+  failed({ operation_id }: Requested, code: string, message: string): Promise<ExistingOperation> {
+    const data = { operation_id, code, message, at: timestamp(this.clock) };
+    return this.record(operation_id, (current) => recordFailed(data, current));
+  }
+
+  /** Records decided events, and calls `follow` of the handler where they end the operation without an execution. */
+  async record(id: string, decide: (state: OperationState) => readonly OperationEvent[]) {
+    const state = existingOperation((await this.log.record(id, decide)).state);
+    if (!isUnfinished(state) && state.phase !== 'pending' && state.phase !== 'executed')
+      await this.follow(state);
+    return state;
+  }
+
+  /** Calls `follow` of the handler. A waiting operation fails where the handler refuses it. */
+  async follow(
+    state: ExistingOperation,
+    by: OperationProgress['by'] = 'requester',
+  ): Promise<OperationOutcome> {
+    const { facts, phase } = state;
+    const command = this.definitions.commandOf(facts);
+    const { handler } = this.definitions.of(command);
+    const status = phase === 'pending' || phase === 'executed' ? phase : 'ended';
+    const current = { id: facts.operation_id, expected: new Map<string, null>(), written: [] };
+    try {
+      const result = await withinOperation(current, async () => handler.follow?.(command, { status, by }));
+      return { operation: operationJson(state), result: result ?? {} };
+    } catch (error) {
+      // SubjectChanged: a concurrent repeat of the request has written it.
+      const isRefused = error instanceof DomainError && !(error instanceof SubjectChanged);
+      if (status === 'pending' && isRefused && !TRANSIENT.includes(error.code))
+        await this.failed(facts, error.code, error.message);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,221 @@
+import { describe, expect, it } from '@jest/globals';
+import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
+import {
+  lampHandler,
+  operationsOn,
+  requesterOf,
+  switchRequest,
+} from '../../../../test/support/operations/operations-harness.js';
+import type { DiscoveryService } from '@nestjs/core';
+import { OPERATIONS, operationFacts } from '../../../platform/operations/operation.js';
+import { Definitions } from './definitions.service.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { IdempotencyKeyExpired } from '../../../kernel/idempotency.js';
+import { deriveId } from '../../../kernel/ids.js';
+import { withinOperation } from '../../../platform/event-store/command-loop.js';
+
+const idempotency = { id: (purpose: string) => deriveId('key', purpose, '0') };
+
+/** A process with a lamp that is off, at revision 1. */
+async function withLamp(given: Parameters<typeof operationsOn>[0] = {}) {
+  const process = operationsOn(given);
+  await process.switchLamp('lamp', true);
+  await process.switchLamp('lamp', false);
+  const switchOn = (rest: Parameters<typeof switchRequest>[0] = {}) =>
+    process.operations.request(...switchRequest({ subject: { id: 'lamp', revision: 1 }, ...rest }));
+  return { ...process, switchOn };
+}
+
+const typesOf = async (
+  store: InMemoryEventStore | ReturnType<typeof operationsOn>['store'],
+  stream: string,
+) => (await store.readStream(stream)).map(({ type }) => type);
+
+it('records the session of a person, and displays it nowhere', async () => {
+  const { operations, log, switchLamp } = operationsOn();
+  await switchLamp('lamp', true);
+  const requester = { ...requesterOf('ada'), sessionId: 's1' };
+  const { operation } = await operations.request(...switchRequest({ parameters: { on: false }, requester }));
+  expect((await log.load(operation.id)).state).toMatchObject({
+    facts: { requested_by: { session_id: 's1' } },
+  });
+  expect(JSON.stringify(operation)).not.toContain('s1');
+});
+
+describe('a requested operation', () => {
+  it('is executed at once; the operation and its change refer to each other', async () => {
+    const { store, switchOn } = await withLamp();
+    const { operation, result } = await switchOn();
+    expect(operation).toMatchObject({
+      name: 'lamps.switch',
+      status: 'executed',
+      approval: 'none',
+      subject: { kind: 'lamp', id: 'lamp', revision: 1 },
+      requested_by: { operator_id: 'ada', name: 'ada' },
+      failure: null,
+    });
+    expect(result).toEqual({ on: true });
+    const [change] = await store.readStream('lamp-lamp', { lastOnly: true });
+    expect(change!.metadata.operation_id).toBe(operation.id);
+    const [last] = await store.readStream(`operation-${operation.id}`, { lastOnly: true });
+    expect(last).toMatchObject({
+      type: 'operation.executed.v1',
+      data: { changes: [{ stream: 'lamp-lamp', event_id: change!.id, type: 'lamp.switched.v1' }] },
+    });
+  });
+
+  it.each([
+    [
+      'the scope of the operation is missing',
+      { requester: requesterOf('ada', []) },
+      'forbidden',
+      /merchants:write/,
+    ],
+    [
+      'the subject is at another revision',
+      { subject: { id: 'lamp', revision: 0 } },
+      'precondition_failed',
+      /changed/,
+    ],
+    ['the subject does not exist', { subject: { id: 'other', revision: 0 } }, 'not_found', /Lamp not found/],
+    [
+      'the credential is confined to other merchants',
+      { requester: { ...requesterOf('ada'), merchants: ['m2'] }, merchantId: 'm1' },
+      'not_found',
+      /Lamp not found/,
+    ],
+    [
+      'the credential is confined, and the subject is of no merchant',
+      { requester: { ...requesterOf('ada'), merchants: ['m2'] } },
+      'forbidden',
+      /confined/,
+    ],
+  ] as const)('is refused without a record where %s', async (_, given, code, message) => {
+    const { store, switchOn } = await withLamp();
+    const before = await store.head();
+    const refused = await switchOn(given as object).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(DomainError);
+    expect(refused).toMatchObject({ code, message: expect.stringMatching(message) });
+    expect(await store.head()).toBe(before);
+  });
+
+  it('needs the scopes that it adds', async () => {
+    const gives = lampHandler(
+      'lamps.give',
+      { streams: () => [] },
+      { grants: async () => ['audit:read'], execute: async () => undefined },
+    );
+    const { switchOn } = await withLamp({ handlers: () => [gives] });
+    const given = { name: 'lamps.give', subject: { id: 'x', revision: null } };
+    await expect(switchOn(given)).rejects.toThrow('The scope audit:read is missing');
+    const both = requesterOf('ada', ['merchants:write', 'audit:read']);
+    expect((await switchOn({ ...given, requester: both })).operation.status).toBe('executed');
+  });
+
+  it('is recorded as failed where its subject refuses it, and its key is free for another request', async () => {
+    const { store, switchOn } = await withLamp();
+    const off = { parameters: { on: false }, idempotency };
+    await expect(switchOn(off)).rejects.toMatchObject({ code: 'invalid_transition' });
+    expect(await typesOf(store, `operation-${idempotency.id('operation')}`)).toEqual([
+      'operation.requested.v1',
+      'operation.failed.v1',
+    ]);
+    const on = { ...off, parameters: { on: true } };
+    await expect(switchOn(on)).rejects.toThrow(IdempotencyKeyExpired);
+    const next = { id: (purpose: string) => deriveId('key', purpose, '1') };
+    expect((await switchOn({ ...on, idempotency: next })).operation.id).toBe(next.id('operation'));
+  });
+
+  it('is executed once per key, also when it is requested again', async () => {
+    const { store, switchOn } = await withLamp();
+    const first = await switchOn({ idempotency });
+    const second = await switchOn({ idempotency });
+    expect(second.operation).toEqual(first.operation);
+    expect(await typesOf(store, 'lamp-lamp')).toHaveLength(3);
+  });
+
+  it('waits for its second person, and nothing is changed until then', async () => {
+    const { store, switchOn } = await withLamp();
+    const { operation } = await switchOn({ name: 'lamps.switch_carefully' });
+    expect(operation).toMatchObject({ status: 'pending_approval', approval: 'required', executed_at: null });
+    expect(Date.parse(operation.expires_at!) - Date.parse(operation.requested_at)).toBe(72 * 3_600_000);
+    expect(await typesOf(store, 'lamp-lamp')).toHaveLength(2);
+  });
+
+  it('is executed at once and is unconfirmed where a confirmation follows', async () => {
+    const { switchOn } = await withLamp();
+    const { operation } = await switchOn({ name: 'lamps.switch_fast' });
+    expect(operation).toMatchObject({ status: 'unconfirmed', approval: 'required' });
+    expect(operation.executed_at).not.toBeNull();
+  });
+
+  it('is executed at once where approvals are off', async () => {
+    const { switchOn } = await withLamp({ approvals: 'off' });
+    const before = await switchOn({ name: 'lamps.switch_carefully' });
+    expect(before.operation).toMatchObject({ status: 'executed', approval: 'off', expires_at: null });
+  });
+
+  it('fails where its subject changes during the execution, and the client reads the subject again', async () => {
+    const store = new InMemoryEventStore();
+    const other = operationsOn({ store });
+    const switchOther = () =>
+      withinOperation({ id: 'x', expected: new Map(), written: [] }, () => other.switchLamp('lamp', true));
+    const { switchOn } = await withLamp({
+      store,
+      around: (place) => (place === 'before' ? switchOther() : undefined),
+    });
+    await expect(switchOn({ idempotency })).rejects.toMatchObject({ code: 'precondition_failed' });
+    const [last] = await store.readStream(`operation-${idempotency.id('operation')}`, { lastOnly: true });
+    expect(last).toMatchObject({ type: 'operation.failed.v1', data: { code: 'changed' } });
+  });
+
+  it.each(['before', 'after'] as const)(
+    'of a process that is killed %s its change is executed once, by a repeat',
+    async (killedAt) => {
+      const store = new InMemoryEventStore();
+      const killed = await withLamp({
+        store,
+        around: (place) => {
+          if (place === killedAt) throw new Error('killed');
+        },
+      });
+      await expect(killed.switchOn({ idempotency })).rejects.toThrow('killed');
+      const { operations } = operationsOn({ store });
+      const request = switchRequest({ subject: { id: 'lamp', revision: 1 }, idempotency });
+      expect((await operations.request(...request)).operation.status).toBe('executed');
+      expect(await typesOf(store, 'lamp-lamp')).toHaveLength(3);
+    },
+  );
+
+  it('is executed once by two concurrent processes', async () => {
+    const store = new InMemoryEventStore();
+    const { switchOn } = await withLamp({ store });
+    const { operations } = operationsOn({ store });
+    const request = switchRequest({ subject: { id: 'lamp', revision: 1 }, idempotency });
+    const outcomes = await Promise.all([switchOn({ idempotency }), operations.request(...request)]);
+    expect(outcomes.map(({ operation }) => operation.status)).toEqual(['executed', 'executed']);
+    expect(await typesOf(store, 'lamp-lamp')).toHaveLength(3);
+  });
+});
+
+it.each([
+  ['a name that two handlers have', 2, 'the operation lamps.twice is declared twice'],
+  ['an operation without a handler', 0, 'the operation lamps.twice has no handler'],
+])('%s stops the boot', (_, count, message) => {
+  const handler = lampHandler('lamps.twice', {}, { execute: async () => undefined });
+  const providers = Array.from({ length: count }, () => ({
+    instance: handler,
+    metatype: handler.constructor,
+  }));
+  const discovery = { getProviders: () => providers } as unknown as DiscoveryService;
+  const others = [...OPERATIONS];
+  OPERATIONS.clear();
+  try {
+    const command = Reflect.getMetadata('__commandHandler__', handler.constructor) as never;
+    OPERATIONS.set(command, operationFacts(command)!);
+    expect(() => new Definitions(discovery).onModuleInit()).toThrow(message);
+  } finally {
+    OPERATIONS.clear();
+    for (const [type, facts] of others) OPERATIONS.set(type, facts);
+  }
+});

@@ -1,0 +1,58 @@
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { fence } from '../../../platform/event-store/claims.js';
+import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
+import { Periodic } from '../../../platform/jobs/background-work.js';
+import { CompleteDeactivation } from '../../users/users.contract.js';
+import { PAYOUT_CATEGORY } from '../payouts/payout-events.js';
+import { Deactivations, type Deactivating } from './deactivations.store.js';
+
+const SWEEP_MS = 2000;
+const BATCH = 100;
+
+/** Completes the deactivation of users without a pending payout. */
+@Injectable()
+export class DeactivationWorker {
+  private readonly logger = new Logger(DeactivationWorker.name);
+
+  constructor(
+    private readonly deactivations: Deactivations,
+    private readonly commandBus: CommandBus,
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+  ) {}
+
+  @Periodic({ name: 'deactivations', everyMs: SWEEP_MS })
+  async completeAll(): Promise<void> {
+    let users: readonly string[];
+    let after: string | null = null;
+    do {
+      users = await this.deactivations.settled(BATCH, after);
+      // Two processes may complete the same user: the decision is written once.
+      for (const userId of users)
+        await this.complete(userId).catch((error: unknown) => {
+          // A payout that is reported and not counted yet is an ordinary delay.
+          const level = error instanceof DomainError ? 'debug' : 'warn';
+          this.logger[level]({ msg: 'deactivation waiting', user_id: userId, err: error });
+        });
+      after = users.at(-1) ?? null;
+    } while (users.length === BATCH);
+  }
+
+  /** Throws as {@link CompleteDeactivation} does. */
+  async complete(userId: string): Promise<void> {
+    // Counted before the user's state is loaded: a start that is counted is also in the state.
+    const counted = await this.deactivations.find(userId);
+    const isCounted = counted !== null && (counted.pending > 0 || (await this.giveUpIntended(counted)));
+    await this.commandBus.execute(new CompleteDeactivation(userId, isCounted ? counted.pending : null));
+  }
+
+  /** Fences the intended payouts, which can then never be reported (ADR 103). Returns false when one is reported. */
+  private async giveUpIntended({ intended }: Deactivating): Promise<boolean> {
+    for (const payoutId of intended) {
+      const stream = `${PAYOUT_CATEGORY}-${payoutId}`;
+      if (!(await fence(this.store, stream, { actor: 'payouts.deactivation' }))) return false;
+    }
+    return true;
+  }
+}

@@ -1,0 +1,100 @@
+import { Readable } from 'node:stream';
+import { createParamDecorator, Injectable, type ExecutionContext } from '@nestjs/common';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { StreamReply } from '../../../platform/http/reply.js';
+import { getRequest } from '../../../platform/http/request-state.js';
+import { PayoutsView, type PayoutFilter, type PayoutTotals } from './payouts.view.js';
+
+/** The rows of one query, which bound the memory of an export. */
+const ROWS = 200;
+const RETRY_SECONDS = 5;
+
+const COLUMNS = ['id', 'user_id', 'amount', 'currency_code', 'status', 'transaction_hash', 'reason'] as const;
+
+/** The export formats by media type, in the order of preference. `line` formats the JSON of a payout. */
+const FORMATS: Readonly<Record<string, { readonly head: string; readonly line: (body: string) => string }>> =
+  {
+    'application/x-ndjson': { head: '', line: (body) => `${oneLine(body)}\n` },
+    'text/csv': { head: `${[...COLUMNS, 'custom_metadata', 'created_at'].join()}\r\n`, line: csvLine },
+  };
+
+/** The media type of an export that the request prefers; null for pages of JSON. */
+export const ExportType = createParamDecorator((_: unknown, context: ExecutionContext): string | null => {
+  const qualities = readQualities(getRequest(context).headers.accept ?? '');
+  const ofPages = Math.max(...JSON_TYPES.map((type) => qualities.get(type) ?? 0));
+  return Object.keys(FORMATS).find((type) => (qualities.get(type) ?? 0) > ofPages) ?? null;
+});
+
+const JSON_TYPES = ['application/json', 'application/*', '*/*'];
+
+/** Returns the quality by media type, 1 by default (RFC 9110, 12.5.1). */
+function readQualities(accept: string): ReadonlyMap<string, number> {
+  return new Map(
+    accept.split(',').map((each) => {
+      const [type = '', ...parameters] = each.split(';').map((part) => part.trim().toLowerCase());
+      const quality = parameters.find((part) => part.startsWith('q='));
+      return [type, quality === undefined ? 1 : Number(quality.slice(2)) || 0];
+    }),
+  );
+}
+
+/** Exports and totals of whole lists (contract.md 9.7). A merchant may have one at a time, because each reads all rows. */
+@Injectable()
+export class PayoutExport {
+  private readonly running = new Set<string>();
+
+  constructor(private readonly payouts: PayoutsView) {}
+
+  /** Streams as fast as the client reads. Throws `rate_limited` during another export of the merchant. */
+  start(type: string, merchantId: string, filter: PayoutFilter): StreamReply {
+    this.reserve(merchantId);
+    const pages = { ...filter, page_size: Math.min(ROWS, filter.page_size) };
+    const body = Readable.from(this.lines(type, merchantId, pages), { objectMode: false });
+    body.once('close', () => this.running.delete(merchantId));
+    return new StreamReply(`${type}; charset=utf-8`, body);
+  }
+
+  /** Throws `rate_limited` as {@link start} does. */
+  async totals(merchantId: string, filter: PayoutFilter): Promise<PayoutTotals> {
+    this.reserve(merchantId);
+    return this.payouts.totals(merchantId, filter).finally(() => this.running.delete(merchantId));
+  }
+
+  private reserve(merchantId: string): void {
+    if (this.running.has(merchantId))
+      throw new DomainError('rate_limited', 'Another export or total is in progress', {}, RETRY_SECONDS);
+    this.running.add(merchantId);
+  }
+
+  private async *lines(type: string, merchantId: string, filter: PayoutFilter): AsyncGenerator<string> {
+    const { head, line } = FORMATS[type]!;
+    let first = head;
+    // The head is sent with the first rows, so that a failed first read is an error response.
+    for await (const bodies of this.payouts.bodies(merchantId, filter)) {
+      yield first + bodies.map(line).join('');
+      first = '';
+    }
+  }
+}
+
+/** Removes line breaks, which JSON has only between tokens. */
+function oneLine(json: string): string {
+  return json.replaceAll(/[\r\n]+/g, ' ');
+}
+
+/** Formats a payout by RFC 4180. The metadata is the reported text. */
+function csvLine(body: string): string {
+  // Quotes within the texts before this member are escaped.
+  const from = body.indexOf(',"custom_metadata":');
+  const to = body.lastIndexOf(',"created_at":');
+  const metadata = body.slice(from + ',"custom_metadata":'.length, to);
+  const { created_at, ...payout } = JSON.parse(body.slice(0, from) + body.slice(to)) as Readonly<
+    Record<(typeof COLUMNS)[number] | 'created_at', string | null>
+  >;
+  const values = [...COLUMNS.map((name) => payout[name]), oneLine(metadata), created_at];
+  return `${values.map((value) => csvValue(value ?? '')).join()}\r\n`;
+}
+
+function csvValue(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,138 @@
+import { describe, expect, it } from '@jest/globals';
+import { evidenceAt } from '../../../../test/support/payouts/evidence.js';
+import { givenOf } from '../../../../test/support/given.js';
+import { fold } from '../../../kernel/aggregate.js';
+import type { Payee } from '../../users/users.contract.js';
+import type { PayoutExpired, PayoutFacts, PayoutReceived, PayoutReported } from './payout-events.js';
+import { Fault } from '../../../kernel/fault.js';
+import { expire, payout, readPayoutAmount, receive, report, type PayoutState } from './payout.js';
+
+const facts: PayoutFacts = {
+  payout_id: 'p1',
+  merchant_id: 'm1',
+  user_id: 'u1',
+  amount: '12.50',
+  currency_code: 'USDC',
+  transaction_hash: '0xAB',
+  custom_metadata: '{"a": 12345678901234567890}',
+  chain_id: 31337,
+};
+const at = '2026-01-02T03:04:05.000Z';
+const expiresAt = '2026-01-03T03:04:05.000Z';
+const later = '2026-01-03T03:04:05.001Z';
+
+const reported: PayoutReported = {
+  type: 'payout.reported.v1',
+  data: { ...facts, created_at: at, expires_at: expiresAt },
+};
+const received: PayoutReceived = {
+  type: 'payout.received.v2',
+  data: { ...facts, ...evidenceAt(3), received_at: at, created_at: at },
+};
+const expired: PayoutExpired = {
+  type: 'payout.expired.v1',
+  data: { ...facts, reason: 'gone', expired_at: later },
+};
+
+const active: Payee = { accountState: 'active', merchantId: 'm1', issuerWalletAddress: '0xW' };
+
+const given = givenOf(payout);
+
+const reporting =
+  (payee: Payee, other: Partial<PayoutFacts> = {}) =>
+  (state: PayoutState) =>
+    report({ facts: { ...facts, ...other }, at, expiresAt }, payee, state);
+const receiving = (state: PayoutState) => receive({ evidence: evidenceAt(3), at }, state);
+const expiring = (when: string) => (state: PayoutState) => expire({ reason: 'gone', at: when }, state);
+
+describe('reporting a payout', () => {
+  it('records the payout of an active user', () => given().when(reporting(active)).then(reported));
+
+  it('records the payout of a user who is still onboarding, because the money has moved', () =>
+    given()
+      .when(reporting({ accountState: 'onboarding', merchantId: 'm1', issuerWalletAddress: null }))
+      .then(reported));
+
+  it('is refused for a user who does not exist', () =>
+    given()
+      .when(reporting({ accountState: 'unknown' }))
+      .thenRefused('not_found'));
+
+  it('is refused for the user of another merchant', () =>
+    given()
+      .when(reporting({ ...active, merchantId: 'm2' }))
+      .thenRefused('not_found'));
+
+  it.each(['deactivating', 'deactivated'] as const)('is refused for a user who is %s', (accountState) =>
+    given()
+      .when(reporting({ accountState, merchantId: 'm1', issuerWalletAddress: '0xW' }))
+      .thenRefused('invalid_transition'),
+  );
+
+  it('changes nothing when the same report comes again, also when payout and user have changed', () => {
+    given(reported).when(reporting(active)).then();
+    given(reported, received)
+      .when(reporting({ accountState: 'unknown' }))
+      .then();
+  });
+
+  it.each([
+    { amount: '12.5' },
+    { user_id: 'u2' },
+    { transaction_hash: '0xab' },
+    { custom_metadata: '{}' },
+    { merchant_id: 'm2' },
+  ])('is refused for another report under the same id: %j', (other) =>
+    given(reported).when(reporting(active, other)).thenRefused('validation_failed'),
+  );
+});
+
+describe('the amount of a payout', () => {
+  it.each([
+    ['0.000001', '0.000001'],
+    ['012.50', '12.50'],
+    ['10000', '10000'],
+  ])('is read from %s', (text, amount) => {
+    expect(readPayoutAmount(text)).toBe(amount);
+  });
+
+  it.each([
+    ['0', 'must be greater than 0'],
+    ['10000.000001', 'must be at most 10000'],
+    ['1.0000001', 'must be a decimal string with at most 6 decimals'],
+    [12.5, 'must be a decimal string with at most 6 decimals'],
+  ])('is not read from %s', (value, message) => {
+    expect(readPayoutAmount(value)).toEqual(new Fault(message));
+  });
+});
+
+describe('receiving a payout', () => {
+  it('settles a pending payout with the place of its transfer', () =>
+    given(reported).when(receiving).then(received));
+  it('has no effect on a payout that was never reported', () => given().when(receiving).then());
+  it('happens once', () => given(reported, received).when(receiving).then());
+  it('records the observed transfer as evidence', () => {
+    expect(fold(payout, [reported, received])).toMatchObject({ status: 'received', received: received.data });
+  });
+  it('never follows an expiry', () => given(reported, expired).when(receiving).then());
+});
+
+describe('expiring a payout', () => {
+  it('ends a pending payout at the end of its window', () =>
+    given(reported)
+      .when(expiring(expiresAt))
+      .then({ ...expired, data: { ...expired.data, expired_at: expiresAt } }));
+  it('does nothing one millisecond earlier', () =>
+    given(reported).when(expiring('2026-01-03T03:04:04.999Z')).then());
+  it('has no effect on a payout that was never reported', () => given().when(expiring(later)).then());
+  it('happens once', () => given(reported, expired).when(expiring(later)).then());
+  it('never follows a receipt', () => given(reported, received).when(expiring(later)).then());
+});
+
+describe('the history of a payout', () => {
+  it('keeps its first outcome also when a faulty history adds another', () => {
+    expect(fold(payout, [reported, received, expired]).status).toBe('received');
+    expect(fold(payout, [reported, expired, received])).toMatchObject({ status: 'expired', reason: 'gone' });
+    expect(fold(payout, [received, expired]).status).toBe('unreported');
+  });
+});

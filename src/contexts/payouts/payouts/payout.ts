@@ -1,0 +1,160 @@
+import type { Aggregate } from '../../../kernel/aggregate.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { Fault } from '../../../kernel/fault.js';
+import { canonicalAmount, isAmount, toMinorUnits } from '../../../kernel/money.js';
+import { requireIdempotent } from '../../../kernel/idempotency.js';
+import type { Payee } from '../../users/users.contract.js';
+import {
+  PAYOUT_CATEGORY,
+  type PayoutEvent,
+  type PayoutFacts,
+  type PayoutReceived,
+  type TransferSighting,
+} from './payout-events.js';
+
+/** A payout from the merchant's report to its one outcome (contract.md 9.8). */
+export type PayoutState =
+  | { readonly status: 'unreported' }
+  | (ReportFacts & { readonly status: 'pending' })
+  | (ReportFacts & { readonly status: 'received'; readonly received: PayoutReceived['data'] })
+  | (ReportFacts & { readonly status: 'expired'; readonly reason: string });
+
+interface ReportFacts {
+  readonly facts: PayoutFacts;
+  readonly createdAt: string;
+  /** End of the verification window, ISO 8601. */
+  readonly expiresAt: string;
+}
+
+export const payout: Aggregate<PayoutState, PayoutEvent> = {
+  category: PAYOUT_CATEGORY,
+  initial: { status: 'unreported' },
+  evolve(state, event) {
+    switch (event.type) {
+      case 'payout.reported.v1': {
+        const { created_at: createdAt, expires_at: expiresAt, ...facts } = event.data;
+        return { status: 'pending', facts, createdAt, expiresAt };
+      }
+      case 'payout.received.v2':
+        return state.status === 'pending' ? { ...state, status: 'received', received: event.data } : state;
+      case 'payout.expired.v1':
+        return state.status === 'pending'
+          ? { ...state, status: 'expired', reason: event.data.reason }
+          : state;
+      default:
+        event satisfies never;
+        return state;
+    }
+  },
+};
+
+/** The largest amount of a payout, in USDC (contract.md 9.3). */
+export const MAX_PAYOUT_AMOUNT = '10000';
+const MAX_MINOR = toMinorUnits(MAX_PAYOUT_AMOUNT);
+
+export function readPayoutAmount(value: unknown): string | Fault {
+  if (!isAmount(value)) return new Fault('must be a decimal string with at most 6 decimals');
+  const minor = toMinorUnits(value);
+  if (minor <= 0n) return new Fault('must be greater than 0');
+  if (minor > MAX_MINOR) return new Fault(`must be at most ${MAX_PAYOUT_AMOUNT}`);
+  return canonicalAmount(value);
+}
+
+/** Times are ISO 8601. */
+interface ReportDecision {
+  /** Their amount is canonical. */
+  readonly facts: PayoutFacts;
+  readonly at: string;
+  readonly expiresAt: string;
+}
+
+/**
+ * Reports a transfer to `payee`, also to one in onboarding, because the money has moved. A repeat of the same report
+ * changes nothing at any time. Another report under its id throws `validation_failed`, or IdempotencyKeyExpired once the
+ * response to the first one is deleted.
+ */
+export function report(command: ReportDecision, payee: Payee, state: PayoutState): PayoutEvent[] {
+  if (state.status !== 'unreported') {
+    if (REPORTED.every((name) => state.facts[name] === command.facts[name])) return [];
+    requireIdempotent(state.createdAt, command.at);
+    const detail = 'The Idempotency-Key was used for another payout';
+    throw new DomainError('validation_failed', detail).asTransient();
+  }
+  if (payee.accountState === 'unknown' || payee.merchantId !== command.facts.merchant_id) {
+    throw DomainError.notFound('User');
+  }
+  if (payee.accountState === 'deactivating' || payee.accountState === 'deactivated') {
+    throw new DomainError(
+      'invalid_transition',
+      `The user is ${payee.accountState} and cannot receive payouts`,
+    );
+  }
+  return [
+    {
+      type: 'payout.reported.v1',
+      data: { ...command.facts, created_at: command.at, expires_at: command.expiresAt },
+    },
+  ];
+}
+
+/** Changes nothing once the payout has its outcome. */
+export function receive(
+  { evidence, at }: { readonly evidence: TransferSighting; readonly at: string },
+  state: PayoutState,
+): PayoutEvent[] {
+  if (state.status !== 'pending') return [];
+  const { log_index, block_number, ...seen } = evidence;
+  return [
+    {
+      type: 'payout.received.v2',
+      data: {
+        ...state.facts,
+        log_index,
+        block_number,
+        received_at: at,
+        created_at: state.createdAt,
+        ...seen,
+      },
+    },
+  ];
+}
+
+/** Changes nothing once the payout has its outcome, or before the end of its window, unless `early`. */
+export function expire(
+  { reason, at, early }: { readonly reason: string; readonly at: string; readonly early?: true | undefined },
+  state: PayoutState,
+): PayoutEvent[] {
+  if (state.status !== 'pending') return [];
+  if (early !== true && Date.parse(at) < Date.parse(state.expiresAt)) return [];
+  const data = { ...state.facts, reason, expired_at: at, ...(early && { early }) };
+  return [{ type: 'payout.expired.v1', data }];
+}
+
+export type Report = Pick<PayoutFacts, (typeof REPORTED)[number]>;
+const REPORTED = ['merchant_id', 'user_id', 'amount', 'transaction_hash', 'custom_metadata'] as const;
+
+type JsonFacts = Omit<PayoutFacts, 'merchant_id' | 'chain_id'>;
+
+/** Returns the response to a report, the same for a repeat after the outcome. */
+export function responseTo(state: PayoutState): string {
+  if (state.status === 'unreported') throw new Error('a reported payout has facts');
+  const json = payoutJsonBeforeTime(state.facts, 'pending', null);
+  return `{"payout":${json},"created_at":"${state.createdAt}"}}`;
+}
+
+/**
+ * Returns the JSON of a payout in the API (contract.md 9) up to its last member `created_at`, which final events do not
+ * repeat. The metadata is not parsed. `reason` is null unless the payout expired.
+ */
+export function payoutJsonBeforeTime(
+  facts: JsonFacts,
+  status: Exclude<PayoutState['status'], 'unreported'>,
+  reason: string | null,
+): string {
+  return (
+    `{"id":"${facts.payout_id}","user_id":"${facts.user_id}","amount":"${facts.amount}",` +
+    `"currency_code":"${facts.currency_code}","status":"${status}",` +
+    `"transaction_hash":${JSON.stringify(facts.transaction_hash)},"reason":${JSON.stringify(reason)},` +
+    `"custom_metadata":${facts.custom_metadata}`
+  );
+}

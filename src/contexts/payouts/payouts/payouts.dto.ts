@@ -1,0 +1,157 @@
+import { CONTROL_CHARACTERS } from '../../../kernel/text.js';
+import { Fault } from '../../../kernel/fault.js';
+import { isAmount } from '../../../kernel/money.js';
+import { asciiDigits, tidy } from '../../../kernel/typed-text.js';
+import { ApiProperty, Field, Nested, ResourceOf, PageOf, type Rule } from '../../../platform/dto/field.js';
+import { COUNT, oneOf, text, TIME, USDC, uuid, UUID } from '../../../platform/dto/rules.js';
+import { createdListQuery, Filter, MAX_PAGE } from '../../../platform/http/list-query.js';
+import { measureDepth, JsonText } from '../../../platform/json-text/json-text.js';
+import { MAX_PAYOUT_AMOUNT, readPayoutAmount } from './payout.js';
+import { Balance, PayoutTotals } from './payouts.view.js';
+
+export const STATUSES = ['pending', 'received', 'expired'] as const;
+const HASH_MAX_LENGTH = 255;
+/** The depth of `custom_metadata`; the object itself is level 1. */
+const METADATA_MAX_DEPTH = 32;
+/** The bytes of the JSON text of `custom_metadata`. */
+const METADATA_MAX_BYTES = 16_384;
+
+function readHash(hash: string): string | Fault {
+  if (hash.trim() === '') return new Fault('must not be blank');
+  if (hash.length > HASH_MAX_LENGTH) return new Fault(`must be at most ${HASH_MAX_LENGTH} characters`);
+  return CONTROL_CHARACTERS.test(hash) ? new Fault('must not contain control characters') : hash;
+}
+
+/** A hash in a query, without the invisible characters that copying may add. */
+export const hashFilter = text({ minLength: 1, maxLength: HASH_MAX_LENGTH }, (hash) => readHash(tidy(hash)));
+
+/** The exact JSON text of an object. */
+const metadata: Rule = {
+  schema: { type: 'object' },
+  read: (value) => {
+    if (!(value instanceof JsonText)) return new Fault('must be an object');
+    if (Buffer.byteLength(value.text) > METADATA_MAX_BYTES)
+      return new Fault(`must be at most ${METADATA_MAX_BYTES} bytes`);
+    return measureDepth(value.text) > METADATA_MAX_DEPTH
+      ? new Fault(`must nest at most ${METADATA_MAX_DEPTH} levels deep`)
+      : value.text;
+  },
+};
+
+function readAmount(value: unknown): string | Fault {
+  const isForeign = typeof value === 'string' && !isAmount(value);
+  return readPayoutAmount(isForeign ? asciiDigits(value) : value);
+}
+
+class ReportPayoutFields {
+  @Field(
+    { schema: USDC, read: readAmount },
+    { description: `More than 0 and at most ${MAX_PAYOUT_AMOUNT}, with up to 6 decimals.` },
+  )
+  amount!: string;
+
+  @Field(text({ minLength: 1, maxLength: HASH_MAX_LENGTH }, readHash)) transaction_hash!: string;
+  @Field(oneOf(['USDC']), { optional: true, nullable: true, default: 'USDC' }) currency_code?: 'USDC' | null;
+
+  @Field(metadata, {
+    optional: true,
+    nullable: true,
+    description: `Free-form; comes back byte for byte. At most ${METADATA_MAX_BYTES} bytes of JSON and ${METADATA_MAX_DEPTH} levels. null means none.`,
+  })
+  custom_metadata?: string | null;
+}
+
+/** The body of POST /merchants/v1/payouts/report (contract.md 9). */
+export class ReportPayoutBody {
+  /** A text that is not a UUID names no user: 404. */
+  @Field(text(UUID)) user_id!: string;
+  @Nested(() => ReportPayoutFields) payout!: ReportPayoutFields;
+}
+
+export class Payout {
+  @ApiProperty(UUID) id!: string;
+  @ApiProperty(UUID) user_id!: string;
+  @ApiProperty(USDC) amount!: string;
+  @ApiProperty({ const: 'USDC' }) currency_code!: 'USDC';
+  @ApiProperty({ type: 'string', enum: STATUSES }) status!: string;
+  @ApiProperty({ type: 'string' }) transaction_hash!: string;
+
+  @ApiProperty({ type: 'string', nullable: true, description: 'Why the payout expired; null otherwise.' })
+  reason!: string | null;
+
+  @ApiProperty({ type: 'object' }) custom_metadata!: object;
+  @ApiProperty(TIME) created_at!: string;
+}
+
+export class PayoutResponse extends ResourceOf('payout', Payout) {}
+
+export class MerchantPayoutsQuery extends createdListQuery(MAX_PAGE, 'Payouts per page.') {
+  @Filter(uuid, 'Only payouts to this user.') user_id?: string;
+  @Filter(oneOf(STATUSES), 'Only payouts in this status.') status?: (typeof STATUSES)[number];
+  @Filter(hashFilter, 'Only payouts of this transaction.') transaction_hash?: string;
+
+  @Filter(text({ minLength: 1 }, tidy), 'Only payouts to the user of this external_id.')
+  external_id?: string;
+
+  @Filter(oneOf(['true']), 'With the totals of all payouts that match.')
+  totals?: 'true';
+}
+
+export class PayoutsResponse extends PageOf('payouts', Payout, { maxItems: MAX_PAGE }) {
+  @Nested(() => PayoutTotals, {
+    optional: true,
+    description: 'Of all payouts that match, with `totals=true`.',
+  })
+  totals?: PayoutTotals;
+}
+
+export class BalanceResponse extends ResourceOf('balance', Balance) {}
+
+const WORD = { type: 'string', pattern: '^0x[0-9a-f]{64}$' };
+const ADDRESS = { type: 'string', pattern: '^0x[0-9a-f]{40}$' };
+
+class Receipt {
+  @ApiProperty({ type: 'string', pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of its bytes, in hex.' })
+  sha256!: string;
+
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    description: 'Its JSON, byte for byte; null when it has more than 256 KiB.',
+  })
+  json!: string | null;
+}
+
+/** The evidence of a payout's transfer (contract.md 10.8). */
+class Evidence {
+  @ApiProperty(UUID) payout_id!: string;
+  @ApiProperty({ type: 'integer', description: 'EIP-155.' }) chain_id!: number;
+
+  @ApiProperty({ type: 'string', description: 'In lower case, without spaces around it.' })
+  transaction_hash!: string;
+
+  @ApiProperty({
+    ...COUNT,
+    description: 'Place of the Transfer log among the logs of its transaction, from 0.',
+  })
+  log_index!: number;
+
+  @ApiProperty(COUNT) block_number!: number;
+  @ApiProperty(WORD) block_hash!: string;
+  @ApiProperty({ ...TIME, description: "The block's own." }) block_time!: string;
+
+  @ApiProperty({ ...COUNT, description: 'Those that were seen; the block of the transfer is the first.' })
+  confirmations!: number;
+
+  @ApiProperty({ ...ADDRESS, description: 'The contract that wrote the log.' }) token!: string;
+  @ApiProperty(ADDRESS) from!: string;
+  @ApiProperty(ADDRESS) to!: string;
+  @ApiProperty({ type: 'string', pattern: '^[0-9]+$', description: 'In minor units.' }) value!: string;
+  @ApiProperty({ ...TIME, description: 'When the payout was reported.' }) created_at!: string;
+  @ApiProperty(TIME) received_at!: string;
+
+  @Nested(() => Receipt, { description: 'The receipt of the transaction, as a node sent it.' })
+  receipt!: Receipt;
+}
+
+export class EvidenceResponse extends ResourceOf('evidence', Evidence) {}

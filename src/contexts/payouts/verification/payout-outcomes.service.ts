@@ -1,0 +1,107 @@
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { chainConfig, type ChainConfig } from '../../../platform/config/config.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { ClaimHeld, type Claim } from '../../../platform/event-store/command-loop-types.js';
+import type { EventMetadata } from '../../../platform/event-store/port.js';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { toMinorUnits } from '../../../kernel/money.js';
+import { comparableHash, type PayoutEvent, type TransferSighting } from '../payouts/payout-events.js';
+import { expire, payout, receive, type PayoutState } from '../payouts/payout.js';
+import { expiryReason } from './verification.js';
+import type { PendingPayout } from './verification-queue.store.js';
+
+/** The row of a verification, compared with the events because a writer of the database can change it. */
+type VerifiedRow = Pick<PendingPayout, 'payoutId' | 'userId' | 'hash' | 'amountMinor'>;
+
+/**
+ * - `written`: the outcome is stored now
+ * - `ended`: the payout had an outcome already, or was never reported
+ * - `early`: the window is not over
+ * - `row_changed`: the row differs from the report
+ */
+type Outcome = 'written' | 'ended' | 'early' | 'row_changed';
+
+/** Writes the one outcome of each payout. */
+@Injectable()
+export class PayoutOutcomes {
+  private readonly logger = new Logger(PayoutOutcomes.name);
+
+  constructor(
+    private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(chainConfig.KEY) private readonly config: ChainConfig,
+  ) {}
+
+  /**
+   * Receives the payout by any of the transfers, all of one transaction, and claims the transfer in the same commit: a
+   * transfer confirms one payout. Returns `used` when other payouts hold all claims. On a store without atomic commits
+   * the claim comes first; a payout that expires in between keeps it.
+   */
+  async receive(row: VerifiedRow, transfers: readonly TransferSighting[]): Promise<Outcome | 'used'> {
+    for (const evidence of transfers) {
+      const claim = {
+        category: 'transfer',
+        key: `${this.config.chainId}_${row.hash}_${evidence.log_index}`,
+        field: 'transaction_hash',
+        message: 'was already used by another payout',
+      };
+      try {
+        return await this.end(row, (state, at) => receive({ evidence, at }, state), [claim]);
+      } catch (error) {
+        if (!(error instanceof ClaimHeld)) throw error;
+      }
+    }
+    return 'used';
+  }
+
+  expire(row: VerifiedRow, reason: string): Promise<Outcome> {
+    return this.end(row, (state, at) => expire({ reason, at }, state));
+  }
+
+  /**
+   * Expires a pending payout now, as if its transfer had not been found; an expired one remains. Only in the sandbox.
+   * Throws `not_found`, and `invalid_transition` for a received payout.
+   */
+  async expireEarly(merchantId: string, payoutId: string, cause: EventMetadata): Promise<void> {
+    const reason = expiryReason({ kind: 'not_found' });
+    const command = { reason, at: timestamp(this.clock), early: true } as const;
+    const decide = (state: PayoutState): PayoutEvent[] => {
+      if (state.status === 'unreported' || state.facts.merchant_id !== merchantId)
+        throw DomainError.notFound('Payout');
+      if (state.status === 'received') throw new DomainError('invalid_transition', 'The payout is received');
+      return expire(command, state);
+    };
+    await this.loop.execute(payout, payoutId, decide, { metadata: cause });
+  }
+
+  private async end(
+    row: VerifiedRow,
+    decide: (state: PayoutState, at: string) => PayoutEvent[],
+    claims: readonly Claim[] = [],
+  ): Promise<Outcome> {
+    const at = timestamp(this.clock);
+    const { events, state } = await this.loop.execute(
+      payout,
+      row.payoutId,
+      (current) => (this.matchesReport(row, current) ? decide(current, at) : []),
+      { metadata: { actor: 'payouts.verification' }, follows: true, claims },
+    );
+    if (events.length > 0) return 'written';
+    if (state.status !== 'pending') return 'ended';
+    if (this.matchesReport(row, state)) return 'early';
+    const msg = 'payout not decided: its row was changed outside the service';
+    this.logger.error({ msg, payout_id: row.payoutId });
+    return 'row_changed';
+  }
+
+  private matchesReport({ userId, hash, amountMinor }: VerifiedRow, state: PayoutState): boolean {
+    return (
+      state.status === 'pending' &&
+      state.facts.user_id === userId &&
+      state.facts.chain_id === this.config.chainId &&
+      comparableHash(state.facts.transaction_hash) === hash &&
+      toMinorUnits(state.facts.amount) === amountMinor
+    );
+  }
+}

@@ -1,0 +1,93 @@
+import { describe, expect, it } from '@jest/globals';
+import { evidenceAt } from '../../../../test/support/payouts/evidence.js';
+import type { PayoutReceived } from '../payouts/payout-events.js';
+import { toRecheck, type RecheckSighting } from './rechecked.js';
+import type { TransactionReceipt } from './verification.js';
+
+const evidence = evidenceAt(1);
+const data: PayoutReceived['data'] = {
+  payout_id: 'p',
+  merchant_id: 'm',
+  user_id: 'u',
+  amount: '12.50',
+  currency_code: 'USDC',
+  transaction_hash: '0xAB',
+  custom_metadata: '{}',
+  chain_id: 1,
+  received_at: 't',
+  created_at: 't',
+  ...evidence,
+};
+const log = {
+  token: evidence.token,
+  from: evidence.from,
+  to: evidence.to,
+  amountMinor: 12_500_000n,
+  logIndex: 1,
+};
+const receipt: TransactionReceipt = {
+  succeeded: true,
+  blockNumber: 7,
+  blockHash: evidence.block_hash,
+  blockTime: Date.parse(evidence.block_time) / 1000,
+  transfers: [{ ...log, logIndex: 0, to: '0x1' }, log],
+};
+const recheck = (seen: Partial<RecheckSighting>, of = data) =>
+  toRecheck(of, { receipt, final: 20, hashAtHeight: evidence.block_hash, ...seen });
+const withLog = (over: object): Partial<RecheckSighting> => ({
+  receipt: { ...receipt, transfers: [{ ...log, ...over }] },
+});
+
+describe('a received payout that is checked again', () => {
+  it('is unchanged while the chain has the same transfer', () => {
+    expect(recheck({})).toEqual({ kind: 'unchanged' });
+    expect(recheck({ final: 7 })).toEqual({ kind: 'unchanged' });
+  });
+
+  it('is confirmed in another block by the same transfer', () => {
+    const moved = { ...receipt, blockNumber: 9, blockHash: '0xc', blockTime: 1 };
+    expect(recheck({ receipt: moved })).toEqual({
+      kind: 'moved',
+      why: 'its transfer is in block 9, 0xc',
+    });
+    expect(recheck({ receipt: { ...receipt, blockHash: '0xc' } })).toMatchObject({ kind: 'moved' });
+  });
+
+  it.each<[string, Partial<RecheckSighting>, RegExp]>([
+    [
+      'its block is not on the chain',
+      { receipt: null, hashAtHeight: '0xc' },
+      /^block not canonical: block 7/,
+    ],
+    [
+      'its block was replaced by the newest final one',
+      { receipt: null, final: 7, hashAtHeight: '0xc' },
+      /^block not canonical: block 7/,
+    ],
+    ['its block is there without it', { receipt: null }, /^receipt missing: block 7 is on the chain/],
+    ['it was reverted', { receipt: { ...receipt, succeeded: false } }, /^log differs: the transaction was/],
+    ['its log is none', withLog({ logIndex: 0 }), /^log differs: log 1 is no transfer$/],
+    ['the token differs', withLog({ token: '0x0' }), /^log differs: the token is 0x0/],
+    ['the sender differs', withLog({ from: '0x0' }), /^log differs: the sender is 0x0, not/],
+    ['the recipient differs', withLog({ to: '0x0' }), /^log differs: the recipient/],
+    ['the value differs', withLog({ amountMinor: 1n }), /^log differs: the value is 1, not 12500000/],
+    ['the block says another time', { receipt: { ...receipt, blockTime: 1 } }, /^log differs: the time of/],
+  ])('is undone when %s', (_name, seen, why) => {
+    expect(recheck(seen)).toEqual({ kind: 'undone', why: expect.stringMatching(why) });
+  });
+
+  it('is undone when its own event contradicts itself', () => {
+    expect(recheck({}, { ...data, amount: '13' })).toMatchObject({ kind: 'undone' });
+    expect(recheck({}, { ...data, value: '13000000' })).toMatchObject({ kind: 'undone' });
+  });
+
+  it.each<[string, Partial<RecheckSighting>]>([
+    ['says nothing', { receipt: undefined }],
+    ['is behind', { receipt: null, final: 6, hashAtHeight: undefined }],
+    ['has the block, and it is not final', { final: 6 }],
+    ['does not return the block', { receipt: null, hashAtHeight: undefined }],
+    ['has no whole receipt', { receipt: { ...receipt, partial: true } }],
+  ])('is unknown when the node %s', (_name, seen) => {
+    expect(recheck(seen)).toMatchObject({ kind: 'unknown' });
+  });
+});

@@ -1,0 +1,154 @@
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { onTestDatabase } from '../../../../test/support/postgres.js';
+import { deriveId } from '../../../kernel/ids.js';
+import { WorkItems } from '../../../platform/jobs/work-items.js';
+import {
+  LINES,
+  VerificationQueue,
+  type Claimed,
+  type NextCheck,
+  type PendingPayout,
+} from './verification-queue.store.js';
+
+const CHAIN = 31337;
+const NOW = new Date();
+const id = (name: string): string => deriveId('work', name);
+
+describe('pending payouts to verify', () => {
+  const db = onTestDatabase();
+  let queue: VerificationQueue;
+
+  beforeAll(() => {
+    queue = new VerificationQueue(db.database, new WorkItems(db.database));
+  });
+  beforeEach(() => db.database.query('truncate payouts.verifications, payouts.payouts, work.items'));
+
+  /** Adds `count` payouts of this age that are due now. */
+  const add = (name: string, count: number, { ageSeconds = 0 } = {}) =>
+    db.database.query(
+      `with facts as (
+         insert into payouts.verifications
+           (payout_id, user_id, merchant_id, chain_id, hash, amount_minor, created_at, expires_at)
+         select md5($1 || n)::uuid, $2, $2, $3, $1 || n, 1, now() - make_interval(secs => $4), now() + interval '1 day'
+         from generate_series(1, $5::int) n returning payout_id, merchant_id
+       )
+       insert into work.items (kind, key, share, due_at)
+       select 'payouts.verification', payout_id, merchant_id, now() from facts`,
+      [name, id('user'), CHAIN, ageSeconds, count],
+    );
+  const claim = (limit: number, lines: readonly number[] = [LINES.fresh, LINES.old]): Promise<Claimed> =>
+    queue.claim(CHAIN, limit, lines);
+  const claimOne = async (line: number): Promise<PendingPayout | undefined> =>
+    (await claim(1, [line])).payouts[0];
+  const again = (payout: PendingPayout, over: Partial<NextCheck> = {}): Promise<void> =>
+    queue.reschedule([{ payout, delayMs: 0, finding: 'not_found', ...over }], NOW);
+
+  it('are claimed by one process at a time, for 15 s, and removed with their outcome', async () => {
+    await add('one', 10);
+    const claims = await Promise.all([claim(6), claim(6), claim(10)]);
+    const ids = claims.flatMap(({ payouts }) => payouts.map(({ payoutId }) => payoutId));
+    expect([ids.length, new Set(ids).size]).toEqual([10, 10]);
+    const [row] = await db.database.query<{ seconds: number }>(
+      'select extract(epoch from max(due_at) - now())::float8 as seconds from work.items',
+    );
+    expect(row!.seconds).toBeGreaterThan(10);
+    expect(row!.seconds).toBeLessThanOrEqual(15);
+    await queue.remove(ids.slice(0, 4));
+    expect(await queue.count()).toBe(6);
+    expect(await db.database.query('select from work.items')).toHaveLength(6);
+  });
+
+  it('of another chain are postponed for half an hour', async () => {
+    await add('other', 1);
+    expect((await queue.claim(CHAIN + 1, 10, [LINES.fresh])).payouts).toEqual([]);
+    const [row] = await db.database.query<{ minutes: number }>(
+      'select extract(minute from due_at - now())::int as minutes from work.items',
+    );
+    expect(row!.minutes).toBe(29);
+  });
+
+  it.each([
+    ['fresh', 300, {}, LINES.fresh],
+    ['old after 10 minutes', 900, {}, LINES.old],
+    ['without a response apart', 0, { finding: null }, LINES.noResponse],
+    ['large apart', 900, { isLarge: true }, LINES.noResponse],
+  ])('are claimed %s', async (_, ageSeconds, check, line) => {
+    await add('one', 1, { ageSeconds });
+    await again((await claim(1)).payouts[0]!, check);
+    expect(await claimOne(line)).toMatchObject({ hash: 'one1' });
+  });
+
+  it('count their checks without a response until there is one; an outage of all nodes adds none', async () => {
+    await add('one', 1);
+    await again((await claim(1)).payouts[0]!, { finding: null });
+    const second = await claimOne(LINES.noResponse);
+    expect(second!.noResponses).toBe(1);
+    await queue.postpone([second!], 0);
+    const third = await claimOne(LINES.noResponse);
+    expect(third!.noResponses).toBe(1);
+    await again(third!, { finding: null });
+    const fourth = await claimOne(LINES.noResponse);
+    expect(fourth!.noResponses).toBe(2);
+    await again(fourth!);
+    expect((await claimOne(LINES.fresh))!.noResponses).toBe(0);
+  });
+
+  it('keep the first check after the window until one has another finding', async () => {
+    await add('closing', 1);
+    const check = async (finding: NextCheck['finding'], head = 0) => {
+      const payout = (await claim(1)).payouts[0] ?? (await claimOne(LINES.noResponse));
+      await again(payout!, { finding, ...(finding !== null && { closing: { finding, head, at: NOW } }) });
+      return payout!.closing;
+    };
+    expect(await check('not_found', 7)).toBeNull();
+    const first = await check('not_found', 9);
+    expect(first).toEqual({ finding: 'not_found', head: 7, at: NOW });
+    expect(await check(null)).toEqual(first);
+    expect(await check('reverted', 11)).toEqual(first);
+    expect(await check(null)).toMatchObject({ finding: 'reverted', head: 11 });
+  });
+
+  it('come with the logs that confirmed others', async () => {
+    await add('paid', 1);
+    const receive = (payoutId: string, hash: string, logIndex: number) =>
+      db.database.query(
+        `insert into payouts.payouts
+           (id, merchant_id, user_id, status, created_at, amount_minor, transaction_hash, log_index, body)
+         values ($1, $1, $1, 1, now(), 1, $2, $3, '{}')`,
+        [payoutId, hash, logIndex],
+      );
+    const [{ payout_id: own }] = (await db.database.query<{ payout_id: string }>(
+      'select payout_id from payouts.verifications',
+    )) as [{ payout_id: string }];
+    await receive(id('other'), 'paid1', 0);
+    await receive(own, 'paid1', 1);
+    await receive(id('third'), 'paid2', 3);
+    const [claimed] = (await claim(1)).payouts;
+    expect(claimed).toMatchObject({ usedLogs: new Set([0]), amountMinor: 1n });
+  });
+
+  it('whose rows were deleted outside the service stay in the queue', async () => {
+    await add('one', 1);
+    await db.database.query('truncate payouts.verifications');
+    expect((await claim(1)).payouts).toEqual([]);
+    expect(await db.database.query('select from work.items')).toHaveLength(1);
+  });
+
+  it.each([
+    ['did not find the transfer final moves it', 'confirming', 60_000],
+    ['had no usable response leaves it', null, 0],
+    ['could not write the outcome leaves it', 'not_written', 0],
+    ['found a row that was changed leaves it', 'settled', 0],
+  ] as const)('say when the transfer was last not final: a check that %s', async (_, finding, movedMs) => {
+    await add('one', 1);
+    const first = (await claimOne(LINES.fresh))!;
+    expect(first.notFinalAt).toBeNull();
+    await again(first);
+    const second = (await claimOne(LINES.fresh))!;
+    expect(second.notFinalAt).toEqual(NOW);
+    const later = new Date(NOW.getTime() + 60_000);
+    await queue.reschedule([{ payout: second, delayMs: -120_000, finding }], later);
+    const third = (await claim(1, Object.values(LINES))).payouts[0]!;
+    expect(third.notFinalAt).toEqual(new Date(NOW.getTime() + movedMs));
+  });
+});

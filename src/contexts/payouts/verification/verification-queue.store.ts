@@ -1,0 +1,268 @@
+import { Injectable } from '@nestjs/common';
+import type { PoolClient } from 'pg';
+import { toMinorUnits } from '../../../kernel/money.js';
+import { columnArrays } from '../../../platform/postgres/batches.js';
+import { Database } from '../../../platform/postgres/database.js';
+import { subscriptionName } from '../../../platform/projections/projection.js';
+import type { WorkList } from '../../../platform/projections/table-check.js';
+import {
+  dropWork,
+  scheduleWork,
+  wakeWork,
+  WorkItems,
+  type Next,
+  type WorkItem,
+} from '../../../platform/jobs/work-items.js';
+import {
+  comparableHash,
+  PAYOUT_EXPIRED,
+  PAYOUT_RECEIVED,
+  PAYOUT_REPORTED,
+  type PayoutReported,
+} from '../payouts/payout-events.js';
+import type { CheckFinding, Closing } from './verification.js';
+
+/** The kind of the items that schedule verifications. Their key is the payout; their share the merchant. */
+export const VERIFICATION = 'payouts.verification';
+/** The subscription that keeps the items and `payouts.verifications`. */
+export const VERIFICATION_SAGA = subscriptionName(VERIFICATION);
+
+/** The work list of pending payouts, for the audit. Without both its item and its row, a payout would stay pending. */
+export const VERIFICATION_WORK_LIST: WorkList = {
+  name: VERIFICATION_SAGA,
+  table: 'payouts.verifications',
+  listed: `payout_id = due.id
+    and exists (select from work.items where kind = '${VERIFICATION}' and key = due.id::text)`,
+  id: 'payout_id',
+  begins: PAYOUT_REPORTED,
+  ends: [PAYOUT_RECEIVED, PAYOUT_EXPIRED],
+};
+
+/** The priority lines, so that fresh, old and unresponsive payouts do not delay each other. */
+export const LINES = { fresh: 0, old: 1, noResponse: 2 } as const;
+
+const LEASE_MS = 15_000;
+/** The age up to which a payout is fresh. */
+const FRESH_MS = 600_000;
+/** The delay of payouts on another chain than CHAIN_ID, which may be changed. */
+const OTHER_CHAIN_MS = 30 * 60_000;
+
+interface State {
+  readonly finding?: string | null;
+  /** The number of checks. */
+  readonly checks?: number;
+  /** The scheduled time of the next check, ISO 8601. Unlike `due_at`, it does not move with each attempt. */
+  readonly due?: string;
+  readonly closing?: { readonly finding: string; readonly head: number; readonly at: string } | null;
+  /** The time of the last check that did not find the transfer final, ISO 8601. */
+  readonly notFinalAt?: string | null;
+}
+
+export interface PendingPayout {
+  readonly payoutId: string;
+  readonly userId: string;
+  readonly merchantId: string;
+  /** An EVM hash is in lower case. */
+  readonly hash: string;
+  readonly amountMinor: bigint;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  /** Set by the round; null while the user has none, undefined when the user could not be read. */
+  wallet?: string | null | undefined;
+  /** The logs that confirmed other payouts by the read model, which may lag. No outcome rests on them. */
+  readonly usedLogs: ReadonlySet<number>;
+  /** The number of earlier checks. */
+  readonly checks: number;
+  /** The number of consecutive checks without a usable response. */
+  readonly noResponses: number;
+  /** The first check after the window; null before it. */
+  readonly closing: Closing | null;
+  /** The time of the last check that did not find the transfer final; null before the first. */
+  readonly notFinalAt: Date | null;
+  readonly item: WorkItem<State>;
+}
+
+export interface Claimed {
+  readonly payouts: readonly PendingPayout[];
+  /** The time by the database's clock. */
+  readonly now: Date;
+  /** True when more may be due. */
+  readonly more: boolean;
+}
+
+/** The schedule of the next check, with the last finding. */
+export interface NextCheck {
+  readonly payout: PendingPayout;
+  readonly delayMs: number;
+  /** The finding; null without a usable response, which keeps the one before. */
+  readonly finding: CheckFinding | null;
+  /** True for a transaction that can only be read separately. */
+  readonly isLarge?: boolean | undefined;
+  /** Set by a check after the window, which a later one may confirm. */
+  readonly closing?: Closing;
+}
+
+interface Row extends Pick<
+  PendingPayout,
+  'payoutId' | 'userId' | 'merchantId' | 'hash' | 'createdAt' | 'expiresAt'
+> {
+  readonly [column: string]: unknown;
+  readonly chain_id: string;
+  readonly amount_minor: string;
+  readonly used: number[];
+  readonly now: Date;
+}
+
+/** The queue of pending payouts, shared by all processes. */
+@Injectable()
+export class VerificationQueue {
+  constructor(
+    private readonly database: Database,
+    private readonly items: WorkItems,
+  ) {}
+
+  /** Claims up to `limit` due payouts of the chain, merchants by round robin, line by line. */
+  async claim(chainId: number, limit: number, lines: readonly number[]): Promise<Claimed> {
+    const { items, more } = await this.items.claim<State>({
+      kind: VERIFICATION,
+      limit,
+      leaseMs: LEASE_MS,
+      lines,
+    });
+    if (items.length === 0) return { payouts: [], now: new Date(0), more };
+    const rows = await this.database.query<Row>(FACTS, [items.map(({ key }) => key)]);
+    const facts = new Map(rows.map((row) => [row.payoutId, row]));
+    // An item without a row was changed outside the service. Its lease ends, and an audit reports it.
+    const known = items.flatMap((item) => {
+      const row = facts.get(item.key);
+      return row === undefined ? [] : [{ item, row }];
+    });
+    const isOther = ({ row }: { readonly row: Row }): boolean => Number(row.chain_id) !== chainId;
+    await this.items.retryAll(known.filter(isOther).map(({ item }) => [item, { inMs: OTHER_CHAIN_MS }]));
+    const payouts = known.filter((each) => !isOther(each)).map(({ item, row }) => toPendingPayout(item, row));
+    return { payouts, now: rows[0]?.now ?? new Date(0), more };
+  }
+
+  /** Keeps the leases while `round` runs: rescheduling requires them. */
+  whileClaimed<T>(payouts: readonly PendingPayout[], round: () => Promise<T>): Promise<T> {
+    const items = payouts.map(({ item }) => item);
+    return this.items.whileClaimed(items, LEASE_MS, round);
+  }
+
+  /** Schedules the next checks. `readAt` is a time before the chain was read. */
+  async reschedule(checks: readonly NextCheck[], now: Date, readAt = now): Promise<void> {
+    await this.items.retryAll(checks.map((check) => [check.payout.item, toNext(check, now, readAt)]));
+  }
+
+  /** Makes payouts due again after `delayMs`, with unchanged state, because no node responded. */
+  async postpone(payouts: readonly PendingPayout[], delayMs: number): Promise<void> {
+    await this.items.extend(
+      payouts.map(({ item }) => item),
+      delayMs,
+    );
+  }
+
+  async remove(payoutIds: readonly string[]): Promise<void> {
+    if (payoutIds.length > 0) await this.database.transaction((tx) => removeVerifications(payoutIds, tx));
+  }
+
+  async count(): Promise<number> {
+    const [row] = await this.database.query<{ count: string }>('select count(*) from payouts.verifications');
+    return Number(row?.count ?? 0);
+  }
+}
+
+const FACTS = `
+  select payout_id as "payoutId", user_id as "userId", merchant_id as "merchantId", hash, created_at as "createdAt",
+    expires_at as "expiresAt", chain_id, amount_minor, clock_timestamp() as now,
+    array(select log_index from payouts.payouts used
+          where hashtextextended(transaction_hash, 0) = hashtextextended(work.hash, 0)
+            and transaction_hash = work.hash and status = 1 and id <> work.payout_id) as used
+  from payouts.verifications work where payout_id = any($1::uuid[])`;
+
+function toPendingPayout(item: WorkItem<State>, row: Row): PendingPayout {
+  const { closing, notFinalAt } = item.state;
+  // Member by member: a spread of the row costs 6 % of a process with many pending payouts.
+  return {
+    payoutId: row.payoutId,
+    userId: row.userId,
+    merchantId: row.merchantId,
+    hash: row.hash,
+    createdAt: row.createdAt,
+    expiresAt: row.expiresAt,
+    amountMinor: BigInt(row.amount_minor),
+    usedLogs: new Set(row.used),
+    checks: item.state.checks ?? 0,
+    noResponses: item.failures,
+    closing: closing ? { ...closing, at: new Date(closing.at) } : null,
+    notFinalAt: notFinalAt ? new Date(notFinalAt) : null,
+    item,
+  };
+}
+
+function toNext({ payout, delayMs, finding, isLarge, closing }: NextCheck, now: Date, readAt: Date): Next {
+  const isOld = payout.createdAt.getTime() < now.getTime() - FRESH_MS;
+  const before = payout.item.state;
+  const isNotFinal = finding !== null && finding !== 'settled' && finding !== 'not_written';
+  // The first check after the window counts until one has another finding.
+  const isFirst = closing !== undefined && closing.finding !== before.closing?.finding;
+  const state: State = {
+    finding: finding ?? before.finding ?? null,
+    closing: isFirst ? { ...closing, at: closing.at.toISOString() } : (before.closing ?? null),
+    checks: payout.checks + 1,
+    due: new Date(now.getTime() + delayMs).toISOString(),
+    notFinalAt: isNotFinal ? readAt.toISOString() : (before.notFinalAt ?? null),
+  };
+  if (finding === null) {
+    return { inMs: delayMs, line: LINES.noResponse, state, failure: { cause: 'no usable response' } };
+  }
+  return { inMs: delayMs, line: isLarge ? LINES.noResponse : isOld ? LINES.old : LINES.fresh, state };
+}
+
+export async function addVerifications(
+  reported: readonly PayoutReported['data'][],
+  tx: PoolClient,
+): Promise<void> {
+  if (reported.length === 0) return;
+  await tx.query(
+    `insert into payouts.verifications
+       (payout_id, user_id, chain_id, created_at, expires_at, merchant_id, hash, amount_minor)
+     select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::timestamptz[], $5::timestamptz[], $6::uuid[],
+       $7::text[], $8::bigint[]) on conflict do nothing`,
+    [
+      ...columnArrays(
+        reported,
+        'payout_id',
+        'user_id',
+        'chain_id',
+        'created_at',
+        'expires_at',
+        'merchant_id',
+      ),
+      reported.map((data) => comparableHash(data.transaction_hash)),
+      reported.map((data) => toMinorUnits(data.amount).toString()),
+    ],
+  );
+  const items = reported.map(({ payout_id: key, merchant_id: share }) => ({ key, share }));
+  await scheduleWork(tx, VERIFICATION, items);
+}
+
+/** Makes the payouts of these users due, who have a wallet now. */
+export async function wakeVerifications(userIds: readonly string[], tx: PoolClient): Promise<void> {
+  if (userIds.length === 0) return;
+  const { rows } = await tx.query<{ payout_id: string }>(
+    'select payout_id from payouts.verifications where user_id = any($1::uuid[])',
+    [userIds],
+  );
+  await wakeWork(
+    tx,
+    VERIFICATION,
+    rows.map((row) => row.payout_id),
+  );
+}
+
+export async function removeVerifications(payoutIds: readonly string[], tx: PoolClient): Promise<void> {
+  if (payoutIds.length === 0) return;
+  await dropWork(tx, VERIFICATION, payoutIds);
+  await tx.query('delete from payouts.verifications where payout_id = any($1::uuid[])', [payoutIds]);
+}

@@ -1,0 +1,215 @@
+import { describe, expect, it } from '@jest/globals';
+import type { NewCheck, PayoutChecks } from './payout-checks.store.js';
+import type { Receipts } from './receipts.store.js';
+import type { NextCheck, PendingPayout, VerificationQueue } from './verification-queue.store.js';
+import { verificationDelay } from '../payouts.metrics.js';
+import type { TransactionReceipt } from './verification.js';
+import type { PayoutOutcomes } from './payout-outcomes.service.js';
+import type { PayeeCache } from '../payouts/payouts.commands.js';
+import { ChainUnavailable, NodeLimited, type ChainObservation, type ChainReader } from './chain.ports.js';
+import { VerificationRound } from './verification-round.service.js';
+import { payoutsConfig } from '../payouts.config.js';
+import { chainConfig } from '../../../platform/config/config.js';
+
+const START = Date.parse('2026-01-02T00:00:00Z');
+const END = START + 3_600_000;
+/** A time past the window by every clock. */
+const FIRST = END + 600_000;
+const CLOSING = { finding: 'not_found', head: 100, at: new Date(FIRST) };
+const HASH = `0x${'ab'.repeat(32)}`;
+const PAYOUT: PendingPayout = {
+  payoutId: 'p',
+  userId: 'u',
+  merchantId: 'm',
+  hash: HASH,
+  amountMinor: 1n,
+  checks: 0,
+  noResponses: 0,
+  closing: null,
+  notFinalAt: null,
+  createdAt: new Date(START),
+  expiresAt: new Date(END),
+  usedLogs: new Set<number>(),
+  item: {} as PendingPayout['item'],
+};
+
+/** Checks a payout whose transaction is in no block, on a chain with a margin of 60 s. */
+async function check({
+  afterFirstMs = 0,
+  closing = null as PendingPayout['closing'],
+  final = 101,
+  finalAt = FIRST,
+  receipts = new Map<string, TransactionReceipt | null>([[HASH, null]]),
+  isDown = false,
+  failure = new ChainUnavailable('no node can be relied on'),
+  over = {} as Partial<PendingPayout>,
+  outcome = 'written',
+  used = false,
+  findWallet = async (): Promise<string | null> => '0xw',
+}) {
+  const checks: NextCheck[] = [];
+  const recorded: NewCheck[] = [];
+  const expired: string[] = [];
+  const observed: ChainObservation = {
+    head: { number: 200, hash: '0xh', timestamp: (FIRST + afterFirstMs) / 1000 },
+    final: { number: final, hash: '0xf', timestamp: finalAt / 1000 },
+    receipts,
+    node: 'node.example',
+    refusals: [],
+  };
+  const read = async (): Promise<ChainObservation> => {
+    if (isDown) throw failure;
+    return observed;
+  };
+  const chain = { read, confirm: async () => [observed] } as unknown as ChainReader;
+  const queue = {
+    remove: async () => undefined,
+    reschedule: async (all: readonly NextCheck[]) => void checks.push(...all),
+  } as unknown as VerificationQueue;
+  const outcomes = {
+    receive: async () => (used ? 'used' : outcome),
+    expire: async ({ payoutId }: PendingPayout) => {
+      if (outcome === 'written') expired.push(payoutId);
+      return outcome;
+    },
+  } as unknown as PayoutOutcomes;
+  const round = new VerificationRound(
+    payoutsConfig({}),
+    { ...chainConfig({}), chainId: 8453, usdcAddress: '0xusdc', payoutExpiryMarginSeconds: 60 },
+    chain,
+    queue,
+    { record: async (all: readonly NewCheck[]) => void recorded.push(...all) } as unknown as PayoutChecks,
+    { keep: async () => undefined } as unknown as Receipts,
+    outcomes,
+    { findWallet } as unknown as PayeeCache,
+  );
+  const running = round.run(
+    { payouts: [{ ...PAYOUT, closing, ...over }], now: new Date(FIRST + afterFirstMs), more: false },
+    false,
+  );
+  if (isDown) await expect(running).rejects.toThrow(ChainUnavailable);
+  const ended = isDown ? null : await running;
+  return { checks, expired, recorded, ended };
+}
+
+describe('a payout whose window has ended, with a margin of 60 s and a check every second', () => {
+  it('is checked again 60 s after the first check without a transfer, and no sooner', async () => {
+    const { checks, expired, ended } = await check({});
+    expect(checks).toMatchObject([{ delayMs: 60_000, closing: { finding: 'not_found', head: 101 } }]);
+    expect([expired, ended]).toEqual([[], 0]);
+  });
+
+  it('has each check recorded with its finding, node and head', async () => {
+    const recorded = { payoutId: 'p', number: 1, node: 'node.example', head: 200, confirmations: null };
+    const expiring = { closing: CLOSING, afterFirstMs: 60_000 };
+    expect((await check(expiring)).recorded).toEqual([{ ...recorded, finding: 'not_found' }]);
+    const withoutResponse = { receipts: new Map<string, null>() };
+    expect((await check(withoutResponse)).recorded).toEqual([{ ...recorded, finding: 'no_response' }]);
+    expect((await check({ isDown: true })).recorded).toEqual([
+      { ...recorded, finding: 'no_response', node: null, head: null },
+    ]);
+    expect((await check({ isDown: true, failure: new NodeLimited('429') })).recorded).toEqual([
+      { ...recorded, finding: 'rate_limited', node: null, head: null },
+    ]);
+  });
+
+  it('does not expire on a second check 59 s after the first', async () => {
+    expect((await check({ closing: CLOSING, afterFirstMs: 59_000 })).expired).toEqual([]);
+  });
+
+  it('expires on a second check 60 s after the first', async () => {
+    const { expired, ended } = await check({ closing: CLOSING, afterFirstMs: 60_000 });
+    expect([expired, ended]).toEqual([['p'], 1]);
+  });
+
+  it('does not expire while the final head has not moved since the first check', async () => {
+    expect((await check({ closing: CLOSING, afterFirstMs: 300_000, final: 100 })).expired).toEqual([]);
+  });
+
+  it('does not expire without a usable response of the node', async () => {
+    const withoutResponse = { closing: CLOSING, afterFirstMs: 300_000, receipts: new Map<string, null>() };
+    expect((await check(withoutResponse)).expired).toEqual([]);
+  });
+
+  it.each(['early', 'row_changed'])('is checked again when its outcome is %s', async (outcome) => {
+    const { checks, expired, recorded } = await check({ closing: CLOSING, afterFirstMs: 60_000, outcome });
+    expect([expired, checks.map(({ finding }) => finding)]).toEqual([[], ['not_found']]);
+    expect(recorded[0]!.finding).toBe(outcome === 'early' ? 'not_found' : outcome);
+  });
+
+  it('is checked again without a finding when its user cannot be read, and found without a wallet', async () => {
+    const checked = { closing: CLOSING, afterFirstMs: 60_000 };
+    const failing = async (): Promise<never> => Promise.reject(new Error('forged'));
+    expect((await check({ ...checked, findWallet: failing })).recorded).toMatchObject([
+      { finding: 'no_response' },
+    ]);
+    const { recorded, expired } = await check({ ...checked, findWallet: async () => null });
+    expect([recorded[0]!.finding, recorded[0]!.node, expired]).toEqual(['no_wallet', null, []]);
+  });
+
+  it('does not expire by a final block less than 60 s after its window, however new the newest block', async () => {
+    const { checks, expired } = await check({
+      closing: CLOSING,
+      afterFirstMs: 300_000,
+      finalAt: END + 59_000,
+    });
+    expect([expired, checks[0]?.closing]).toEqual([[], undefined]);
+  });
+});
+
+/** The transfer of {@link PAYOUT} in a final block of this age at the time of the check. */
+function settled(blockMs: number): Map<string, TransactionReceipt> {
+  const transfers = [{ token: '0xusdc', from: '0xs', to: '0xw', amountMinor: 1n, logIndex: 0 }];
+  const place = {
+    succeeded: true,
+    blockNumber: 90,
+    blockHash: '0xb',
+    blockTime: (FIRST - blockMs) / 1000,
+  };
+  return new Map([[HASH, { ...place, transfers, source: { sha256: 'ff', text: null } }]]);
+}
+
+describe('a payout whose transfer, by the read model, confirmed another one', () => {
+  const over = { usedLogs: new Set([0]) };
+  const closing = { ...CLOSING, finding: 'already_used' };
+
+  it('is received after its window without such a claim, because a writer of the database changed the rows', async () => {
+    const { expired, recorded, ended } = await check({
+      receipts: settled(9000),
+      over,
+      closing,
+      afterFirstMs: 60_000,
+    });
+    expect([expired, recorded.map(({ finding }) => finding), ended]).toEqual([[], ['settled'], 1]);
+  });
+
+  it('is not received before its window ends, and expires where the claim is held', async () => {
+    const early = { ...over, expiresAt: new Date(FIRST + 600_000) };
+    const waiting = await check({ receipts: settled(9000), over: early });
+    expect([waiting.recorded.map(({ finding }) => finding), waiting.ended]).toEqual([['already_used'], 0]);
+    const late = { receipts: settled(9000), over, closing, afterFirstMs: 60_000, used: true };
+    expect((await check(late)).expired).toEqual(['p']);
+  });
+});
+
+describe('how long a transfer took from its finality to its outcome is at most the time', () => {
+  const at = (beforeMs: number): Date => new Date(FIRST - beforeMs);
+  const measured = async (): Promise<number> =>
+    (await verificationDelay.get()).values.find(({ metricName }) => metricName?.endsWith('_sum'))!.value;
+
+  it.each([
+    ['since its report', { createdAt: at(7000) }, 9000, 7],
+    ['since its block, which is younger than the report', { createdAt: at(90_000) }, 9000, 9],
+    [
+      'since the last check that did not find it final',
+      { createdAt: at(90_000), notFinalAt: at(4000) },
+      9000,
+      4,
+    ],
+  ])('%s', async (_, over, blockMs, seconds) => {
+    const before = await measured();
+    const { checks, recorded } = await check({ receipts: settled(blockMs), over });
+    expect([checks, recorded.map(({ finding }) => finding)]).toEqual([[], ['settled']]);
+    expect((await measured()) - before).toBeCloseTo(seconds, 0);
+  });
+});

@@ -1,0 +1,293 @@
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { inParallel } from '../../../kernel/in-parallel.js';
+import { chainRules, type ChainRules } from '../../../platform/chain/chain-rules.js';
+import { finalAge, payoutChecks, verificationDelay } from '../payouts.metrics.js';
+import { nextCheckDelay, noResponseBackoff } from './check-schedule.js';
+import {
+  closingName,
+  countConfirmations,
+  isSecondCheck,
+  quorumFinding,
+  expiryReason,
+  toFinding,
+  recordedTransfers,
+  type CheckFinding,
+  type Finding,
+  type ReceiptSource,
+} from './verification.js';
+import { PayoutOutcomes } from './payout-outcomes.service.js';
+import { isHash, type TransferSighting } from '../payouts/payout-events.js';
+import { PayeeCache } from '../payouts/payouts.commands.js';
+import {
+  CHAIN_READER,
+  ChainUnavailable,
+  NodeLimited,
+  requestedTransactions,
+  type ChainObservation,
+  type ChainReader,
+} from './chain.ports.js';
+import { PayoutChecks, type NewCheck } from './payout-checks.store.js';
+import { Receipts } from './receipts.store.js';
+import {
+  VerificationQueue,
+  type Claimed,
+  type NextCheck,
+  type PendingPayout,
+} from './verification-queue.store.js';
+import { payoutsConfig, type PayoutsConfig } from '../payouts.config.js';
+import { chainConfig, type ChainConfig } from '../../../platform/config/config.js';
+
+/** The concurrent outcomes, which share group commits. */
+const PARALLEL = 50;
+const USERS_AT_A_TIME = 16;
+
+interface Verdict {
+  readonly finding: Finding;
+  /** The height of the newest block that is final for all of the nodes. */
+  readonly head: number;
+  /** The transfers; empty unless the finding is `settled`. */
+  readonly transfers: readonly TransferSighting[];
+  readonly source?: ReceiptSource | undefined;
+}
+
+interface Checked {
+  readonly found: CheckFinding;
+  /** The next check; null once the payout has its outcome. */
+  readonly next: NextCheck | null;
+}
+
+/**
+ * Checks claimed payouts: one observation of the chain for all of them, and a consistent one of CHAIN_QUORUM nodes for
+ * those that it would end. Then it writes an outcome or schedules another check for each.
+ */
+@Injectable()
+export class VerificationRound {
+  private readonly logger = new Logger(VerificationRound.name);
+  private readonly rules: ChainRules;
+
+  constructor(
+    @Inject(payoutsConfig.KEY) private readonly config: PayoutsConfig,
+    @Inject(chainConfig.KEY) private readonly chainSettings: ChainConfig,
+    @Inject(CHAIN_READER) private readonly chain: ChainReader,
+    private readonly queue: VerificationQueue,
+    private readonly checks: PayoutChecks,
+    private readonly receipts: Receipts,
+    private readonly outcomes: PayoutOutcomes,
+    private readonly payees: PayeeCache,
+  ) {
+    this.rules = chainRules(chainSettings);
+  }
+
+  /**
+   * Returns the number of payouts with an outcome. Throws ChainUnavailable when no node can be relied on.
+   * @param separately sends one request per payout instead of batches
+   */
+  async run({ payouts, now: claimedAt }: Claimed, separately: boolean): Promise<number> {
+    const began = performance.now();
+    const now = (): Date => new Date(claimedAt.getTime() + performance.now() - began);
+    // A batch has payouts of few merchants, so that one merchant affects few others.
+    const claimed = [...payouts].sort((a, b) => (a.merchantId < b.merchantId ? -1 : 1));
+    // The wallets are read from events, which a writer of the database cannot change.
+    const wallets = await inParallel(claimed, USERS_AT_A_TIME, ({ payoutId, userId }) =>
+      this.payees.findWallet(userId).catch((error: unknown) => {
+        this.logger.warn({ msg: 'user not read', payout_id: payoutId, err: error });
+        return undefined;
+      }),
+    );
+    claimed.forEach((each, place) => (each.wallet = wallets[place]));
+    const observed = await this.observe(claimed, separately, now);
+    finalAge.set(claimedAt.getTime() / 1000 - observed.final.timestamp);
+    this.warnOfNoResponse(claimed, observed);
+    const ending = claimed.filter((each) => this.endingIn(observed, each, now()) !== null);
+    const confirmed = ending.length === 0 ? [] : await this.confirm(ending, separately);
+    const verdicts = new Map(ending.map((each) => [each, this.toVerdict(each, confirmed, now())]));
+    // The receipts precede the events that name them. After a crash in between they are unused.
+    await this.receipts.keep([...verdicts.values()].flatMap((verdict) => verdict?.source ?? []));
+    const results = await inParallel(claimed, PARALLEL, (payout) => {
+      const verdict = verdicts.get(payout);
+      if (verdict === undefined)
+        return Promise.resolve(this.checkAgain(payout, this.findingIn(observed, payout), now()));
+      return this.end(payout, verdict, confirmed, now()).catch((error: unknown): Checked => {
+        this.logger.warn({ msg: 'payout outcome not written', payout_id: payout.payoutId, err: error });
+        const delayMs = this.config.payoutCheckIntervalMs;
+        return { found: 'not_written', next: { payout, delayMs, finding: 'not_written' } };
+      });
+    });
+    const checks = claimed.map((each, place) => toCheck(each, results[place]!.found, observed));
+    await this.checks.record(checks, now());
+    const ended = claimed.filter((_, place) => results[place]!.next === null);
+    await this.queue.remove(ended.map(({ payoutId }) => payoutId));
+    const next = results.flatMap(({ next: each }) =>
+      each === null ? [] : [{ ...each, isLarge: observed.receipts.get(each.payout.hash)?.partial }],
+    );
+    await this.queue.reschedule(next, now(), claimedAt);
+    return ended.length;
+  }
+
+  /** Records a failed observation for people; the next check replaces that record. */
+  private async observe(
+    claimed: readonly PendingPayout[],
+    separately: boolean,
+    now: () => Date,
+  ): Promise<ChainObservation> {
+    try {
+      return await this.chain.read(requestedTransactions(claimed), { separately });
+    } catch (error) {
+      if (!(error instanceof ChainUnavailable)) throw error;
+      const finding = error instanceof NodeLimited ? 'rate_limited' : 'no_response';
+      const checks = claimed.map((each) => toCheck(each, finding, null));
+      await this.checks.record(checks, now());
+      throw error;
+    }
+  }
+
+  /** Returns no observation when too few nodes can be relied on, so that the round continues. */
+  private async confirm(
+    ending: readonly PendingPayout[],
+    separately: boolean,
+  ): Promise<readonly ChainObservation[]> {
+    try {
+      return await this.chain.confirm(requestedTransactions(ending), { separately });
+    } catch (error) {
+      if (!(error instanceof ChainUnavailable)) throw error;
+      this.logger.warn({ msg: 'payouts not confirmed', count: ending.length, reason: error.message });
+      return [];
+    }
+  }
+
+  /** Returns null when the node gave no usable response. */
+  private findingIn(observed: ChainObservation, each: PendingPayout): Finding | null {
+    const { wallet, amountMinor } = each;
+    if (!isHash(each.hash)) return { kind: 'not_a_hash' };
+    if (wallet === null) return { kind: 'no_wallet' };
+    const receipt = observed.receipts.get(each.hash);
+    if (receipt === undefined || wallet === undefined) return null;
+    const expected = { token: this.chainSettings.usdcAddress ?? '', wallet, amountMinor };
+    return toFinding(receipt, expected, observed.final.number, each.usedLogs);
+  }
+
+  /** Returns a finding on which an outcome may rest: before the end of the window only a settled one. */
+  private endingIn(observed: ChainObservation, each: PendingPayout, now: Date): Finding | null {
+    const finding = this.findingIn(observed, each);
+    return finding?.kind === 'settled' || this.isOver(each, observed, now) ? finding : null;
+  }
+
+  /** Checks the end of the window by the database's clock and, where blocks have times, by the newest final block. */
+  private isOver(each: PendingPayout, { final }: ChainObservation, now: Date): boolean {
+    const endMs = this.findEnd(each);
+    if (now.getTime() < endMs) return false;
+    return this.rules.maxHeadAgeSeconds === 0 || final.timestamp * 1000 >= endMs;
+  }
+
+  private findEnd({ expiresAt }: PendingPayout): number {
+    return expiresAt.getTime() + this.rules.expiryMarginSeconds * 1000;
+  }
+
+  private toVerdict(each: PendingPayout, confirmed: readonly ChainObservation[], now: Date): Verdict | null {
+    // Rows may name any log as used; the claims decide.
+    const claimable = { ...each, usedLogs: new Set<number>() };
+    const findings = confirmed.map((observed) => this.endingIn(observed, claimable, now));
+    const finding = quorumFinding(findings, this.chainSettings.chainQuorum);
+    if (finding === null) return null;
+    const head = Math.min(...confirmed.map((observed) => observed.final.number));
+    if (finding.kind !== 'settled') return { finding, head, transfers: [] };
+    const agreeing = confirmed[findings.indexOf(finding)]!;
+    const receipt = agreeing.receipts.get(each.hash);
+    const transfers = recordedTransfers(finding, receipt, agreeing.head.number);
+    return transfers === null ? null : { finding, head, transfers, source: receipt?.source };
+  }
+
+  /** Receives or expires a payout on which the observations agree. */
+  private async end(
+    each: PendingPayout,
+    verdict: Verdict | null,
+    confirmed: readonly ChainObservation[],
+    now: Date,
+  ): Promise<Checked> {
+    if (verdict === null) {
+      payoutChecks.inc({ outcome: 'not_confirmed' });
+      return this.checkAgain(each, null, now, 'not_confirmed');
+    }
+    let { finding } = verdict;
+    if (finding.kind === 'settled') {
+      const began = performance.now();
+      const outcome = await this.outcomes.receive(each, verdict.transfers);
+      if (outcome === 'row_changed') return this.checkAgain(each, finding, now, outcome);
+      if (outcome === 'written')
+        verificationDelay.observe(
+          secondsSinceFinal(each, verdict.transfers, now) + (performance.now() - began) / 1000,
+        );
+      if (outcome !== 'used') return { found: finding.kind, next: null };
+      finding = { kind: 'already_used' };
+    }
+    if (!confirmed.every((observed) => this.isOver(each, observed, now)))
+      return this.checkAgain(each, finding, now);
+    const closing = { finding: closingName(finding), head: verdict.head, at: now };
+    const apartMs = Math.max(this.config.payoutCheckIntervalMs, this.rules.expiryMarginSeconds * 1000);
+    const rules = { apartMs, requiresNewerHead: this.rules.maxHeadAgeSeconds > 0 };
+    const next = { payout: each, delayMs: apartMs, finding: finding.kind, closing };
+    if (!isSecondCheck(each.closing, closing, rules)) return { found: finding.kind, next };
+    const outcome = await this.outcomes.expire(each, expiryReason(finding));
+    if (outcome === 'early') return this.checkAgain(each, finding, now);
+    if (outcome === 'row_changed') return this.checkAgain(each, finding, now, outcome);
+    return { found: finding.kind, next: null };
+  }
+
+  private checkAgain(
+    payout: PendingPayout,
+    finding: Finding | null,
+    now: Date,
+    found: CheckFinding = finding?.kind ?? 'no_response',
+  ): Checked {
+    const intervalMs = this.config.payoutCheckIntervalMs;
+    payoutChecks.inc({ outcome: finding === null ? 'no_response' : 'responded' });
+    if (finding === null) {
+      const delayMs = noResponseBackoff(payout.noResponses, intervalMs);
+      return { found, next: { payout, delayMs, finding } };
+    }
+    const { kind } = finding;
+    const untilExpiryMs = this.findEnd(payout) - now.getTime();
+    const ageMs = now.getTime() - payout.createdAt.getTime();
+    const random = Math.random();
+    const delayMs = nextCheckDelay({ ageMs, untilExpiryMs, finding: kind, intervalMs, random });
+    return { found, next: { payout, delayMs, finding: kind } };
+  }
+
+  /** Warns of payouts that stay pending until a node has a usable response. */
+  private warnOfNoResponse(claimed: readonly PendingPayout[], observed: ChainObservation): void {
+    const withoutResponse = claimed.filter(({ wallet, hash }) => wallet && !observed.receipts.has(hash));
+    if (withoutResponse.length === 0) return;
+    this.logger.warn({
+      msg: 'payouts not checked: no usable response of the node',
+      count: withoutResponse.length,
+      payout_id: withoutResponse[0]!.payoutId,
+      reasons: observed.refusals,
+    });
+  }
+}
+
+/** Returns the record of a check. `observed` is null when no node responded. */
+function toCheck(
+  { payoutId, checks, hash }: PendingPayout,
+  finding: CheckFinding,
+  observed: ChainObservation | null,
+): NewCheck {
+  const check = { payoutId, number: checks + 1, finding };
+  if (observed === null || finding === 'no_wallet' || finding === 'not_a_hash')
+    return { ...check, node: null, head: null, confirmations: null };
+  const { node, head, receipts } = observed;
+  const receipt = receipts.get(hash);
+  const confirmations = receipt ? countConfirmations(receipt.blockNumber, head.number) : null;
+  return { ...check, node, head: head.number, confirmations };
+}
+
+/** Returns an upper bound of the seconds since the transfer became final. */
+function secondsSinceFinal(
+  { createdAt, notFinalAt }: PendingPayout,
+  [transfer]: readonly TransferSighting[],
+  now: Date,
+): number {
+  const blockMs = transfer === undefined ? 0 : Date.parse(transfer.block_time);
+  const sinceMs = Math.max(createdAt.getTime(), notFinalAt?.getTime() ?? 0, blockMs);
+  return Math.max(0, now.getTime() - sinceMs) / 1000;
+}

@@ -1,0 +1,145 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Background, BackgroundWork } from '../../../platform/jobs/background-work.js';
+import { measureOnScrape } from '../../../platform/telemetry/metrics.js';
+import type { BatchEvent } from './event-batch.js';
+import { eventBatches, trackedEvents, waitingBatches } from '../tracking.metrics.js';
+import { AcceptedBatches, type AcceptedBatch, type ValidBatch } from './accepted-batches.store.js';
+import { CountedEvents, isDataError } from './counted-events.store.js';
+import { distinctEvents, UnreadableBatch } from './batch-items.store.js';
+
+const POLL_MS = 250;
+/** The pause of a merchant after an infrastructure failure. */
+const HOLD_MS = 1000;
+
+interface Chunk {
+  readonly merchantId: string;
+  readonly batches: readonly AcceptedBatch[];
+  readonly events: readonly BatchEvent[] | null;
+}
+
+/**
+ * Processes accepted batches in bounded transactions, round robin over merchants, so that no merchant waits behind another's
+ * backlog. Acceptances in this process wake it; otherwise it polls.
+ */
+@Injectable()
+export class ProcessingWorker implements OnModuleInit {
+  @Background()
+  readonly work = new BackgroundWork({
+    name: 'event batches',
+    everyMs: POLL_MS,
+    run: (signal) => this.run(signal),
+  });
+  private readonly log = new Logger(ProcessingWorker.name);
+  /** The end of each merchant's pause, on the clock of `performance.now()`. */
+  private readonly holds = new Map<string, number>();
+
+  constructor(
+    private readonly accepted: AcceptedBatches,
+    private readonly events: CountedEvents,
+  ) {}
+
+  onModuleInit(): void {
+    measureOnScrape(async () => waitingBatches.set(await this.accepted.waiting()));
+  }
+
+  async accept(batch: ValidBatch): Promise<void> {
+    await this.accepted.insert(batch);
+    this.work.wake();
+  }
+
+  /** Runs until no merchant has a batch. The next chunk is read while the database works on the current one. */
+  private async run(signal: AbortSignal): Promise<void> {
+    const waiting = new Set(await this.accepted.merchants());
+    let refreshAt = performance.now() + POLL_MS;
+    let chunk = await this.next(waiting);
+    while (chunk !== null && !signal.aborted) {
+      // A backlog may never end, so new merchants join during the run.
+      if (performance.now() >= refreshAt) {
+        for (const merchantId of await this.accepted.merchants()) waiting.add(merchantId);
+        refreshAt = performance.now() + POLL_MS;
+      }
+      const following = this.next(waiting, chunk);
+      // It is awaited below; a failure until then must not be unhandled.
+      following.catch(() => undefined);
+      const done = await this.finish(chunk);
+      const next = await following;
+      // A later chunk must not overtake a failed one: the first accepted event counts.
+      if (!done) waiting.delete(chunk.merchantId);
+      chunk = !done && next?.merchantId === chunk.merchantId ? await this.next(waiting) : next;
+    }
+  }
+
+  /** Returns the next chunk of the merchant that has waited longest, behind `current` for the same merchant. */
+  private async next(waiting: Set<string>, current?: Chunk): Promise<Chunk | null> {
+    for (const merchantId of waiting) {
+      waiting.delete(merchantId);
+      if ((this.holds.get(merchantId) ?? 0) > performance.now()) continue;
+      const after = current?.merchantId === merchantId ? current.batches.at(-1) : undefined;
+      const batches = await this.accepted.next(merchantId, after);
+      if (batches.length === 0) continue;
+      waiting.add(merchantId);
+      return { merchantId, batches, events: readable(batches) };
+    }
+    return null;
+  }
+
+  /** Returns true once the batches are processed, by any process, or have failed permanently. */
+  private async finish(chunk: Chunk): Promise<boolean> {
+    try {
+      const done = await this.process(chunk);
+      this.holds.delete(chunk.merchantId);
+      return done;
+    } catch (error) {
+      this.holds.set(chunk.merchantId, performance.now() + HOLD_MS);
+      this.log.warn({ msg: 'event batches waiting', merchant_id: chunk.merchantId, err: error });
+      return false;
+    }
+  }
+
+  /** Processes the batches together, and one by one after an error in the data. */
+  private async process({ merchantId, batches, events }: Chunk): Promise<boolean> {
+    try {
+      return await this.count(merchantId, batches, events ?? distinctEvents(batches));
+    } catch (error) {
+      if (!(error instanceof UnreadableBatch) && !isDataError(error)) throw error;
+      if (batches.length === 1) {
+        await this.fail(merchantId, batches[0]!, error as Error);
+        return true;
+      }
+    }
+    for (const batch of batches)
+      if (!(await this.process({ merchantId, batches: [batch], events: null }))) return false;
+    return true;
+  }
+
+  /** Returns false while another process works for the merchant. */
+  private async count(
+    merchantId: string,
+    batches: readonly AcceptedBatch[],
+    events: readonly BatchEvent[],
+  ): Promise<boolean> {
+    const added = await this.events.count(merchantId, batches, events);
+    if (added === null) return false;
+    const items = batches.reduce((sum, { item_count }) => sum + item_count, 0);
+    eventBatches.inc({ outcome: 'processed' }, batches.length);
+    trackedEvents.inc({ outcome: 'new' }, added);
+    trackedEvents.inc({ outcome: 'repeated' }, items - added);
+    return true;
+  }
+
+  /** Stores the message in the row and does not log it: it may quote personal data. */
+  private async fail(merchantId: string, batch: AcceptedBatch, error: Error): Promise<void> {
+    await this.accepted.fail(batch, error.message);
+    eventBatches.inc({ outcome: 'failed' });
+    const code = 'code' in error ? String(error.code) : error.name;
+    this.log.error({ msg: `event batch failed: ${code}`, batch_id: batch.batch_id, merchant_id: merchantId });
+  }
+}
+
+function readable(batches: readonly AcceptedBatch[]): readonly BatchEvent[] | null {
+  try {
+    return distinctEvents(batches);
+  } catch {
+    return null;
+  }
+}

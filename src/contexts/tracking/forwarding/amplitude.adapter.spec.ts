@@ -1,0 +1,145 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { AnalyticsEvent } from './analytics.ports.js';
+import { AMPLITUDE_WAITS, toResult } from './amplitude.adapter.js';
+
+const events: AnalyticsEvent[] = ['a', 'b', 'c', 'd', 'e'].map((name) => ({
+  merchant_id: 'merchant',
+  event_id: name,
+  user_external_id: name,
+  device_id: name === 'e' ? null : `device-${name}`,
+  event_name: 'order paid',
+  event_datetime: '1970-01-01T00:00:00.000000Z',
+  payload: '{}',
+}));
+
+const said = (status: number, body: object | string = {}, retryAfter: string | null = null) =>
+  toResult(
+    {
+      status,
+      retryAfter,
+      body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
+      error: null,
+    },
+    events,
+    AMPLITUDE_WAITS,
+  );
+
+describe('a response of Amplitude', () => {
+  it('with 200 in status and body means that every event was accepted', () => {
+    expect(said(200, { code: 200, events_ingested: 5 })).toEqual({ outcome: 'accepted' });
+    for (const other of ['<html>welcome</html>', '', 'null', '[]', { code: 400 }])
+      expect(said(200, other)).toMatchObject({ outcome: 'unavailable', cause: 'failing' });
+  });
+
+  it('names the events that are rejected permanently', () => {
+    const read = said(400, {
+      code: 400,
+      error: 'Request missing required field',
+      missing_field: 'api_key',
+      events_with_missing_fields: { event_type: [0] },
+      events_with_invalid_fields: { time: [1], 'a name with spaces and +1 555 000': [2] },
+      events_with_invalid_id_lengths: { user_id: [3] },
+      silenced_events: [4, 99, -1, 1.5, 'x'],
+    });
+    const refused = [
+      { index: 0, reason: 'missing event_type' },
+      { index: 1, reason: 'invalid time' },
+      { index: 2, reason: 'invalid field' },
+      { index: 3, reason: 'invalid length of user_id' },
+      { index: 4, reason: 'silenced device' },
+    ];
+    expect(read).toEqual({ outcome: 'parted', refused, throttled: [] });
+  });
+
+  it('may silence some devices and throttle others', () => {
+    const read = said(400, {
+      code: 400,
+      eps_threshold: 100,
+      error: 'Events silenced for device_id',
+      exceeded_daily_quota_devices: {},
+      silenced_devices: ['device-a'],
+      throttled_devices: { 'device-c': 0, 'device-d': 100 },
+      throttled_events: [3],
+    });
+    expect(read).toEqual({
+      outcome: 'parted',
+      refused: [{ index: 0, reason: 'silenced device' }],
+      throttled: [{ index: 3, waitMs: 30_000 }],
+    });
+  });
+
+  it('throttles events that it names, or whose users or devices it names, and longer when their day is used up', () => {
+    expect(said(429, { throttled_events: [1, 2], throttled_users: { 'merchant:a': 40 } })).toMatchObject({
+      throttled: [{ index: 1 }, { index: 2 }],
+    });
+    expect(
+      said(429, { throttled_users: { 'merchant:a': 40 }, throttled_devices: { 'device-b': 31 } }),
+    ).toMatchObject({
+      throttled: [
+        { index: 0, waitMs: 30_000 },
+        { index: 1, waitMs: 30_000 },
+      ],
+    });
+    expect(
+      said(429, { throttled_events: [4], exceeded_daily_quota_users: { 'merchant:e': 500_200 } }),
+    ).toMatchObject({ outcome: 'parted', refused: [], throttled: [{ index: 4, waitMs: 3_600_000 }] });
+  });
+
+  it.each([
+    ['a wrong key', 400, { error: 'Invalid API key: abc' }, 'unauthorized'],
+    [
+      'a wrong key, with anything else',
+      400,
+      { error: 'Invalid API key', events_with_invalid_fields: { time: [0] } },
+      'unauthorized',
+    ],
+    [
+      'a missing key',
+      400,
+      { error: 'Request missing required field', missing_field: 'api_key' },
+      'unauthorized',
+    ],
+    ['a wrong key, by status', 401, {}, 'unauthorized'],
+    ['a wrong path', 400, { error: 'Invalid request path' }, 'misconfigured'],
+    ['nothing here', 404, {}, 'misconfigured'],
+    ['a redirect', 308, {}, 'misconfigured'],
+    ['too much of the project', 429, { code: 429, error: 'Too many' }, 'rate_limited'],
+    ['a timeout', 408, {}, 'failing'],
+    ['an error', 500, {}, 'failing'],
+    ['a gateway', 502, '<html>', 'failing'],
+    ['a pause', 503, {}, 'failing'],
+    ['a slow gateway', 504, {}, 'failing'],
+  ])('with %s is about no event', (_, status, body, cause) => {
+    expect(said(status, body)).toMatchObject({ outcome: 'unavailable', cause });
+  });
+
+  it('without a named event rejects the whole request', () => {
+    expect(said(413)).toEqual({ outcome: 'too_large' });
+    expect(said(403, { code: 403, error: 'Forbidden' })).toMatchObject({ outcome: 'rejected' });
+    expect(said(400, { error: 'Invalid JSON request body' })).toMatchObject({ outcome: 'rejected' });
+    expect(said(400, { events_with_invalid_fields: { time: [77] } })).toMatchObject({ outcome: 'rejected' });
+  });
+
+  it.each([
+    ['120', 120_000],
+    ['999999', 3_600_000],
+    [new Date(Date.now() - 5000).toUTCString(), 0],
+    ['soon', null],
+  ])('may request a pause: %s', (retryAfter, retryAfterMs) => {
+    expect(said(503, {}, retryAfter)).toMatchObject({ retryAfterMs });
+  });
+
+  it('may be malformed', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(200, 400, 429, 500), fc.json(), (status, body) => {
+        expect(said(status, body).outcome).toEqual(expect.any(String));
+      }),
+    );
+    const lists = ['throttled_events', 'silenced_events', 'events_with_invalid_fields', 'throttled_users'];
+    for (const name of lists)
+      for (const value of [null, 1, 'x', [[0]], [{}], { a: 1 }, { a: [null] }])
+        for (const status of [400, 429])
+          expect(said(status, { [name]: value }).outcome).toMatch(/rejected|unavailable|parted/);
+  });
+});

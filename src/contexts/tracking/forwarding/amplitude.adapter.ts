@@ -1,0 +1,226 @@
+import type { OnApplicationShutdown } from '@nestjs/common';
+import { HOUR_MS } from '../../../kernel/clock.js';
+import { retryAfterMs, type HttpResponse } from '../../../platform/outbound/outbound-request.js';
+import { OperatorHosts } from '../../../platform/outbound/guarded-hosts.js';
+import { OutboundClient } from '../../../platform/outbound/outbound-client.js';
+import type { Analytics, AnalyticsEvent, SendResult, Unavailable } from './analytics.ports.js';
+import type { TrackingConfig } from '../tracking.config.js';
+import type { ProcessConfig } from '../../../platform/config/config.js';
+import type { Database } from '../../../platform/postgres/database.js';
+
+/**
+ * The default waits in milliseconds, from Amplitude's documentation (ADR 84). `quota`: a user or device has exhausted its
+ * day, which rolls by the hour. `project`: the whole project is limited.
+ */
+export const AMPLITUDE_WAITS = { throttled: 30_000, quota: HOUR_MS, project: 15_000 };
+export type AmplitudeWaits = Readonly<typeof AMPLITUDE_WAITS>;
+
+const MAX_RETRY_AFTER_MS = HOUR_MS;
+
+/** A JSON object of the response. Every value is validated before use. */
+type ResponseBody = Readonly<Record<string, unknown>>;
+type Parted = Extract<SendResult, { outcome: 'parted' }>;
+
+export function toResult(
+  { status, retryAfter, body }: Omit<HttpResponse, 'kind'>,
+  events: readonly AnalyticsEvent[],
+  waits: AmplitudeWaits,
+): SendResult {
+  const reply = parsed(body.toString('utf8'));
+  const ms = retryAfterMs(retryAfter, Date.now());
+  const waitMs = ms === null ? null : Math.min(ms, MAX_RETRY_AFTER_MS);
+  if (status === 200) {
+    if (reply['code'] === 200) return { outcome: 'accepted' };
+    return unavailable('failing', 'responded 200 without accepting the events', waitMs);
+  }
+  if (status === 400) return badRequest(reply, events, waits);
+  if (status === 401) return unavailable('unauthorized', 'the API key is refused', waitMs);
+  // Amplitude's firewall responds with 403.
+  if (status === 403) return { outcome: 'rejected', reason: 'forbidden' };
+  if (status === 413) return { outcome: 'too_large' };
+  if (status === 429) {
+    const throttled = findThrottled(reply, events, waits, true);
+    if (throttled.length > 0) return { outcome: 'parted', refused: [], throttled };
+    return unavailable('rate_limited', 'responded 429 for the project', waitMs ?? waits.project);
+  }
+  if (status === 408 || status >= 500) return unavailable('failing', `responded ${status}`, waitMs);
+  return unavailable('misconfigured', `responded ${status}`, waitMs);
+}
+
+function badRequest(
+  reply: ResponseBody,
+  events: readonly AnalyticsEvent[],
+  waits: AmplitudeWaits,
+): SendResult {
+  const error = typeof reply['error'] === 'string' ? reply['error'] : '';
+  if (/^invalid api key/i.test(error)) return unavailable('unauthorized', 'the API key is refused', null);
+  if (/^invalid request path/i.test(error))
+    return unavailable('misconfigured', 'the path of the URL is refused', null);
+  const refused = findRefused(reply, events);
+  const throttled = findThrottled(reply, events, waits, false);
+  if (refused.length > 0 || throttled.length > 0) return { outcome: 'parted', refused, throttled };
+  if (reply['missing_field'] === 'api_key')
+    return unavailable('unauthorized', 'the API key is missing', null);
+  return { outcome: 'rejected', reason: 'responded 400' };
+}
+
+const FAULTS = [
+  ['events_with_missing_fields', 'missing'],
+  ['events_with_invalid_fields', 'invalid'],
+  ['events_with_invalid_id_lengths', 'invalid length of'],
+] as const;
+
+function findRefused(reply: ResponseBody, events: readonly AnalyticsEvent[]): Parted['refused'] {
+  const silenced = new Set(numbers(reply['silenced_events']));
+  if (silenced.size === 0 && Array.isArray(reply['silenced_devices'])) {
+    const devices = new Set<unknown>(reply['silenced_devices']);
+    events.forEach(
+      ({ device_id }, index) => device_id !== null && devices.has(device_id) && silenced.add(index),
+    );
+  }
+  const faults = FAULTS.flatMap(([member, fault]) =>
+    Object.entries(record(reply[member])).flatMap(([field, indexes]) =>
+      numbers(indexes).map((index) => ({ index, reason: `${fault} ${named(field)}` })),
+    ),
+  );
+  const found = [...faults, ...[...silenced].map((index) => ({ index, reason: 'silenced device' }))];
+  return found.filter(({ index }) => index in events);
+}
+
+/** `byIds`: the named users and devices count where no event is named. */
+function findThrottled(
+  reply: ResponseBody,
+  events: readonly AnalyticsEvent[],
+  waits: AmplitudeWaits,
+  byIds: boolean,
+): Parted['throttled'] {
+  const isNamed = (kind: 'throttled' | 'exceeded_daily_quota', event: AnalyticsEvent): boolean =>
+    Object.hasOwn(record(reply[`${kind}_users`]), toUser(event)) ||
+    (event.device_id !== null && Object.hasOwn(record(reply[`${kind}_devices`]), event.device_id));
+  const indexes = new Set(numbers(reply['throttled_events']));
+  return events.flatMap((event, index) => {
+    if (isNamed('exceeded_daily_quota', event)) return [{ index, waitMs: waits.quota }];
+    const isThrottled = indexes.has(index) || (byIds && indexes.size === 0 && isNamed('throttled', event));
+    return isThrottled ? [{ index, waitMs: waits.throttled }] : [];
+  });
+}
+
+function unavailable(cause: Unavailable['cause'], detail: string, waitMs: number | null): Unavailable {
+  return { outcome: 'unavailable', cause, detail, retryAfterMs: waitMs };
+}
+
+function parsed(text: string): ResponseBody {
+  try {
+    return record(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
+function record(value: unknown): ResponseBody {
+  return typeof value === 'object' && value !== null ? (value as ResponseBody) : {};
+}
+
+function numbers(value: unknown): number[] {
+  return Array.isArray(value) ? value.filter((each) => Number.isInteger(each)) : [];
+}
+
+/** Replaces other text than field names, because it is logged. */
+function named(field: string): string {
+  return /^[\w.$]{1,64}$/.test(field) ? field : 'field';
+}
+
+const MAX_RESPONSE_BYTES = 1_048_576;
+
+const REFUSED_DEVICE_ID = /^(?:anonymous|nil|none|null|n\/a|na|undefined|unknown|""|\{\}|lmy47d|-1|[0-]*)$/i;
+
+/** The client of Amplitude's HTTP API V2 (`/2/httpapi`) or batch API (`/batch`), which accepts the same requests. ADR 84. */
+export class Amplitude implements Analytics, OnApplicationShutdown {
+  readonly name = 'Amplitude';
+  /** Amplitude accepts fewer than 2000 events and less than 1 MB per request. */
+  readonly limits = { events: 1000, bytes: 950_000 };
+
+  private readonly client: OutboundClient;
+  private readonly url: string;
+  private readonly prefix: string;
+
+  constructor(
+    config: TrackingConfig & { readonly amplitudeApiKey: string },
+    private readonly waits: AmplitudeWaits = AMPLITUDE_WAITS,
+  ) {
+    const limits = { bodyBytes: MAX_RESPONSE_BYTES, keptBytes: MAX_RESPONSE_BYTES };
+    this.client = new OutboundClient(new OperatorHosts(), {
+      timeoutMs: config.analyticsTimeoutMs,
+      ...limits,
+    });
+    this.url = config.amplitudeUrl;
+    this.prefix = `{"api_key":${JSON.stringify(config.amplitudeApiKey)},"options":{"min_id_length":1},"events":[`;
+  }
+
+  async send(events: readonly AnalyticsEvent[]): Promise<SendResult> {
+    const sent = events.map(acceptable);
+    const headers = { 'content-type': 'application/json', accept: 'application/json' };
+    const body = `${this.prefix}${sent.map(eventJson).join()}]}`;
+    const result = await this.client.post(this.url, headers, body);
+    if (result.kind === 'response') return toResult(result, sent, this.waits);
+    const cause = result.phase === 'timeout' ? 'timeout' : 'unreachable';
+    return unavailable(cause, result.error, null);
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.client.close();
+  }
+}
+
+function acceptable(event: AnalyticsEvent): AnalyticsEvent {
+  return REFUSED_DEVICE_ID.test(event.device_id?.trim() ?? '') ? { ...event, device_id: null } : event;
+}
+
+function toUser({ merchant_id, user_external_id }: AnalyticsEvent): string {
+  return `${merchant_id}:${user_external_id}`;
+}
+
+/** Returns the event in Amplitude's format; the payload is copied byte for byte. */
+export function eventJson(event: AnalyticsEvent): string {
+  const { event_id, event_name, event_datetime, device_id, payload } = event;
+  const device = device_id === null ? '' : `"device_id":${JSON.stringify(device_id)},`;
+  return (
+    `{"user_id":${JSON.stringify(toUser(event))},${device}"event_type":${JSON.stringify(event_name)},` +
+    `"time":${Date.parse(event_datetime)},"insert_id":"${event_id}","event_properties":${payload}}`
+  );
+}
+
+export class SandboxAnalytics implements Analytics {
+  readonly name = 'the table of the sandbox';
+  readonly limits = { events: 1000, bytes: 1_000_000 };
+
+  constructor(
+    { mode }: ProcessConfig,
+    private readonly database: Database,
+  ) {
+    if (mode === 'production') throw new Error('the sandbox analytics provider does not start in production');
+  }
+
+  async send(events: readonly AnalyticsEvent[]): Promise<SendResult> {
+    try {
+      // Two merchants may use the same event_id.
+      await this.database.query(
+        `insert into tracking.sandbox_analytics as known (insert_id, event, times)
+         select insert_id, (array_agg(event))[1]::json, count(*)
+         from unnest($1::uuid[], $2::text[]) as sent (insert_id, event) group by insert_id
+         on conflict (insert_id) do update set times = known.times + excluded.times`,
+        [events.map(({ event_id }) => event_id), events.map(eventJson)],
+      );
+      return { outcome: 'accepted' };
+    } catch (error) {
+      return unavailable('failing', (error as Error).message, null);
+    }
+  }
+}
+
+/** Returns Amplitude if a key is set, the sandbox's provider in the sandbox, otherwise null. */
+export function configuredAnalytics(config: TrackingConfig, database: Database): Analytics | null {
+  const { amplitudeApiKey, mode } = config;
+  if (amplitudeApiKey !== null) return new Amplitude({ ...config, amplitudeApiKey });
+  return mode === 'sandbox' ? new SandboxAnalytics(config, database) : null;
+}

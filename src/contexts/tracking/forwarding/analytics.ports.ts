@@ -1,0 +1,39 @@
+import type { TrackedItem } from '../batches/event-batch.js';
+
+/** An event for an analytics provider, which ignores repeated event_ids. Merchants share one project. */
+export interface AnalyticsEvent extends TrackedItem {
+  readonly merchant_id: string;
+}
+
+export interface Unavailable {
+  readonly outcome: 'unavailable';
+  /** `failing`: 5xx or an unreadable response. */
+  readonly cause:
+    'unreachable' | 'timeout' | 'failing' | 'rate_limited' | 'unauthorized' | 'misconfigured' | 'forbidden';
+  /** A sentence for operators, without secrets. */
+  readonly detail: string;
+  readonly retryAfterMs: number | null;
+}
+
+export type SendResult =
+  | { readonly outcome: 'accepted' }
+  /**
+   * Nothing was accepted because of the named events; the others may be repeated at once. Reasons contain no personal data,
+   * such as `invalid time`. `waitMs`: the pause for the event's user or device.
+   */
+  | {
+      readonly outcome: 'parted';
+      readonly refused: readonly { readonly index: number; readonly reason: string }[];
+      readonly throttled: readonly { readonly index: number; readonly waitMs: number }[];
+    }
+  | { readonly outcome: 'too_large' }
+  | { readonly outcome: 'rejected'; readonly reason: string }
+  | Unavailable;
+
+/** The analytics provider. Its token provides null where none is configured. */
+export abstract class Analytics {
+  abstract readonly name: string;
+  abstract readonly limits: { readonly events: number; readonly bytes: number };
+  /** Sends 1 or more events in one request, within a deadline. Never rejects. */
+  abstract send(events: readonly AnalyticsEvent[]): Promise<SendResult>;
+}

@@ -1,0 +1,111 @@
+import { Injectable } from '@nestjs/common';
+import { failpoint } from '../../../platform/failpoints.js';
+import { Forgets, type ErasedPerson } from '../../../platform/operations/erasure.js';
+import { Database } from '../../../platform/postgres/database.js';
+import { ItemsBitmap } from '../batches/accepted-batches.store.js';
+import { bodyWithout } from '../batches/batch-items.store.js';
+
+/** The events per statement. */
+const CHUNK = 1000;
+
+interface BatchRow {
+  readonly body: Buffer;
+  readonly state: string;
+  readonly item_count: number;
+  readonly new_items: Buffer | null;
+  readonly forward_done: Buffer | null;
+}
+
+/**
+ * Blanks the events of an erased person, by external_id, in the table and in stored bodies. Their ids remain, so that nothing
+ * is counted again. Pending events are not forwarded.
+ */
+@Injectable()
+export class ErasedEvents {
+  constructor(private readonly database: Database) {}
+
+  /** Returns false until every batch from before the erasure is processed. */
+  @Forgets('tracking')
+  async forget({ merchantId, externalId, erasedAt }: ErasedPerson, signal: AbortSignal): Promise<boolean> {
+    if (externalId === null) return true;
+    if (await this.isBehind(merchantId, erasedAt)) return false;
+    while (await this.blankSome(merchantId, externalId)) if (signal.aborted) return false;
+    failpoint('erasure.events_blanked');
+    const batches = await this.database.query<{ batch_id: string }>(
+      `select batch_id from tracking.batches where merchant_id = $1 and state <> 'accepted' order by received_at`,
+      [merchantId],
+    );
+    for (const { batch_id } of batches) {
+      if (signal.aborted) return false;
+      if (await this.rewrite(batch_id, externalId)) failpoint('erasure.batch_rewritten');
+    }
+    return true;
+  }
+
+  /** Checks for unprocessed batches from before that time. */
+  async isBehind(merchantId: string, time: string): Promise<boolean> {
+    const rows = await this.database.query(
+      `select from tracking.batches where merchant_id = $1 and state = 'accepted' and received_at <= $2 limit 1`,
+      [merchantId, time],
+    );
+    return rows.length > 0;
+  }
+
+  /** Blanks some events and deletes the rows about their forwarding. Returns true when more may remain. */
+  private async blankSome(merchantId: string, externalId: string): Promise<boolean> {
+    const rows = await this.database.query(
+      `with picked as materialized (
+         select event_id from tracking.events where merchant_id = $1 and user_external_id = $2 limit ${CHUNK}
+       ), blanked as (
+         update tracking.events event set user_external_id = '', event_name = '', device_id = null, payload = '{}'
+         from picked where event.merchant_id = $1 and event.event_id = picked.event_id and user_external_id = $2
+         returning event.event_id
+       ), refused as (
+         delete from tracking.refused_events refused using blanked
+         where refused.merchant_id = $1 and refused.event_id = blanked.event_id
+       ), sent as (
+         delete from tracking.sandbox_analytics sent using blanked where sent.insert_id = blanked.event_id
+       ) select from blanked`,
+      [merchantId, externalId],
+    );
+    return rows.length > 0;
+  }
+
+  /** Returns false when nothing changes. The row lock serializes concurrent erasures. */
+  rewrite(batchId: string, externalId: string): Promise<boolean> {
+    return this.database.transaction(async (tx) => {
+      const { rows } = await tx.query<BatchRow>(
+        `select body, state, item_count, new_items, forward_done from tracking.batches
+         where batch_id = $1 and state <> 'accepted' for update`,
+        [batchId],
+      );
+      const [row] = rows;
+      const rewritten = row === undefined ? null : withoutPerson(batchId, row.body, externalId);
+      if (row === undefined || rewritten === null) return false;
+      await tx.query('update tracking.batches set body = $2, new_items = $3 where batch_id = $1', [
+        batchId,
+        rewritten.body,
+        unsent(row, rewritten.items),
+      ]);
+      return true;
+    });
+  }
+}
+
+/** Removes the items that are not forwarded yet. */
+function unsent(row: BatchRow, items: readonly number[]): Buffer | null {
+  if (row.new_items === null || row.state !== 'processed') return row.new_items;
+  const pending = ItemsBitmap.read(row.new_items, row.item_count);
+  const done = ItemsBitmap.read(row.forward_done, row.item_count);
+  for (const item of items) if (!done.has(item)) pending.delete(item);
+  return pending.bytes;
+}
+
+function withoutPerson(batchId: string, body: Buffer, externalId: string): ReturnType<typeof bodyWithout> {
+  try {
+    return bodyWithout(body, externalId);
+  } catch {
+    // The parser's error quotes the text, so it is dropped.
+    throw new Error(`the body of batch ${batchId} cannot be read`);
+  }
+}

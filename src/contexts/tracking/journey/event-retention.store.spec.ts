@@ -1,0 +1,67 @@
+import { describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { onTestDatabase } from '../../../../test/support/postgres.js';
+import { EventRetention, monthsBefore } from './event-retention.store.js';
+import { trackingConfig } from '../tracking.config.js';
+
+const CONFIG = trackingConfig({ TRACKING_RETENTION_MONTHS: '2' });
+
+const DAY_MS = 86_400_000;
+
+describe('the retention of events', () => {
+  const db = onTestDatabase();
+
+  const batch = async (state: string, ageDays: number): Promise<string> => {
+    const id = randomUUID();
+    await db.database.query(
+      `insert into tracking.batches (batch_id, merchant_id, received_at, item_count, body, state)
+       values ($1, $1, $2, 0, '', $3)`,
+      [id, new Date(Date.now() - ageDays * DAY_MS), state],
+    );
+    return id;
+  };
+  const event = async (ageDays: number): Promise<string> => {
+    const id = randomUUID();
+    await db.database.query(
+      `insert into tracking.events (merchant_id, event_id, received_at, user_external_id, event_name, event_datetime, payload)
+       values ($1, $1, $2, 'ada', 'seen', now(), '{}')`,
+      [id, new Date(Date.now() - ageDays * DAY_MS)],
+    );
+    return id;
+  };
+  const kept = async (table: string, column: string): Promise<unknown[]> =>
+    (await db.database.query(`select ${column} as id from tracking.${table}`)).map(({ id }) => id);
+
+  it('deletes finished batches after 14 days and events after 2 months, and no unfinished batch', async () => {
+    const retention = new EventRetention(db.database, { now: () => new Date() }, CONFIG);
+    await batch('forwarded', 15);
+    await batch('failed', 15);
+    const batches = [
+      await batch('forwarded', 13),
+      await batch('accepted', 400),
+      await batch('processed', 400),
+    ];
+    await event(63);
+    const events = [await event(58)];
+    await retention.prune();
+    expect(new Set(await kept('batches', 'batch_id'))).toEqual(new Set(batches));
+    expect(await kept('events', 'event_id')).toEqual(events);
+  });
+
+  it('deletes nothing while the clock of this process is behind', async () => {
+    const behind = { now: () => new Date(Date.now() - 30 * DAY_MS) };
+    const retention = new EventRetention(db.database, behind, CONFIG);
+    const old = await batch('forwarded', 15);
+    await retention.prune();
+    expect(await kept('batches', 'batch_id')).toContain(old);
+  });
+
+  it.each([
+    ['2026-03-31', 1, '2026-02-28'],
+    ['2026-03-31', 25, '2024-02-29'],
+    ['2026-01-31', 2, '2025-11-30'],
+    ['2026-05-15', 25, '2024-04-15'],
+  ])('counts months to the last day of a shorter one: %s, %d months', (now, months, then) => {
+    expect(monthsBefore(new Date(`${now}T10:00:00Z`), months)).toEqual(new Date(`${then}T10:00:00Z`));
+  });
+});

@@ -1,0 +1,218 @@
+import { ApiProperty } from '../../../platform/dto/field.js';
+import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
+import {
+  afterPlace,
+  inDays,
+  toConditions,
+  type CreatedDays,
+  type KeysetPage,
+} from '../../../platform/postgres/list-page.js';
+import { encodeCursor } from '../../../platform/postgres/page-cursor.js';
+import type { Database } from '../../../platform/postgres/database.js';
+import { EVENT_TYPES, type EventType } from '../endpoints/event-types.js';
+import { DELIVERY_STATUSES, type DeliveryStatus } from './retry.js';
+
+export class WebhookDelivery {
+  @ApiProperty({ ...UUID, description: 'The `webhook-id` header; the same for every attempt and resend.' })
+  id!: string;
+
+  @ApiProperty(UUID) webhook_endpoint_id!: string;
+  @ApiProperty({ type: 'string', enum: EVENT_TYPES }) type!: string;
+
+  @ApiProperty({
+    type: 'string',
+    enum: DELIVERY_STATUSES,
+    description:
+      '`exhausted`: it is not tried again. `dropped`: the endpoint was disabled or deleted; nothing was sent. Both can be sent after all by resend and recover.',
+  })
+  status!: DeliveryStatus;
+
+  @ApiProperty(COUNT) attempt_count!: number;
+  @ApiProperty(TIME) created_at!: Date;
+
+  @ApiProperty({
+    ...TIME,
+    nullable: true,
+    description: 'Null unless pending. In the past while an attempt is in flight.',
+  })
+  next_attempt_at!: Date | null;
+
+  @ApiProperty({ ...TIME, nullable: true, description: 'Null while pending.' }) finished_at!: Date | null;
+}
+
+/** A delivery in the APIs of operators and of the portal. */
+export type DeliveryJson = WebhookDelivery & { readonly merchant_id: string };
+
+/** The columns of {@link DeliveryJson}, of a row `d` of `webhooks.deliveries`. */
+export const DELIVERY_JSON = `d.delivery_id as id, d.endpoint_id as webhook_endpoint_id, d.merchant_id, d.type,
+  d.state as status, d.attempts as attempt_count, d.created_at,
+  case when d.state = 'pending' then d.due_at end as next_attempt_at, d.finished_at`;
+
+export function toMerchantJson({ merchant_id: _, ...json }: DeliveryJson) {
+  return json;
+}
+
+export interface DeliveryFilter extends CreatedDays, KeysetPage {
+  readonly status?: DeliveryStatus | undefined;
+  readonly type?: EventType | undefined;
+  readonly from?: { readonly at: Date } | undefined;
+  readonly to?: { readonly end: Date } | undefined;
+}
+
+/** The endpoints or, without them, the merchants to which a list is restricted. Null: all. */
+interface Lanes {
+  readonly endpoints: readonly string[] | null;
+  readonly merchants?: readonly string[] | null;
+}
+
+/** The limit of deliveries that a page reads. A page with a rare match holds less, and its cursor continues. */
+export const READ_AT_ONCE = 5000;
+
+/** The limit of the first read, in pages. */
+const FIRST_READ = 4;
+
+const NEWEST_FIRST = 'order by created_at desc, delivery_id desc';
+const COLUMNS =
+  'delivery_id, endpoint_id, merchant_id, type, state, attempts, created_at, due_at, finished_at';
+/** The columns of the index of an endpoint's deliveries. */
+const KEYS = 'delivery_id, endpoint_id, created_at';
+
+export interface DeliveriesPage {
+  readonly deliveries: readonly DeliveryJson[];
+  readonly next_cursor: string | null;
+}
+
+/** A statement of the newest rows of each lane, numbered by `place`. */
+interface Source {
+  readonly sql: string;
+  /** The limit of rows of a lane. A lane with fewer rows is complete. */
+  readonly max: number;
+}
+
+/**
+ * Returns a page of deliveries, newest first. Each endpoint is a lane that is read through its index. The page ends at
+ * the last row of an incomplete lane, because older rows of it may be missing.
+ */
+export async function deliveryPage(
+  database: Pick<Database, 'query'>,
+  lanes: Lanes,
+  filter: DeliveryFilter,
+): Promise<DeliveriesPage> {
+  if (lanes.endpoints?.length === 0) return { deliveries: [], next_cursor: null };
+  // Most filters match many deliveries, so that a small read fills the page.
+  const page = await readPage(database, lanes, filter, FIRST_READ * (filter.page_size + 1));
+  if (page.deliveries.length === filter.page_size || page.next_cursor === null) return page;
+  return readPage(database, lanes, filter, READ_AT_ONCE);
+}
+
+async function readPage(
+  database: Pick<Database, 'query'>,
+  { endpoints, merchants }: Lanes,
+  filter: DeliveryFilter,
+  budget: number,
+): Promise<DeliveriesPage> {
+  const { status, type, page_size: size, from, to } = filter;
+  const params: unknown[] = [];
+  const lanes = endpoints === null ? null : `$${params.push(endpoints)}::uuid[]`;
+  const days = inDays('created_at', filter.created_from, filter.created_to);
+  const place = [
+    ...toConditions({ ...days, 'created_at >= ?': from?.at, 'created_at < ?': to?.end }, params),
+    ...afterPlace(filter.page_cursor, 'created_at', 'delivery_id', params),
+  ];
+  const isIndexed = lanes === null && unsentOnly(filter).length > 0;
+  const conditions = toConditions(
+    { 'state = ?': isIndexed ? null : status, 'type = ?': type, 'merchant_id = any(?)': merchants },
+    params,
+  );
+  const max = rowsOfLane(endpoints?.length ?? 1, size, conditions.length > 0 ? budget : null);
+  // Most rows of many lanes are not on the page, so that the other columns are read by key.
+  const keysFirst = conditions.length === 0 && endpoints !== null && endpoints.length > 1;
+  const isPending = status === 'pending' && (await hasFewPending(database, endpoints));
+  const source = isPending
+    ? allPending(lanes, place)
+    : lanes === null
+      ? newest(isIndexed ? [...place, `state = '${status}'`] : place, max)
+      : newestOfEach(lanes, keysFirst ? KEYS : COLUMNS, [...place, ...unsentOnly(filter)], max);
+  const found = await database.query<DeliveryJson & { readonly matches: boolean }>(
+    pageSql(source, conditions, size, keysFirst),
+    params,
+  );
+  const matching = found.filter((row) => row.matches);
+  const page = matching.slice(0, size);
+  const last = matching.length > page.length ? page.at(-1) : found.find((row) => !row.matches);
+  return {
+    deliveries: page.map(({ matches: _, ...row }) => row),
+    next_cursor: last ? encodeCursor(last.created_at, last.id) : null,
+  };
+}
+
+/** Returns the rows to read per lane: a full page without conditions (a null budget), else a share of the budget. */
+function rowsOfLane(lanes: number, pageSize: number, budget: number | null): number {
+  if (budget === null) return Math.min(Math.ceil((2 * READ_AT_ONCE) / lanes), pageSize + 1);
+  return Math.ceil(Math.min(budget, READ_AT_ONCE) / lanes);
+}
+
+/** Returns the statement of the page, and of the row at which a page that is not full ends. */
+function pageSql(
+  { sql, max }: Source,
+  conditions: readonly string[],
+  pageSize: number,
+  keysFirst: boolean,
+): string {
+  const from = (keys: string): string =>
+    keysFirst ? `${keys} join webhooks.deliveries d using (delivery_id)` : `${keys} d`;
+  return `with read_rows as materialized (${sql}),
+       ends as (select * from read_rows where place = ${max} ${NEWEST_FIRST} limit 1),
+       matching as (
+         select * from read_rows ${where(conditions)} and not exists (
+           select from ends where (ends.created_at, ends.delivery_id) > (read_rows.created_at, read_rows.delivery_id))
+         ${NEWEST_FIRST} limit ${pageSize + 1})
+     (select ${DELIVERY_JSON}, true as matches from ${from('matching')}
+      order by d.created_at desc, d.delivery_id desc)
+     union all
+     (select ${DELIVERY_JSON}, false from ${from('ends')})`;
+}
+
+/** Returns the condition of the index of unsent deliveries, where the filter allows it. */
+function unsentOnly({ status }: DeliveryFilter): readonly string[] {
+  return status === 'exhausted' || status === 'dropped' ? [`state in ('exhausted', 'dropped')`] : [];
+}
+
+const where = (conditions: readonly string[]): string => `where ${['true', ...conditions].join(' and ')}`;
+
+/** Reads all endpoints, through the index by time. */
+function newest(conditions: readonly string[], max: number): Source {
+  const sql = `select *, row_number() over (${NEWEST_FIRST}) as place from (
+    select ${COLUMNS} from webhooks.deliveries ${where(conditions)} ${NEWEST_FIRST} limit ${max}) newest`;
+  return { sql, max };
+}
+
+function newestOfEach(lanes: string, columns: string, conditions: readonly string[], max: number): Source {
+  const ofLane = where(['endpoint_id = lane.id', ...conditions]);
+  const sql = `select of_lane.*, row_number() over (partition by endpoint_id ${NEWEST_FIRST}) as place
+    from unnest(${lanes}) as lane (id) cross join lateral (
+      select ${columns} from webhooks.deliveries ${ofLane} ${NEWEST_FIRST} limit ${max}) of_lane`;
+  return { sql, max };
+}
+
+/** Reads all pending deliveries through their indexes, because they may be rare among old succeeded ones. */
+function allPending(lanes: string | null, place: readonly string[]): Source {
+  const ofLanes = lanes === null ? [] : [`endpoint_id = any(${lanes})`];
+  const pending = (lease: string): string =>
+    `select ${COLUMNS}, 0 as place from webhooks.deliveries
+     ${where([...place, ...ofLanes, `state = 'pending'`, `leased_by is ${lease}`])}`;
+  return { sql: `${pending('null')} union all ${pending('not null')}`, max: Number.MAX_SAFE_INTEGER };
+}
+
+async function hasFewPending(
+  database: Pick<Database, 'query'>,
+  endpointIds: readonly string[] | null,
+): Promise<boolean> {
+  const [row] = await database.query<{ found: number }>(
+    `select count(*)::int as found from (select 1 from webhooks.deliveries
+       where ${endpointIds === null ? 'true' : 'endpoint_id = any($1::uuid[])'} and state = 'pending' and leased_by is null
+       limit ${READ_AT_ONCE + 1}) pending`,
+    endpointIds === null ? [] : [endpointIds],
+  );
+  return row!.found <= READ_AT_ONCE;
+}

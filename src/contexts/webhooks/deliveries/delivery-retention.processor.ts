@@ -1,0 +1,130 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CLOCK, DAY_MS, HOUR_MS, type Clock } from '../../../kernel/clock.js';
+import { NIL_UUID } from '../../../kernel/ids.js';
+import { Periodic } from '../../../platform/jobs/background-work.js';
+import { Forgets, type ErasedPerson } from '../../../platform/operations/erasure.js';
+import { deleteBefore } from '../../../platform/postgres/batches.js';
+import { earlierNow } from '../../../platform/postgres/clock-check.js';
+import { Database } from '../../../platform/postgres/database.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
+import { webhooksConfig, type WebhooksConfig } from '../webhooks.config.js';
+import { DELIVERIES_SAGA } from './deliveries.saga.js';
+
+const DAY_SECONDS = 86_400;
+const ROUND_MS = 6 * HOUR_MS;
+/** The margin for the difference between the clocks of a delivery and of the user's creation. */
+const MARGIN_MS = DAY_MS;
+export const PRUNED_AT_ONCE = 500;
+
+/** Returns the least retention of finished deliveries. Attempts that still count as failures are kept. */
+export function retentionSeconds({
+  webhookRetentionDays,
+  webhookDisableWindowSeconds,
+}: WebhooksConfig): number {
+  if (webhookRetentionDays === 0) return Infinity;
+  return Math.max(webhookRetentionDays * DAY_SECONDS, webhookDisableWindowSeconds);
+}
+
+/**
+ * Deletes deliveries and recoveries that finished more than WEBHOOK_RETENTION_DAYS ago. Pending deliveries are kept, and
+ * so are all of an endpoint with an open recovery.
+ */
+@Injectable()
+export class DeliveryRetention {
+  constructor(
+    @Inject(webhooksConfig.KEY) private readonly config: WebhooksConfig,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly database: Database,
+    private readonly progress: SubscriptionProgress,
+  ) {}
+
+  @Periodic({ name: 'retention of deliveries', everyMs: ROUND_MS })
+  async prune(signal?: AbortSignal): Promise<void> {
+    if (this.config.webhookRetentionDays === 0) return;
+    const now = await earlierNow(this.database, this.clock);
+    const before = new Date(now.getTime() - retentionSeconds(this.config) * 1000);
+    await this.walk(PRUNE, '-infinity', [before], signal);
+    await deleteBefore(this.database.pool, 'webhooks.recoveries', 'finished_at < $1', before, signal);
+  }
+
+  /**
+   * Deletes succeeded deliveries about an erased person. Others are kept until they succeed or their retention ends: they
+   * contain ids, amounts and data of the merchant.
+   */
+  @Forgets('webhooks')
+  async forget({ userId, merchantId, createdAt }: ErasedPerson, signal: AbortSignal): Promise<boolean> {
+    // Afterwards all events about the person are deliveries.
+    if (!(await this.progress.waitUntilCurrent(DELIVERIES_SAGA))) return false;
+    const since = new Date(Date.parse(createdAt) - MARGIN_MS).toISOString();
+    const endpoints = await this.database.query<{ endpoint_id: string }>(
+      'select endpoint_id from webhooks.endpoint_snapshots where merchant_id = $1 order by endpoint_id',
+      [merchantId],
+    );
+    for (const { endpoint_id } of endpoints)
+      if (!(await this.walk(ERASE, since, [endpoint_id, userId], signal))) return false;
+    return true;
+  }
+
+  /** Applies a statement to deliveries since a time, in chunks, oldest first. Returns false when it is aborted. */
+  private async walk(
+    sql: string,
+    since: string,
+    values: readonly unknown[],
+    signal?: AbortSignal,
+  ): Promise<boolean> {
+    for (let [time, id] = [since, NIL_UUID]; ;) {
+      if (signal?.aborted) return false;
+      const [last] = await this.database.query<{ created_at: string; delivery_id: string }>(sql, [
+        time,
+        id,
+        ...values,
+      ]);
+      if (last === undefined) return true;
+      [time, id] = [last.created_at, last.delivery_id];
+    }
+  }
+}
+
+/** The condition of the next chunk. A statement returns the last delivery of its chunk, or none at the end. */
+const NEXT = `(created_at, delivery_id) > ($1::timestamptz, $2::uuid)
+    order by created_at, delivery_id limit ${PRUNED_AT_ONCE}`;
+const LAST = `select created_at::text, delivery_id from read order by read.created_at desc, delivery_id desc limit 1`;
+
+/**
+ * Reads the index by creation from its old end, because a delivery that finished before a time was created before it.
+ * Rows are locked in the order of senders and resends; a delivery that became pending again is kept.
+ */
+const PRUNE = `
+  with read as materialized (
+    select delivery_id, created_at from webhooks.deliveries where created_at < $3 and ${NEXT}
+  ), expired as materialized (
+    select delivery_id from webhooks.deliveries
+    where delivery_id = any(array(select delivery_id from read)) and state <> 'pending' and finished_at < $3
+      and not exists (select from webhooks.recoveries recovery
+        where recovery.endpoint_id = deliveries.endpoint_id and recovery.finished_at is null)
+    order by delivery_id for update of deliveries
+  ), deleted as (
+    delete from webhooks.deliveries using expired where deliveries.delivery_id = expired.delivery_id
+  ), deleted_attempts as (
+    delete from webhooks.attempts using expired where attempts.delivery_id = expired.delivery_id
+  ) ${LAST}`;
+
+/** Deletes succeeded deliveries that name the user, and the response excerpts of the others. */
+const ERASE = `
+  with read as materialized (
+    select delivery_id, created_at, position($4 in body) > 0 as names_user from webhooks.deliveries
+    where endpoint_id = $3 and ${NEXT}
+  ), found as materialized (
+    select delivery_id, state from webhooks.deliveries
+    where delivery_id = any(array(select delivery_id from read where names_user))
+    order by delivery_id for update
+  ), deleted as (
+    delete from webhooks.deliveries using found
+    where deliveries.delivery_id = found.delivery_id and found.state = 'succeeded'
+  ), deleted_attempts as (
+    delete from webhooks.attempts using found
+    where attempts.delivery_id = found.delivery_id and found.state = 'succeeded'
+  ), emptied as (
+    update webhooks.attempts set response_excerpt = null from found
+    where attempts.delivery_id = found.delivery_id and found.state <> 'succeeded'
+  ) ${LAST}`;

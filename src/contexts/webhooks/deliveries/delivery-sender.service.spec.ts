@@ -1,0 +1,228 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { randomBytes } from 'node:crypto';
+import { Logger } from '@nestjs/common';
+import { newId } from '../../../kernel/ids.js';
+import { EventStoreUnavailable } from '../../../platform/event-store/port.js';
+import type { MerchantProfile } from '../../../platform/http/merchant-directory.js';
+import type { HttpResult } from '../../../platform/outbound/outbound-request.js';
+import { Sealer } from '../../../platform/sealing/sealer.js';
+import type { Log } from '../../../platform/telemetry/logger.js';
+import { firstAttemptDelay } from '../webhooks.metrics.js';
+import { webhooksConfig } from '../webhooks.config.js';
+import type { DisableReason } from '../endpoints/webhook-endpoints.js';
+import type { AutomaticDisabling } from '../endpoints/automatic-disabling.processor.js';
+import { DeliverySender } from './delivery-sender.service.js';
+import type { AttemptRecord, DeliveryClaim, DeliveryResult, DeliveryTable } from './deliveries.store.js';
+import type { Destinations } from '../endpoints/destinations.store.js';
+import type { Receivers } from './receivers.service.js';
+import { SigningSecrets } from '../endpoints/signing-secrets.service.js';
+
+const NOW = new Date('2026-11-21T12:00:00.000Z');
+const place = { endpoint_id: newId(), merchant_id: newId() };
+const fixed = { ...place, delivery_id: newId(), type: 'payout.received', body: '{}', is_test: false };
+const secrets = new SigningSecrets(new Sealer(randomBytes(32)));
+const delivery = {
+  ...fixed,
+  mac: secrets.toMac(fixed),
+  attempts: 3,
+  attempts_before: 0,
+  created_at: NOW,
+  due_at: NOW,
+} as unknown as DeliveryClaim;
+const responded = (status: number): HttpResult => ({
+  kind: 'response',
+  status,
+  retryAfter: null,
+  body: Buffer.alloc(0),
+  error: null,
+});
+
+describe('a delivery that is sent', () => {
+  let recorded: DeliveryResult[];
+  let received: HttpResult;
+  let failures: string[];
+  let sender: DeliverySender;
+  let gone: DisableReason[];
+  let forged: string[];
+  let posts: number;
+  let dueInMs: number | null;
+  /** The number of failures before the database accepts a record. */
+  let unavailable: number;
+  let disablingError: Error;
+  let merchantStatus: MerchantProfile['status'];
+
+  beforeEach(() => {
+    recorded = [];
+    failures = [];
+    gone = [];
+    forged = [];
+    posts = 0;
+    merchantStatus = 'active';
+    unavailable = 0;
+    disablingError = new EventStoreUnavailable('no connection');
+    const destination = {
+      url: 'https://receiver.example/',
+      status: 'enabled',
+      sealed_signing_secret: secrets.create(place),
+      former_secrets: [],
+    };
+    sender = new DeliverySender(
+      {
+        record: async (result: DeliveryResult) => {
+          if (unavailable-- > 0) throw new Error('the database is unavailable');
+          recorded.push(result);
+        },
+      } as unknown as DeliveryTable,
+      { load: async () => destination } as unknown as Destinations,
+      { find: async () => ({ status: merchantStatus }) as MerchantProfile },
+      secrets,
+      {
+        wideLog: (_message: string, { delivery_id }: DeliveryClaim, level: string) =>
+          level === 'error' && forged.push(delivery_id),
+      } as unknown as Log,
+      {
+        attemptFailed: (id: string) => void failures.push(id),
+        disable: async (_endpoint: object, reason: DisableReason) => {
+          if (unavailable-- > 0) throw disablingError;
+          gone.push(reason);
+        },
+      } as unknown as AutomaticDisabling,
+      { post: () => ((posts += 1), Promise.resolve(received)) } as unknown as Receivers,
+      { now: () => NOW },
+      { ...webhooksConfig({}), webhookRetryScheduleSeconds: [0, 5, 300, 1800] },
+    );
+  });
+
+  const failed = (error: string): HttpResult => ({ kind: 'failed', phase: 'connect', error });
+  const deliver = async (row = delivery): Promise<AttemptRecord | null | undefined> => {
+    let attempt: AttemptRecord | null | undefined;
+    dueInMs = await sender.deliver(row, (each) => (attempt = each), false);
+    return attempt;
+  };
+
+  it.each<[string, Partial<DeliveryClaim>]>([
+    ['without a MAC', { mac: null }],
+    ['with another body', { body: '{"amount":"9"}' }],
+    ['to another endpoint', { endpoint_id: newId() }],
+    ['of another type', { type: 'payout.failed' }],
+    ['that is a test, and was none', { is_test: true }],
+  ])('is neither signed nor sent %s, and is dropped', async (_name, changed) => {
+    received = responded(200);
+    expect(await deliver({ ...delivery, ...changed })).toBeNull();
+    expect(recorded).toMatchObject([{ state: 'dropped', attempts: 3, attempt: null }]);
+    expect([forged, posts]).toEqual([[delivery.delivery_id], 0]);
+    expect(await deliver()).toMatchObject({ outcome: 'succeeded' });
+  });
+
+  it('is measured from its event, unless it took the last slot of its endpoint', async () => {
+    received = responded(200);
+    const first = { ...delivery, attempts: 0 };
+    const timed = async (fills: boolean): Promise<number> => {
+      await sender.deliver(first, () => undefined, fills);
+      return (
+        (await firstAttemptDelay.get()).values.find((each) => each.metricName?.endsWith('_count'))?.value ?? 0
+      );
+    };
+    firstAttemptDelay.reset();
+    expect([await timed(true), await timed(false)]).toEqual([0, 1]);
+  });
+
+  it('is postponed for five minutes without an attempt while its merchant is suspended', async () => {
+    received = responded(200);
+    merchantStatus = 'suspended';
+    expect(await deliver()).toBeNull();
+    expect(recorded).toMatchObject([{ state: 'pending', attempts: 3, attempt: null, delay_ms: 300_000 }]);
+    expect([posts, failures]).toEqual([0, []]);
+    merchantStatus = 'active';
+    expect(await deliver()).toMatchObject({ outcome: 'succeeded' });
+  });
+
+  it('has the whole retry schedule again after a resend', async () => {
+    received = failed('the connection was refused (ECONNREFUSED)');
+    await deliver({ ...delivery, attempts: 4 });
+    expect(recorded.at(-1)).toMatchObject({ state: 'exhausted', attempts: 5 });
+    for (const attempts of [5, 6, 7, 8]) {
+      await deliver({ ...delivery, attempts, attempts_before: 5 });
+      expect(recorded.at(-1)).toMatchObject({ state: 'pending', attempts: attempts + 1 });
+    }
+    await deliver({ ...delivery, attempts: 9, attempts_before: 5 });
+    expect(recorded.at(-1)).toMatchObject({ state: 'exhausted', attempts: 10 });
+  });
+
+  it('counts as a failed attempt when the receiver refuses the connection', async () => {
+    received = failed('the connection was refused (ECONNREFUSED)');
+    expect(await deliver()).toMatchObject({ outcome: 'retry', failure_phase: 'connect' });
+    expect(dueInMs).toBe(recorded[0]!.delay_ms);
+    expect(recorded).toMatchObject([{ state: 'pending', attempts: 4 }]);
+    expect(failures).toEqual([place.endpoint_id]);
+  });
+
+  it.each(['EMFILE', 'ENFILE'])(
+    'is postponed without an attempt when this process has no sockets: %s',
+    async (code) => {
+      received = failed(code);
+      expect(await deliver()).toBeNull();
+      expect(recorded).toMatchObject([{ state: 'pending', attempts: 3, attempt: null, delay_ms: 1000 }]);
+      expect(failures).toEqual([]);
+    },
+  );
+
+  it.each([0, 1])(
+    'disables the endpoint before it is recorded when the response is 410, %d failures later',
+    async (n) => {
+      unavailable = n;
+      received = responded(410);
+      expect(await deliver()).toMatchObject({ outcome: 'gone' });
+      expect(recorded).toMatchObject([{ state: 'exhausted', attempts: 4 }]);
+      expect(gone).toEqual([
+        {
+          cause: 'gone',
+          delivery_id: delivery.delivery_id,
+          attempted_url: 'https://receiver.example/',
+          attempted_at: NOW.toISOString(),
+        },
+      ]);
+    },
+  );
+
+  it('frees its slot while the event store is unavailable after a response with 410', async () => {
+    unavailable = 1;
+    received = responded(410);
+    const disabledBefore: number[] = [];
+    await sender.deliver(delivery, () => void disabledBefore.push(gone.length), false);
+    expect([disabledBefore, gone.length, recorded.length]).toEqual([[0], 1, 1]);
+  });
+
+  it('disables its endpoint once for all responses with 410 during an outage of the event store', async () => {
+    unavailable = 2;
+    received = responded(410);
+    await Promise.all([1, 2].map(() => sender.deliver(delivery, () => undefined, false)));
+    expect([gone.length, recorded.length]).toEqual([1, 2]);
+  });
+
+  it('is recorded although its endpoint cannot be disabled for a reason that remains', async () => {
+    jest.spyOn(Logger.prototype, 'warn').mockReturnValueOnce();
+    unavailable = 1;
+    disablingError = new Error('an event of a newer version');
+    received = responded(410);
+    await deliver();
+    expect(recorded).toMatchObject([{ state: 'exhausted' }]);
+    expect(gone).toEqual([]);
+  });
+
+  describe('while the database is unavailable', () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn');
+    beforeEach(() => void warn.mockReset().mockReturnValue());
+    afterEach(() => void warn.mockReset());
+
+    it('is recorded after the outage, and one log line covers all that wait', async () => {
+      received = failed('the connection was refused (ECONNREFUSED)');
+      unavailable = 50;
+      await Promise.all(Array.from({ length: 25 }, deliver));
+      expect(recorded).toHaveLength(25);
+      expect(warn.mock.calls).toEqual([
+        [{ msg: 'deliveries not recorded yet', err: new Error('the database is unavailable') }],
+      ]);
+    });
+  });
+});

@@ -1,0 +1,253 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { EventStoreUnavailable } from '../../../platform/event-store/port.js';
+import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../../platform/http/merchant-directory.js';
+import { retryAfterMs, type HttpResult } from '../../../platform/outbound/outbound-request.js';
+import { isDatabaseUnavailable } from '../../../platform/postgres/unavailable.js';
+import { Log } from '../../../platform/telemetry/logger.js';
+import { isTracing, traced } from '../../../platform/telemetry/tracing.js';
+import { toOutcome, retryDelayMs, SUSPENDED_MS } from './retry.js';
+import { deliveries, deliveryDuration, observeFirstAttempt } from '../webhooks.metrics.js';
+import { webhooksConfig, type WebhooksConfig } from '../webhooks.config.js';
+import { AutomaticDisabling } from '../endpoints/automatic-disabling.processor.js';
+import {
+  DeliveryTable,
+  type AttemptRecord,
+  type DeliveryClaim,
+  type DeliveryResult,
+} from './deliveries.store.js';
+import { Destinations, type Destination } from '../endpoints/destinations.store.js';
+import { Receivers } from './receivers.service.js';
+import { SigningSecrets } from '../endpoints/signing-secrets.service.js';
+
+const USER_AGENT = 'svc-Webhooks/1.0';
+/** The pause after a delivery that failed within this process, and between tries to record one. */
+const PAUSE_MS = 1000;
+/** The interval of log lines about deliveries that cannot be recorded, of which thousands may wait for the database. */
+const WARN_EVERY_MS = 10_000;
+/** The errors of a process or machine without free sockets, which are not the receiver's fault. */
+const OUT_OF_SOCKETS = /\b(EMFILE|ENFILE|ENOBUFS)\b/;
+
+type SendResult = DeliveryResult & { readonly attempt: AttemptRecord };
+
+interface Attempted {
+  readonly result: DeliveryResult;
+  /** The destination; absent where there was no attempt. */
+  readonly url?: string;
+}
+
+/** Makes one attempt of a delivery. Each has one log line, one count and one span, without bodies and secrets. */
+@Injectable()
+export class DeliverySender {
+  private readonly logger = new Logger(DeliverySender.name);
+  private stopped = false;
+  /** The retried disablings by endpoint and URL. */
+  private readonly gone = new Map<string, Promise<boolean>>();
+  /** The time of the last warning, on the clock of `performance.now()`. */
+  private warnedAt = -Infinity;
+
+  constructor(
+    private readonly table: DeliveryTable,
+    private readonly destinations: Destinations,
+    @Inject(MERCHANT_DIRECTORY) private readonly merchants: MerchantDirectory,
+    private readonly secrets: SigningSecrets,
+    private readonly log: Log,
+    private readonly disabling: AutomaticDisabling,
+    private readonly receivers: Receivers,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(webhooksConfig.KEY) private readonly config: WebhooksConfig,
+  ) {}
+
+  /**
+   * Sends and records a delivery; never rejects. Returns the milliseconds until it is due again, or null.
+   * @param responded called once, before the record, with the attempt or null when there was none
+   * @param fills true when it occupies the last slot of its endpoint, and may have waited for the receiver
+   */
+  async deliver(
+    delivery: DeliveryClaim,
+    responded: (attempt: AttemptRecord | null) => void,
+    fills: boolean,
+  ): Promise<number | null> {
+    const { result, url } = await this.attempt(delivery, fills).catch((err: Error): Attempted => {
+      const { delivery_id, endpoint_id } = delivery;
+      this.logger.warn({ msg: 'delivery postponed', delivery_id, endpoint_id, err });
+      return { result: notSent(delivery, 'pending', PAUSE_MS) };
+    });
+    const { attempt } = result;
+    if (attempt?.outcome === 'gone') {
+      // The endpoint is disabled before the attempt is recorded: after a crash in between, the next 410 disables it. The
+      // slot waits for one try only, because an outage of the event store must not occupy the slots of the process.
+      const disable = (): Promise<void> => this.disable(delivery, url!, attempt);
+      const isDisabled = await disable().then(
+        () => true,
+        () => false,
+      );
+      responded(attempt);
+      if (!isDisabled && !(await this.disableOnce(`${delivery.endpoint_id} ${url!}`, disable))) return null;
+    } else responded(attempt);
+    if (!(await this.retryUntilDone(() => this.table.record(result)))) return null;
+    if (attempt && attempt.outcome !== 'succeeded') this.disabling.attemptFailed(delivery.endpoint_id);
+    return result.state === 'pending' ? result.delay_ms : null;
+  }
+
+  /** Retries the first disabling of an endpoint for all of its deliveries, so that an outage holds one retry for each. */
+  private disableOnce(endpoint: string, disable: () => Promise<void>): Promise<boolean> {
+    const done =
+      this.gone.get(endpoint) ?? this.retryUntilDone(disable).finally(() => this.gone.delete(endpoint));
+    this.gone.set(endpoint, done);
+    return done;
+  }
+
+  /** Stops the retries of records: the leases of this process end with it. */
+  stop(): void {
+    this.stopped = true;
+  }
+
+  private async attempt(delivery: DeliveryClaim, fills: boolean): Promise<Attempted> {
+    if (!(await this.secrets.isAuthentic(delivery)))
+      return this.drop(delivery, 'webhook dropped: its MAC is missing or wrong', 'error');
+    const destination = await this.destinations.load(delivery.endpoint_id);
+    if (!destination || !mayGo(delivery, destination)) return this.drop(delivery, 'webhook dropped', 'info');
+    if ((await this.merchants.find(delivery.merchant_id))?.status === 'suspended')
+      return { result: notSent(delivery, 'pending', SUSPENDED_MS) };
+    const send = (): Promise<SendResult> => this.send(delivery, destination);
+    const result = isTracing()
+      ? await traced('webhook.attempt', { ...toIds(delivery), caused_by: delivery.traceparent ?? '' }, send)
+      : await send();
+    this.report(delivery, destination.url, result);
+    if (!fills) observeFirstAttempt(delivery, result.attempt.started_at);
+    return { result, url: destination.url };
+  }
+
+  private async send(delivery: DeliveryClaim, destination: Destination): Promise<SendResult> {
+    const started_at = this.clock.now();
+    const began = performance.now();
+    const timestamp = Math.floor(started_at.getTime() / 1000);
+    const { delivery_id: id, body } = delivery;
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': USER_AGENT,
+      'webhook-id': id,
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': this.secrets.sign(delivery, destination, started_at, { id, timestamp, body }),
+    };
+    const received = await this.receivers.post(destination.url, headers, body);
+    if (OUT_OF_SOCKETS.test(received.error ?? '')) throw new Error(`no sockets left: ${received.error}`);
+    const outcome = toOutcome(received);
+    const attempts = delivery.attempts + 1;
+    const delay = outcome === 'retry' ? this.retryDelay(attempts - delivery.attempts_before, received) : null;
+    const failed = delay === null ? 'exhausted' : 'pending';
+    const response = received.kind === 'response' ? received : null;
+    return {
+      delivery_id: id,
+      endpoint_id: delivery.endpoint_id,
+      state: outcome === 'succeeded' ? 'succeeded' : failed,
+      attempts,
+      delay_ms: delay ?? 0,
+      attempt: {
+        started_at,
+        duration_ms: Math.round(performance.now() - began),
+        outcome,
+        http_status: response?.status ?? null,
+        // Merchants see it as `error_class`.
+        failure_phase: received.kind === 'failed' ? received.phase : null,
+        error: received.error?.replaceAll('\0', '') ?? null,
+        response_excerpt: response?.body ?? null,
+      },
+    };
+  }
+
+  /** Returns the milliseconds until the next attempt of the round; null when there is none. */
+  private retryDelay(round: number, received: HttpResult): number | null {
+    const now = this.clock.now().getTime();
+    const requested = received.kind === 'response' ? retryAfterMs(received.retryAfter, now) : null;
+    return retryDelayMs(round, received, this.config.webhookRetryScheduleSeconds, Math.random(), requested);
+  }
+
+  /** Rejects while a store is unavailable. */
+  private async disable(
+    { delivery_id, endpoint_id, merchant_id }: DeliveryClaim,
+    attempted_url: string,
+    { started_at }: AttemptRecord,
+  ): Promise<void> {
+    const attempted_at = started_at.toISOString();
+    try {
+      const reason = { cause: 'gone', delivery_id, attempted_url, attempted_at } as const;
+      await this.disabling.disable({ endpoint_id, merchant_id }, reason);
+    } catch (err) {
+      if (err instanceof EventStoreUnavailable || isDatabaseUnavailable(err)) throw err;
+      // An event of a newer version, for example. The next 410, or sustained failures, disable the endpoint.
+      this.logger.warn({ msg: 'webhook endpoint not disabled', endpoint_id, err });
+    }
+  }
+
+  private drop(delivery: DeliveryClaim, msg: string, level: 'info' | 'error'): Attempted {
+    deliveries.inc({ outcome: 'dropped' });
+    this.log.wideLog(msg, toIds(delivery), level);
+    return { result: notSent(delivery, 'dropped', 0) };
+  }
+
+  private report(delivery: DeliveryClaim, url: string, result: SendResult): void {
+    const { attempt, state } = result;
+    deliveries.inc({ outcome: state === 'pending' ? 'failed' : state });
+    deliveryDuration.observe(attempt.duration_ms / 1000);
+    this.log.wideLog(
+      'webhook attempt',
+      {
+        // Member by member: a spread costs more than the rest of the line.
+        delivery_id: delivery.delivery_id,
+        endpoint_id: delivery.endpoint_id,
+        merchant_id: delivery.merchant_id,
+        type: delivery.type,
+        attempt: result.attempts,
+        // The path may contain a token of the merchant; the host does not.
+        host: new URL(url).host,
+        outcome: attempt.outcome,
+        state,
+        status: attempt.http_status,
+        phase: attempt.failure_phase,
+        error: attempt.error,
+        late_ms: Math.max(0, attempt.started_at.getTime() - delivery.due_at.getTime()),
+        duration_ms: attempt.duration_ms,
+        next_in_ms: state === 'pending' ? result.delay_ms : null,
+      },
+      attempt.outcome === 'succeeded' ? 'info' : 'warn',
+    );
+  }
+
+  /** Retries a write until it succeeds, so that a sent delivery is recorded. Returns false after {@link stop}. */
+  private async retryUntilDone(write: () => Promise<void>): Promise<boolean> {
+    while (!this.stopped) {
+      try {
+        await write();
+        return true;
+      } catch (err) {
+        const now = performance.now();
+        if (now - this.warnedAt >= WARN_EVERY_MS) {
+          this.warnedAt = now;
+          this.logger.warn({ msg: 'deliveries not recorded yet', err });
+        }
+        await sleep(PAUSE_MS);
+      }
+    }
+    return false;
+  }
+}
+
+function notSent(
+  { delivery_id, endpoint_id, attempts }: DeliveryClaim,
+  state: 'pending' | 'dropped',
+  delay_ms: number,
+): DeliveryResult {
+  return { delivery_id, endpoint_id, attempts, state, delay_ms, attempt: null };
+}
+
+/** Test deliveries go to disabled endpoints too (contract.md 12.10). */
+function mayGo(delivery: DeliveryClaim, { status }: Destination): boolean {
+  return status === 'enabled' || (status === 'disabled' && delivery.is_test);
+}
+
+function toIds({ delivery_id, endpoint_id, merchant_id, type }: DeliveryClaim): Record<string, string> {
+  return { delivery_id, endpoint_id, merchant_id, type };
+}

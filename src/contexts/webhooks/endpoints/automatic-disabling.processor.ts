@@ -1,0 +1,141 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import { sleep } from '../../../platform/jobs/backoff.js';
+import { Background, BackgroundWork, Periodic } from '../../../platform/jobs/background-work.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { Database } from '../../../platform/postgres/database.js';
+import { Log } from '../../../platform/telemetry/logger.js';
+import {
+  disableAutomatically,
+  FAILURE_COUNT_LIMIT,
+  webhookEndpoints,
+  type DisableReason,
+  type EndpointRef,
+} from './webhook-endpoints.js';
+import { endpointsDisabled } from '../webhooks.metrics.js';
+import { webhooksConfig, type WebhooksConfig } from '../webhooks.config.js';
+
+/** The interval at which all endpoints are evaluated, for failures that a dead process did not evaluate. */
+const EVALUATE_ALL_MS = 60_000;
+const CHUNK = 1000;
+/** The pause between two statements, so that thousands of failures share few of them. */
+const PAUSE_MS = 100;
+
+/**
+ * The condition that a row `attempt` counts as a failure of the row `snapshot` of an endpoint: no success, since the
+ * endpoint was enabled, within the seconds of the window ($2) before now ($1). The index `attempts_failed` serves it.
+ */
+const COUNTS = `attempt.endpoint_id = snapshot.endpoint_id and attempt.outcome <> 'succeeded'
+  and attempt.started_at > snapshot.failures_since
+  and attempt.started_at >= $1::timestamptz - make_interval(secs => $2)`;
+
+const failures = (columns: string, rest: string): string =>
+  `select ${columns} from webhooks.attempts attempt where ${COUNTS} ${rest}`;
+
+/**
+ * Disables endpoints that responded with 410, and those with sustained failures (contract.md 15): enough within the
+ * window, the first and the last far enough apart. Successes in between change nothing. Several processes may evaluate an
+ * endpoint at once.
+ */
+@Injectable()
+export class AutomaticDisabling {
+  @Background()
+  readonly failing = new BackgroundWork({
+    name: 'evaluation of failed webhook endpoints',
+    everyMs: EVALUATE_ALL_MS,
+    run: async (signal) => {
+      const failed = [...this.failed];
+      this.failed.clear();
+      if (failed.length > 0) await this.evaluate(failed);
+      await sleep(PAUSE_MS, signal);
+    },
+  });
+  private readonly failed = new Set<string>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly log: Log,
+    @Inject(webhooksConfig.KEY) private readonly config: WebhooksConfig,
+  ) {}
+
+  /** Schedules the evaluation of an endpoint after a recorded failure. */
+  attemptFailed(endpointId: string): void {
+    this.failed.add(endpointId);
+    this.failing.wake();
+  }
+
+  /** Disables those of the endpoints with sustained failures. Reads no more failures than the rule needs. */
+  async evaluate(endpointIds: readonly string[]): Promise<void> {
+    const { webhookDisableSpanSeconds: span, webhookDisableFailures: enough } = this.config;
+    const found = await this.database.query<EndpointRef & { failing_since: Date; [column: string]: unknown }>(
+      `select snapshot.endpoint_id, snapshot.merchant_id, oldest.started_at as failing_since
+       from webhooks.endpoint_snapshots snapshot
+       cross join lateral (${failures('started_at', 'order by started_at limit 1')}) oldest
+       cross join lateral (${failures('started_at', 'order by started_at desc limit 1')}) newest
+       where snapshot.endpoint_id = any($3::uuid[]) and snapshot.status = 'enabled'
+         and newest.started_at - oldest.started_at >= make_interval(secs => $4)
+         and exists (${failures('', 'order by started_at offset $5 limit 1')})`,
+      [...this.window(), endpointIds, span, enough - 1],
+    );
+    for (const { endpoint_id, merchant_id, failing_since } of found)
+      await this.disable(
+        { endpoint_id, merchant_id },
+        { cause: 'failing', failing_since: failing_since.toISOString() },
+      );
+  }
+
+  @Periodic({ name: 'evaluation of all webhook endpoints', everyMs: EVALUATE_ALL_MS })
+  async evaluateAll(): Promise<void> {
+    for (let after: string | null = null; ;) {
+      const rows: readonly { readonly endpoint_id: string }[] = await this.database.query(
+        `select endpoint_id from webhooks.endpoint_snapshots
+         where status = 'enabled' and ($1::uuid is null or endpoint_id > $1) order by endpoint_id limit ${CHUNK}`,
+        [after],
+      );
+      if (rows.length === 0) return;
+      await this.evaluate(rows.map(({ endpoint_id }) => endpoint_id));
+      after = rows.at(-1)!.endpoint_id;
+    }
+  }
+
+  /** Returns the present failure counts by endpoint; an endpoint without deliveries may be missing. */
+  async counts(endpointIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.database.query<{ endpoint_id: string; failures: number }>(
+      `select endpoint_id,
+         (select count(*)::int from (${failures('', `limit ${FAILURE_COUNT_LIMIT}`)}) counted) as failures
+       from webhooks.endpoint_snapshots snapshot where endpoint_id = any($3::uuid[])`,
+      [...this.window(), endpointIds],
+    );
+    return new Map(rows.map((row) => [row.endpoint_id, row.failures]));
+  }
+
+  async count(endpointId: string): Promise<number> {
+    return (await this.counts([endpointId])).get(endpointId) ?? 0;
+  }
+
+  /** Disables an endpoint, unless it is disabled or deleted. */
+  async disable(endpoint: EndpointRef, reason: DisableReason): Promise<void> {
+    const { merchant_id } = endpoint;
+    const command = { ...endpoint, reason, at: timestamp(this.clock) };
+    const causation = reason.cause === 'gone' ? { causation_id: reason.delivery_id } : {};
+    const { events } = await this.loop.execute(
+      webhookEndpoints,
+      merchant_id,
+      (state) => disableAutomatically(command, state),
+      { metadata: { actor: 'webhooks.disabling', merchant_id, ...causation } },
+    );
+    if (events.length === 0) return;
+    const { cause } = reason;
+    endpointsDisabled.inc({ cause });
+    // The path of the URL may contain a token of the merchant.
+    const because =
+      reason.cause === 'gone' ? { delivery_id: reason.delivery_id } : { failing_since: reason.failing_since };
+    this.log.wideLog('webhook endpoint disabled', { ...endpoint, cause, ...because }, 'warn');
+  }
+
+  private window(): [Date, number] {
+    return [this.clock.now(), this.config.webhookDisableWindowSeconds];
+  }
+}

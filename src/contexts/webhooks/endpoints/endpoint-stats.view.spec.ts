@@ -1,0 +1,129 @@
+import { beforeEach, expect, it, describe } from '@jest/globals';
+import { onTestDatabase } from '../../../../test/support/postgres.js';
+import { newId } from '../../../kernel/ids.js';
+import { COUNTED, endpointStats, RecentStats, STATS_SHARED_MS } from './endpoint-stats.view.js';
+import type { Database } from '../../../platform/postgres/database.js';
+
+const SINCE = new Date('2026-01-02T00:00:00.000Z');
+const db = onTestDatabase();
+let endpoint: string;
+
+beforeEach(() => {
+  endpoint = newId();
+});
+
+/** Inserts `count` deliveries, one per millisecond from `from`. */
+async function fill(
+  state: string,
+  { count = 1, from = SINCE, due = 'now()', leased = false } = {},
+): Promise<void> {
+  await db.database.query(
+    `insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test, state, created_at,
+       due_at, leased_by)
+     select gen_random_uuid(), $1, $1, 'payout.received', '{}', false, $2, $3::timestamptz + n * interval '1 ms',
+       ${due}, case when $5 then gen_random_uuid() end
+     from generate_series(0, $4::int - 1) n`,
+    [endpoint, state, from, count, leased],
+  );
+}
+
+/** Inserts an attempt of every delivery of the endpoint, of 1, 2, ... ms. */
+async function attempts(outcome: string, httpStatus: number | null, phase: string | null): Promise<void> {
+  await db.database.query(
+    `insert into webhooks.attempts (delivery_id, attempt, endpoint_id, started_at, duration_ms, outcome, http_status,
+       failure_phase)
+     select delivery_id, attempts + 1, endpoint_id, now(), row_number() over (), $2, $3, $4
+     from webhooks.deliveries where endpoint_id = $1`,
+    [endpoint, outcome, httpStatus, phase],
+  );
+  await db.database.query('update webhooks.deliveries set attempts = attempts + 1 where endpoint_id = $1', [
+    endpoint,
+  ]);
+}
+
+it('statistics count the deliveries created since a time, with all of their attempts', async () => {
+  await fill('succeeded', { count: 100 });
+  await attempts('retry', null, 'timeout');
+  await attempts('retry', 503, null);
+  await attempts('gone', 410, null);
+  await attempts('succeeded', 204, null);
+  await fill('dropped', { count: 2 });
+  await fill('exhausted', { from: new Date(SINCE.getTime() - 1) });
+  expect(await endpointStats(db.database, endpoint, SINCE)).toEqual({
+    webhook_endpoint_id: endpoint,
+    since: SINCE.toISOString(),
+    truncated: false,
+    deliveries: { pending: 0, succeeded: 100, exhausted: 0, dropped: 2 },
+    attempts: { succeeded: 100, failed: 300 },
+    failures: { timeout: 100, http_5xx: 100, http_4xx: 100 },
+    latency_ms: { p50: 50, p95: 95, p99: 99 },
+    pending_now: 0,
+    oldest_due_at: null,
+  });
+});
+
+it('statistics have the present number of pending deliveries and the due time of the oldest', async () => {
+  const from = new Date('2025-01-01T00:00:00Z');
+  await fill('pending', { count: 2, from, due: `'2026-01-01T00:00:00Z'` });
+  await fill('pending', { count: 3, due: `now() + interval '1 hour'` });
+  await fill('pending', { count: 4, due: `'2025-01-01T00:00:00Z'`, leased: true });
+  expect(await endpointStats(db.database, endpoint, SINCE)).toMatchObject({
+    deliveries: { pending: 7 },
+    latency_ms: null,
+    pending_now: 9,
+    oldest_due_at: '2026-01-01T00:00:00.000Z',
+  });
+});
+
+it('statistics count the newest of many deliveries, and return the time of the oldest of them', async () => {
+  await fill('succeeded', { count: COUNTED + 10 });
+  expect(await endpointStats(db.database, endpoint, SINCE)).toMatchObject({
+    since: new Date(SINCE.getTime() + 10).toISOString(),
+    truncated: true,
+    deliveries: { succeeded: COUNTED },
+  });
+});
+
+const later = (ms: number): Date => new Date(SINCE.getTime() + ms);
+
+describe('statistics that are requested again and again', () => {
+  let statements: number;
+  let unavailable: boolean;
+  let stats: RecentStats;
+  const endpoint = newId();
+
+  beforeEach(() => {
+    statements = 0;
+    unavailable = false;
+    const query = async (): Promise<object[]> => {
+      statements += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+      if (unavailable) throw new Error('unavailable');
+      return [{ outcomes: [], latency: [null], found: 0, pending: 0, oldest_due_at: null }];
+    };
+    stats = new RecentStats({ query } as unknown as Database);
+  });
+
+  it('are computed once for all requests at the same time or soon after', async () => {
+    const responses = await Promise.all(
+      Array.from({ length: 100 }, (_, ms) => stats.of(endpoint, later(ms))),
+    );
+    await stats.of(endpoint, SINCE);
+    expect(statements).toBe(2);
+    expect(responses[99]).toMatchObject({ webhook_endpoint_id: endpoint, since: SINCE.toISOString() });
+  });
+
+  it('are computed separately for another endpoint, and since another time', async () => {
+    await stats.of(endpoint, SINCE);
+    await stats.of(newId(), SINCE);
+    await stats.of(endpoint, later(STATS_SHARED_MS));
+    expect(statements).toBe(6);
+  });
+
+  it('are computed again after a failure', async () => {
+    unavailable = true;
+    await expect(stats.of(endpoint, SINCE)).rejects.toThrow('unavailable');
+    unavailable = false;
+    expect(await stats.of(endpoint, SINCE)).toMatchObject({ truncated: false });
+  });
+});

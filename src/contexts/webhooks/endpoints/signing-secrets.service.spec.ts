@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import { newId } from '../../../kernel/ids.js';
+import { SealError, Sealer } from '../../../platform/sealing/sealer.js';
+import { signatureHeader, signingSecret, SigningSecrets } from './signing-secrets.service.js';
+
+const body = '{"id":"d","data":{"name":"é😀"}}';
+const timestamp = Math.floor(Date.now() / 1000);
+const headers = (signature: string) => ({
+  'webhook-id': 'd',
+  'webhook-timestamp': String(timestamp),
+  'webhook-signature': signature,
+});
+
+describe('the signature', () => {
+  it('equals the vector of the Standard Webhooks specification', () => {
+    const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+    const message = {
+      id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      timestamp: 1614265330,
+      body: '{"test": 2432232314}',
+    };
+    expect(signatureHeader([secret], message)).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
+  });
+
+  it('has one entry per secret while two are valid', () => {
+    const [old, fresh] = [signingSecret(randomBytes(32)), signingSecret(randomBytes(32))];
+    const signature = signatureHeader([fresh, old], { id: 'd', timestamp, body });
+    for (const secret of [old, fresh])
+      expect(() => new Webhook(secret).verify(body, headers(signature))).not.toThrow();
+    expect(signature.split(' ')).toHaveLength(2);
+  });
+});
+
+it('a secret is whsec_ and 32 bytes in base64', () => {
+  expect(signingSecret(Buffer.alloc(32, 255))).toBe(`whsec_${Buffer.alloc(32, 255).toString('base64')}`);
+  expect(() => signingSecret(Buffer.alloc(24))).toThrow(RangeError);
+});
+
+const place = (): { merchant_id: string; endpoint_id: string } => ({
+  merchant_id: newId(),
+  endpoint_id: newId(),
+});
+
+it('a secret opens only for its own merchant and endpoint, however often it was opened there', () => {
+  const secrets = new SigningSecrets(new Sealer(Buffer.alloc(32, 1)));
+  const own = place();
+  const sealed = secrets.create(own);
+  const opened = secrets.open(own, sealed);
+  expect(opened).toMatch(/^whsec_/);
+  expect(secrets.open(own, sealed)).toBe(opened);
+  for (const other of [place(), { ...own, endpoint_id: newId() }, { ...own, merchant_id: newId() }])
+    expect(() => secrets.open(other, sealed)).toThrow(SealError);
+  expect(secrets.open(own, sealed)).toBe(opened);
+});
+
+it('a delivery is signed with the present secret and with former ones that have not expired', () => {
+  const secrets = new SigningSecrets(new Sealer(Buffer.alloc(32, 1)));
+  const own = place();
+  const [present, valid, expired] = [1, 2, 3].map(() => secrets.create(own)) as [string, string, string];
+  const at = new Date(timestamp * 1000 + 500);
+  const expiresIn = (ms: number): string => new Date(at.getTime() + ms).toISOString();
+  const former_secrets = [
+    { sealed: valid, expires_at: expiresIn(1) },
+    { sealed: expired, expires_at: expiresIn(0) },
+  ];
+  const message = { id: 'd', timestamp, body };
+  expect(secrets.sign(own, { sealed_signing_secret: present, former_secrets }, at, message)).toBe(
+    signatureHeader(
+      [present, valid].map((each) => secrets.open(own, each)),
+      message,
+    ),
+  );
+});
+
+it('a MAC by a key that was added while the process stalled is valid once the key ring is read again', async () => {
+  const [former, fresh] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+  const created = { ...place(), delivery_id: newId(), type: 'payout.received', is_test: false, body };
+  const delivery = { ...created, mac: new SigningSecrets(new Sealer(fresh, [former])).toMac(created) };
+  const sealer = new Sealer(former);
+  expect(await new SigningSecrets(sealer).isAuthentic(delivery)).toBe(false);
+  const refresh = async (): Promise<void> => sealer.setKeys(fresh, [former]);
+  expect(await new SigningSecrets(sealer, { refresh }).isAuthentic(delivery)).toBe(true);
+});
