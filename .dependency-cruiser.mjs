@@ -22,6 +22,16 @@ const PLATFORM = [
 ];
 const inPlatform = (names) => `^src/platform/(${names.join('|')})(/|\\.ts$)`;
 const SPEC = '\\.spec\\.ts$';
+/** The files of a context whose suffix is one of these: `<context>/<resource>/<name>.<suffix>.ts`. */
+const kinds = (...suffixes) => `^src/contexts/([^/]+)/.*\\.(${suffixes.join('|')})\\.ts$`;
+const own = (pattern) => pattern.replace('([^/]+)', '$1');
+/** Files without a suffix: aggregates, their events and pure rules. */
+const DOMAIN = '^src/contexts/([^/]+)/(?!migrations/|words/)[^/]+/[^/.]+\\.ts$';
+const CONTRACT = '^src/contexts/([^/]+)/[^/]+\\.contract\\.ts$';
+/** Files that are next to the folders of resources. */
+const ROOT_FILE = '^src/contexts/[^/]+/[^/]+\\.(module|config|contract|metrics|webhooks)\\.ts$';
+const USE_CASES = ['commands', 'service', 'saga', 'processor', 'ports'];
+const EDGES = ['controller', 'guard', 'dto', 'page'];
 const SQL_PACKAGES = '(^|/)node_modules/(@types/)?(pg|pg-copy-streams|typeorm)/';
 
 /** The dependency rules of docs/adr/0109: what may import what. Each one is tested with a planted violation. */
@@ -36,52 +46,58 @@ export default {
     },
     {
       name: 'contexts-meet-at-contracts',
-      comment: 'A context sees of another only its contract.ts.',
+      comment: 'A context sees of another only its `<name>.contract.ts`.',
       severity: 'error',
       from: { path: `^src/contexts/([^/]+)/` },
       to: {
         path: `^src/contexts/([^/]+)/`,
-        pathNot: ['^src/contexts/$1/', `^src/contexts/([^/]+)/contract\\.ts$`],
+        pathNot: ['^src/contexts/$1/', CONTRACT],
       },
     },
     {
       name: 'domain-is-pure',
-      comment: 'Domain code knows the kernel and its own context: no framework, no database, no clock.',
+      comment:
+        'A file without a suffix imports the kernel and others like it: no framework, no database, no clock.',
       severity: 'error',
-      from: { path: `^src/contexts/([^/]+)/domain/`, pathNot: '\\.spec\\.ts$' },
-      to: { pathNot: ['^src/kernel/', '^src/contexts/$1/domain/', `^src/contexts/([^/]+)/contract\\.ts$`] },
+      from: { path: DOMAIN, pathNot: SPEC },
+      to: { pathNot: ['^src/kernel/', own(DOMAIN), CONTRACT] },
     },
     {
       name: 'contract-is-pure',
       comment:
         'A contract is names: it imports the kernel, other contracts and what it gives of its own context.',
       severity: 'error',
-      from: { path: `^src/contexts/([^/]+)/contract\\.ts$` },
+      from: { path: CONTRACT },
       to: {
         pathNot: [
           '^src/kernel/',
           '^src/platform/event-store/(port|event-codec)\\.ts$',
-          '^src/contexts/$1/(domain|application|views)/',
-          `^src/contexts/([^/]+)/contract\\.ts$`,
+          own(DOMAIN),
+          own(kinds(...USE_CASES, 'view')),
+          CONTRACT,
           '^node_modules/@nestjs/cqrs/',
         ],
       },
     },
     {
-      name: 'application-knows-no-edges',
-      comment: 'Use cases do not import adapters or HTTP.',
+      name: 'use-cases-know-no-edges',
+      comment: 'Commands, services, sagas and processors do not import adapters or HTTP.',
       severity: 'error',
-      from: { path: `^src/contexts/([^/]+)/(application|deliveries)/`, pathNot: '\\.spec\\.ts$' },
+      from: { path: kinds(...USE_CASES), pathNot: SPEC },
       to: {
-        path: `^src/contexts/([^/]+)/(adapters|http)/|^src/platform/http/(?!merchant-directory)|^node_modules/fastify`,
+        path: [
+          kinds('adapter', ...EDGES),
+          '^src/platform/http/(?!merchant-directory)',
+          '^node_modules/fastify',
+        ],
       },
     },
     {
       name: 'views-read-events-only',
-      comment: 'A read model is built from events: not from use cases, adapters or HTTP.',
+      comment: 'A read model is built from events: not from commands, services, adapters or HTTP.',
       severity: 'error',
-      from: { path: `^src/contexts/([^/]+)/views/`, pathNot: '\\.spec\\.ts$' },
-      to: { path: `^src/contexts/([^/]+)/(application|adapters|http)/` },
+      from: { path: kinds('view'), pathNot: SPEC },
+      to: { path: kinds('adapter', 'commands', 'service', 'ports', ...EDGES) },
     },
     {
       name: 'platform-knows-no-context',
@@ -106,25 +122,28 @@ export default {
       to: {},
     },
     {
-      name: 'application-speaks-no-sql',
-      comment: 'Tables are read and written in store/ and views/.',
+      name: 'use-cases-speak-no-sql',
+      comment: 'Tables are read and written in stores and views; the processors of webhooks drain theirs.',
       severity: 'error',
-      from: { path: '^src/contexts/[^/]+/(application|domain|http)/', pathNot: SPEC },
+      from: {
+        path: [DOMAIN, kinds(...USE_CASES, ...EDGES)],
+        pathNot: [SPEC, '^src/contexts/webhooks/.*processor\\.ts$'],
+      },
       to: { path: [SQL_PACKAGES, '^src/platform/postgres/(database|list-page|session-settings)'] },
     },
     {
       name: 'store-knows-no-use-case',
       comment: 'What keeps tables serves the use cases and does not know them.',
       severity: 'error',
-      from: { path: '^src/contexts/([^/]+)/store/', pathNot: SPEC },
-      to: { path: '^src/contexts/$1/(application|http|adapters|views)/' },
+      from: { path: kinds('store'), pathNot: SPEC },
+      to: { path: own(kinds('adapter', 'view', ...USE_CASES, ...EDGES)) },
     },
     {
       name: 'http-knows-the-edge',
       comment:
         'A controller turns requests into commands and queries: of the mechanisms it needs those of HTTP and reading.',
       severity: 'error',
-      from: { path: '^src/contexts/[^/]+/http/', pathNot: SPEC },
+      from: { path: kinds(...EDGES), pathNot: SPEC },
       to: {
         path: inPlatform(['background', 'postgres', 'work', 'outbound', 'event-store/(?!port)[^/]+']),
       },
@@ -133,8 +152,18 @@ export default {
       name: 'adapters-know-no-http',
       comment: 'An outgoing client serves a port of the application.',
       severity: 'error',
-      from: { path: '^src/contexts/([^/]+)/adapters/', pathNot: SPEC },
-      to: { path: '^src/contexts/$1/(http|views)/' },
+      from: { path: kinds('adapter'), pathNot: SPEC },
+      to: { path: own(kinds('view', ...EDGES)) },
+    },
+    {
+      name: 'files-have-a-kind',
+      comment: 'A file of a context has no suffix or one of the known ones, else no rule would hold it.',
+      severity: 'error',
+      from: {
+        path: '^src/contexts/[^/]+/.*\\.[^/]*\\.ts$',
+        pathNot: [SPEC, kinds('adapter', 'store', 'view', 'program', ...USE_CASES, ...EDGES), ROOT_FILE],
+      },
+      to: {},
     },
     {
       name: 'product-knows-no-sandbox',

@@ -51,7 +51,14 @@ export default tseslint.config(
     rules: { '@typescript-eslint/consistent-type-imports': 'off' },
   },
   {
-    files: ['src/**/cli.ts', 'src/**/cli/**/*.ts', 'bench/**/*.ts', 'test/**/*.ts', 'scripts/**/*.ts'],
+    files: [
+      'src/**/cli.ts',
+      'src/**/cli/**/*.ts',
+      'src/**/*.program.ts',
+      'bench/**/*.ts',
+      'test/**/*.ts',
+      'scripts/**/*.ts',
+    ],
     rules: { 'no-console': 'off' },
   },
   {

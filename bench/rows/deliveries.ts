@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { MIGRATIONS } from '../../src/composition.js';
-import { SigningSecrets } from '../../src/contexts/webhooks/endpoints/signing-secrets.service.js';
+import { SigningSecrets } from '../../src/contexts/webhooks/endpoints/signing-secrets.store.js';
 import { migrate } from '../../src/platform/postgres/migrate.js';
 import { ringOf } from '../../test/support/key-ring.js';
 import type { Received } from '../bare/receiver.js';

@@ -1,6 +1,10 @@
 import { Global, Module } from '@nestjs/common';
 import { SANDBOX_PROVIDER } from '../../src/contexts/exchange/exchange.contract.js';
-import { DEV_CHAIN_ID, exchangeConfig, type ExchangeConfig } from '../../src/contexts/exchange/exchange.config.js';
+import {
+  DEV_CHAIN_ID,
+  exchangeConfig,
+  type ExchangeConfig,
+} from '../../src/contexts/exchange/exchange.config.js';
 import { CLOCK, type Clock } from '../../src/kernel/clock.js';
 import { chainConfig, type ChainConfig } from '../../src/platform/config/config.js';
 import { Sealer } from '../../src/platform/sealing/sealer.js';

@@ -9,7 +9,7 @@ const INTRODUCTION = `# Configuration
 
 Every setting is an environment variable with a default. An invalid value stops the boot with a message that names the
 variable. [commands.md](commands.md#the-settings-that-you-need-first) has those that you need first. A test writes this page from the
-settings themselves: \`src/platform/config/config.ts\` and the \`settings.ts\` of each context.
+settings themselves: \`src/platform/config/config.ts\` and the \`<name>.config.ts\` of each context.
 `;
 
 function table(title: string, settings: Settings): string {

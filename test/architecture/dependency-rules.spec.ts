@@ -23,32 +23,38 @@ const planted: Record<string, Record<string, string>> = {
     'src/platform/event-store/port.ts': 'export const port = 1;',
   },
   'contexts-meet-at-contracts': {
-    'src/contexts/payouts/application/bad.ts':
+    'src/contexts/payouts/payouts/bad.service.ts':
       "import { user } from '../../users/users/user.js';\nexport const x = user;",
     'src/contexts/users/users/user.ts': 'export const user = 1;',
   },
   'domain-is-pure': {
-    'src/contexts/payouts/domain/bad.ts':
+    'src/contexts/payouts/payouts/bad.ts':
       "import { db } from '../../../platform/database.js';\nexport const x = db;",
     'src/platform/database.ts': 'export const db = 1;',
   },
   'contract-is-pure': {
-    'src/contexts/payouts/payouts.contract.ts': "import { table } from './store/table.js';\nexport const x = table;",
-    'src/contexts/payouts/store/table.ts': 'export const table = 1;',
+    'src/contexts/payouts/payouts.contract.ts':
+      "import { table } from './payouts/table.store.js';\nexport const x = table;",
+    'src/contexts/payouts/payouts/table.store.ts': 'export const table = 1;',
   },
-  'application-knows-no-edges': {
-    'src/contexts/payouts/application/bad.ts':
-      "import { rpc } from '../adapters/rpc.js';\nexport const x = rpc;",
-    'src/contexts/payouts/adapters/rpc.ts': 'export const rpc = 1;',
+  'use-cases-know-no-edges': {
+    'src/contexts/payouts/payouts/bad.commands.ts':
+      "import { rpc } from './rpc.adapter.js';\nexport const x = rpc;",
+    'src/contexts/payouts/payouts/rpc.adapter.ts': 'export const rpc = 1;',
   },
   'views-read-events-only': {
-    'src/contexts/payouts/views/bad.ts':
-      "import { report } from '../application/report.js';\nexport const x = report;",
-    'src/contexts/payouts/application/report.ts': 'export const report = 1;',
+    'src/contexts/payouts/payouts/bad.view.ts':
+      "import { report } from './report.commands.js';\nexport const x = report;",
+    'src/contexts/payouts/payouts/report.commands.ts': 'export const report = 1;',
   },
   'platform-knows-no-context': {
     'src/platform/bad.ts': "import { user } from '../contexts/users/users/user.js';\nexport const x = user;",
     'src/contexts/users/users/user.ts': 'export const user = 1;',
+  },
+  'files-have-a-kind': {
+    'src/contexts/payouts/payouts/bad.helper.ts':
+      "import { money } from '../../../kernel/money.js';\nexport const x = money;",
+    'src/kernel/money.ts': 'export const money = 1;',
   },
   'product-knows-no-sandbox': {
     'src/platform/bad.ts': "import { chain } from '../../sandbox/chain.js';\nexport const x = chain;",
@@ -64,37 +70,37 @@ const planted: Record<string, Record<string, string>> = {
     'src/platform/config/config.ts': 'export const config = 1;',
   },
   'contexts-meet-one-way': {
-    'src/contexts/payouts/application/a.ts':
+    'src/contexts/payouts/payouts/a.service.ts':
       "import type { User } from '../../users/users.contract.js';\nexport const x: User = 1;",
     'src/contexts/payouts/payouts.contract.ts': 'export type Payout = 1;',
-    'src/contexts/users/application/deep/b.ts':
+    'src/contexts/users/users/deep/b.service.ts':
       "import type { Payout } from '../../../payouts/payouts.contract.js';\nexport const x: Payout = 1;",
     'src/contexts/users/users.contract.ts': 'export type User = 1;',
   },
-  'application-speaks-no-sql': {
-    'src/contexts/payouts/application/bad.ts': "import type { Pool } from 'pg';\nexport type X = Pool;",
+  'use-cases-speak-no-sql': {
+    'src/contexts/payouts/payouts/bad.commands.ts': "import type { Pool } from 'pg';\nexport type X = Pool;",
   },
   'store-knows-no-use-case': {
-    'src/contexts/payouts/store/bad.ts':
-      "import { report } from '../application/report.js';\nexport const x = report;",
-    'src/contexts/payouts/application/report.ts': 'export const report = 1;',
+    'src/contexts/payouts/payouts/bad.store.ts':
+      "import { report } from './report.commands.js';\nexport const x = report;",
+    'src/contexts/payouts/payouts/report.commands.ts': 'export const report = 1;',
   },
   'http-knows-the-edge': {
-    'src/contexts/payouts/http/bad.ts':
+    'src/contexts/payouts/payouts/bad.controller.ts':
       "import { loop } from '../../../platform/event-store/command-loop.js';\nexport const x = loop;",
     'src/platform/event-store/command-loop.ts': 'export const loop = 1;',
   },
   'adapters-know-no-http': {
-    'src/contexts/payouts/adapters/bad.ts':
-      "import { controller } from '../http/controller.js';\nexport const x = controller;",
-    'src/contexts/payouts/http/controller.ts': 'export const controller = 1;',
+    'src/contexts/payouts/payouts/bad.adapter.ts':
+      "import { controller } from './payouts.controller.js';\nexport const x = controller;",
+    'src/contexts/payouts/payouts/payouts.controller.ts': 'export const controller = 1;',
   },
   'no-cycles': {
-    'src/contexts/payouts/domain/a.ts': "import { b } from './b.js';\nexport const a = () => b;",
-    'src/contexts/payouts/domain/b.ts': "import { a } from './a.js';\nexport const b = () => a;",
+    'src/contexts/payouts/payouts/a.ts': "import { b } from './b.js';\nexport const a = () => b;",
+    'src/contexts/payouts/payouts/b.ts': "import { a } from './a.js';\nexport const b = () => a;",
   },
   'no-tests-in-production': {
-    'src/contexts/payouts/domain/bad.ts':
+    'src/contexts/payouts/payouts/bad.ts':
       "import { helper } from '../../../../test/support/helper.js';\nexport const x = helper;",
     'test/support/helper.ts': 'export const helper = 1;',
   },

@@ -136,7 +136,7 @@ describe('docs/extending.md', () => {
 
   it('documents every event of the new context', async () => {
     const text = readFileSync(join(copy, 'docs', 'events.md'), 'utf8');
-    const { NOTES_EVENTS } = (await import(join(copy, 'src/contexts/notes/domain/notes.ts'))) as {
+    const { NOTES_EVENTS } = (await import(join(copy, 'src/contexts/notes/notes/notes.ts'))) as {
       NOTES_EVENTS: readonly string[];
     };
     const { NOTES_UPCASTS } = (await import(join(copy, 'src/contexts/notes/upcasts.ts'))) as {

@@ -99,7 +99,7 @@ const WRITES =
   /\bCommandBus\b|\bcommandBus\b|\.execute\(|\.commit\(|\b(?:insert into|delete from|update \w+\.\w+ set)\b/;
 
 const isOfOperators = ({ path, text }: Source): boolean =>
-  /\/cli\/|^src\/platform\/cli\//.test(path) || text.includes('AdminController(');
+  /\.program\.ts$|^src\/platform\/cli\//.test(path) || text.includes('AdminController(');
 
 function writing(files: readonly Source[]): readonly string[] {
   return files
@@ -111,9 +111,9 @@ function writing(files: readonly Source[]): readonly string[] {
 it('no program and no controller of the admin API writes outside an operation', () => {
   expect(writing(sources())).toEqual([]);
   const planted = [
-    { path: 'src/contexts/users/cli/drop.ts', text: 'await bus.execute(new DropUser(id));' },
+    { path: 'src/contexts/users/users/drop.program.ts', text: 'await bus.execute(new DropUser(id));' },
     {
-      path: 'src/contexts/users/http/drop.ts',
+      path: 'src/contexts/users/users/drop.controller.ts',
       text: "@AdminController('drop')\nclass A { bus: CommandBus }",
     },
     { path: 'src/platform/cli/drop.ts', text: "query('delete from users.users')" },

@@ -8,7 +8,12 @@ import type {
   HeadResponse,
   ProofResponse,
 } from '../../src/contexts/audit/ledger/ledger.controller.js';
-import { toKeyId, newKeyPair, toPem, signText } from '../../src/contexts/audit/ledger/ledger-keys.commands.js';
+import {
+  toKeyId,
+  newKeyPair,
+  toPem,
+  signText,
+} from '../../src/contexts/audit/ledger/ledger-keys.commands.js';
 import { canonicalJson, eventLeaf, leafHash } from '../../src/contexts/audit/ledger/event-leaf.js';
 import {
   consistencyRanges,

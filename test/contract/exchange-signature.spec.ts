@@ -1,5 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { addressSigner, requireOrderSignature } from '../../src/contexts/exchange/orders/order-signature.guard.js';
+import {
+  addressSigner,
+  requireOrderSignature,
+} from '../../src/contexts/exchange/orders/order-signature.guard.js';
 import { Refusal } from '../../src/platform/http/problem.js';
 
 const SECRET = 'dxs_00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff';

@@ -6,11 +6,11 @@ interface Area {
 }
 
 export const AREAS: readonly Area[] = [
-  { name: 'domain', files: /^src\/contexts\/[^/]+\/domain\//, suites: [] },
+  { name: 'domain', files: /^src\/contexts\/[^/]+\/(?!words\/)[^/]+\/[^/.]+\.ts$/, suites: [] },
   {
     name: 'authentication',
     files:
-      /^src\/(platform\/http\/authentication|contexts\/(access\/http\/svc-signature|exchange\/http\/(exchange-authentication|signature)))\./,
+      /^src\/(platform\/http\/api|contexts\/(access\/credentials\/signature|exchange\/orders\/(exchange-key|order-signature)))\.guard\./,
     suites: [
       'test/contract/signature.spec.ts',
       'test/contract/exchange-signature.spec.ts',
@@ -35,7 +35,7 @@ export const AREAS: readonly Area[] = [
   {
     name: 'ledger',
     files:
-      /^src\/contexts\/audit\/(store\/(heads|ledger)|application\/(head-|ledger-|check-ledger|checked-ledger|signatures))/,
+      /^src\/contexts\/audit\/(ledger\/(heads|ledger|head-signer)|verify\/(check-ledger|checked-ledger))/,
     suites: ['test/e2e/audit/ledger.e2e.ts', 'test/e2e/audit/audit.e2e.ts'],
   },
   {

@@ -24,7 +24,11 @@ import {
   watchSaga,
   WatchWorker,
 } from './orders/order-watch.processor.js';
-import { EraseOrderUserHandler, erasingOrders, RecordRefundHandler } from './orders/order-operations.commands.js';
+import {
+  EraseOrderUserHandler,
+  erasingOrders,
+  RecordRefundHandler,
+} from './orders/order-operations.commands.js';
 import { OrderTransfers } from './orders/order-transfers.service.js';
 import { SANDBOX_PROVIDER, type ExchangeProvider } from './providers/exchange-provider.ports.js';
 import { ExchangeProviders } from './providers/exchange-providers.service.js';

@@ -19,7 +19,11 @@ import { Deactivations } from './deactivation/deactivations.store.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { AdminPayoutsController } from './payouts/admin-payouts.controller.js';
 import { PayoutExport } from './payouts/payout-export.page.js';
-import { BalanceController, PayoutsController, SandboxPayoutsController } from './payouts/payouts.controller.js';
+import {
+  BalanceController,
+  PayoutsController,
+  SandboxPayoutsController,
+} from './payouts/payouts.controller.js';
 import { Payouts1795000000501 } from './migrations/1795000000501-payouts.js';
 import { PAYOUT_PUBLISHES } from './payouts.webhooks.js';
 import { checkPayoutSettings, payoutsConfig } from './payouts.config.js';

@@ -12,7 +12,7 @@ export {
   UserResponse,
   type OnboardedUser,
   type OnboardingJson,
-} from './users/users.dto.js';
+} from './users/user-json.view.js';
 export { isSameSubscriber, parsePhoneNumber } from './users/phone-number.service.js';
 export { payee, type Payee } from './users/user.js';
 export type {

@@ -25,16 +25,13 @@ import { Destinations } from './endpoints/destinations.store.js';
 import { publishedBy } from './deliveries/published-events.service.js';
 import { ReceiverHosts, Receivers } from './deliveries/receivers.service.js';
 import { Recoveries } from './recoveries/recoveries.processor.js';
-import { SigningSecrets } from './endpoints/signing-secrets.service.js';
+import { SigningSecrets } from './endpoints/signing-secrets.store.js';
 import { TEST_TYPE } from './endpoints/event-types.js';
 import { WEBHOOK_HISTORIES } from './endpoints/history.js';
 import { AdminWebhooksController } from './deliveries/admin-webhooks.controller.js';
 import { WebhookDeliveriesController } from './deliveries/deliveries.controller.js';
 import { TestEventData } from './deliveries/deliveries.dto.js';
-import {
-  SandboxEndpointsController,
-  WebhookEndpointsController,
-} from './endpoints/endpoints.controller.js';
+import { SandboxEndpointsController, WebhookEndpointsController } from './endpoints/endpoints.controller.js';
 import { WriteResponses } from './endpoints/write-responses.dto.js';
 import { Webhooks1795000000662 } from './migrations/1795000000662-webhooks.js';
 import { checkWebhookSettings, webhooksConfig, type WebhooksConfig } from './webhooks.config.js';

@@ -3,7 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startService } from '../../../sandbox/service.js';
-import { EXCHANGE_KEY_DIRECTORY, type ExchangeKeyDirectory } from '../../../src/contexts/access/access.contract.js';
+import {
+  EXCHANGE_KEY_DIRECTORY,
+  type ExchangeKeyDirectory,
+} from '../../../src/contexts/access/access.contract.js';
 import { isDeepStrictEqual } from 'node:util';
 import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';

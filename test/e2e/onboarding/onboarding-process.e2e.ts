@@ -7,7 +7,10 @@ import {
   type CardRequest,
   type IdentityRequest,
 } from '../../../src/contexts/onboarding/providers/providers.ports.js';
-import { SandboxCards, SandboxWallets } from '../../../src/contexts/onboarding/providers/sandbox-providers.adapter.js';
+import {
+  SandboxCards,
+  SandboxWallets,
+} from '../../../src/contexts/onboarding/providers/sandbox-providers.adapter.js';
 import { OnboardingSteps } from '../../../src/contexts/onboarding/onboardings/onboarding-steps.service.js';
 import { RetryStep } from '../../../src/contexts/onboarding/onboardings/operator.commands.js';
 import { stepsSaga } from '../../../src/contexts/onboarding/onboardings/steps.processor.js';

@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from '../../../src/platform/postgres/database.js';
 import { WorkItems } from '../../../src/platform/jobs/work-items.js';
 import { Log } from '../../../src/platform/telemetry/logger.js';
-import { Amplitude, type AmplitudeWaits } from '../../../src/contexts/tracking/forwarding/amplitude.adapter.js';
+import {
+  Amplitude,
+  type AmplitudeWaits,
+} from '../../../src/contexts/tracking/forwarding/amplitude.adapter.js';
 import { ForwardingTable } from '../../../src/contexts/tracking/forwarding/forwarding.store.js';
 import {
   Forwarder,

@@ -1,7 +1,10 @@
 import type { DiscoveryService } from '@nestjs/core';
 import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Definitions } from '../../../src/contexts/operations/operations/definitions.service.js';
-import { Execution, OperationStreams } from '../../../src/contexts/operations/operations/execution.service.js';
+import {
+  Execution,
+  OperationStreams,
+} from '../../../src/contexts/operations/operations/execution.service.js';
 import { OperationsService } from '../../../src/contexts/operations/operations/operations.service.js';
 import { SettlingWorker } from '../../../src/contexts/operations/operations/settling.processor.js';
 import { operationHistory } from '../../../src/contexts/operations/operations/operation.js';

@@ -1,12 +1,7 @@
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { subscriptionName, subscriptionOf } from '../../../platform/projections/projection.js';
 import { credentialChanges, credentialHistory, type CredentialEvent } from '../credentials/credentials.js';
-import {
-  MERCHANT_STATUSES,
-  merchantChanges,
-  merchantHistory,
-  type MerchantEvent,
-} from './merchant.js';
+import { MERCHANT_STATUSES, merchantChanges, merchantHistory, type MerchantEvent } from './merchant.js';
 import {
   OPERATOR_STATUSES,
   operatorChanges,

@@ -5,12 +5,7 @@ import { WriteBody, PendingResponse, toWrite, written } from '../../../platform/
 import { MAX_REQUESTS_PER_MINUTE } from './merchant.js';
 import { label, listOf, networks } from './rules.dto.js';
 import { Get, Patch, Post } from '@nestjs/common';
-import {
-  AdminMerchant,
-  DIRECTORY_VIEW,
-  MerchantList,
-  MerchantsQuery,
-} from './directory.view.js';
+import { AdminMerchant, DIRECTORY_VIEW, MerchantList, MerchantsQuery } from './directory.view.js';
 import {
   AdminController,
   listed,
@@ -25,12 +20,7 @@ import type { Reply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import type { AnyCommand } from '../../../platform/operations/operation.js';
 import { Operations, type OperationRequest } from '../../../platform/operations/operations.js';
-import {
-  CreateMerchant,
-  ReinstateMerchant,
-  SuspendMerchant,
-  UpdateMerchant,
-} from './merchants.commands.js';
+import { CreateMerchant, ReinstateMerchant, SuspendMerchant, UpdateMerchant } from './merchants.commands.js';
 
 class NewMerchantBody extends WriteBody {
   @Field(label, { description: 'People who sign up read it too.' }) name!: string;

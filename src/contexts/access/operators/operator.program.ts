@@ -4,12 +4,7 @@ import { newId } from '../../../kernel/ids.js';
 import { tidy } from '../../../kernel/typed-text.js';
 import { type CliContext, cliAction, parseId } from '../../../platform/cli/cli-context.js';
 import { writes } from '../../../platform/cli/write.js';
-import {
-  CreateOperator,
-  IssueLoginLink,
-  nextFirstOperator,
-  RemovePasskey,
-} from './operators.commands.js';
+import { CreateOperator, IssueLoginLink, nextFirstOperator, RemovePasskey } from './operators.commands.js';
 import { AccessCommands } from '../merchants/merchants.commands.js';
 import { OperatorsView } from '../merchants/directory.view.js';
 import { knownOperator, operatorPerson } from './operator.js';

@@ -3,14 +3,7 @@ import type { PoolClient } from 'pg';
 import { Database } from '../../../platform/postgres/database.js';
 import type { Macs } from '../../../platform/event-store/authentic-event-store.js';
 import { LedgerTampered } from './signed-head.js';
-import {
-  HASH_BYTES,
-  joinedRoot,
-  MerkleTree,
-  lastLeafOf,
-  type Range,
-  toSubtrees,
-} from './merkle-tree.js';
+import { HASH_BYTES, joinedRoot, MerkleTree, lastLeafOf, type Range, toSubtrees } from './merkle-tree.js';
 
 /** The extent of the tree over the log. */
 export interface LedgerState {

@@ -9,7 +9,15 @@ import { isUpTo, type Exported, exportedLines, exportTo } from '../export/export
 import { BalanceReplay } from './balance-replay.js';
 import { Violations } from './findings.js';
 import { POINT_FORMS, readPoint, type ExportScope, isWhole, type Signed } from '../export/manifest.js';
-import { columns, printResult, createProgress, printTable, time, collectEarly, counted } from './output.program.js';
+import {
+  columns,
+  printResult,
+  createProgress,
+  printTable,
+  time,
+  collectEarly,
+  counted,
+} from './output.program.js';
 import { storedLedger, ledgerProgram } from '../ledger/ledger.program.js';
 import { verifyProgram } from './verify.program.js';
 import { resolve } from 'node:path';

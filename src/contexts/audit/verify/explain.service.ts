@@ -8,7 +8,12 @@ import {
 } from '../../../platform/event-store/port.js';
 import { ROW_CHANGES, type RowChange } from '../../../platform/postgres/row-changes.js';
 import type { CheckedTables } from '../../../platform/context.js';
-import { deliveryId, EVENT_TYPES, readDeliveries, type DeliveryRecord } from '../../webhooks/webhooks.contract.js';
+import {
+  deliveryId,
+  EVENT_TYPES,
+  readDeliveries,
+  type DeliveryRecord,
+} from '../../webhooks/webhooks.contract.js';
 import { eventLeaf, hashOfEvent, type EventLeaf } from '../ledger/event-leaf.js';
 import { inclusionRanges, provesInclusion } from '../ledger/merkle-tree.js';
 import { type SignedHead, toTree } from '../ledger/signed-head.js';

@@ -26,7 +26,14 @@ import { isWhole } from '../export/manifest.js';
 import { LastVerifies, type LastVerify } from './last-verify.store.js';
 import { ExportedLog } from '../export/exported-log.store.js';
 import { inOneLine } from '../../../platform/cli/printable.js';
-import { collectEarly, counted, EXIT_INCOMPLETE, EXIT_WRONG, printResult, createProgress } from './output.program.js';
+import {
+  collectEarly,
+  counted,
+  EXIT_INCOMPLETE,
+  EXIT_WRONG,
+  printResult,
+  createProgress,
+} from './output.program.js';
 import { liveTables } from './live-tables.program.js';
 import { readHeads, readPublicKey, openKeyRing, storedLedger } from '../ledger/ledger.program.js';
 

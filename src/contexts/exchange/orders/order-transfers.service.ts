@@ -3,7 +3,12 @@ import { Fault } from '../../../kernel/fault.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isAmount, toMinorUnits } from '../../../kernel/money.js';
 import { ChainUnavailable } from '../../../platform/chain/values.js';
-import { agreeing, CHAIN_READER, type ChainObservation, type ChainReader } from '../../payouts/payouts.contract.js';
+import {
+  agreeing,
+  CHAIN_READER,
+  type ChainObservation,
+  type ChainReader,
+} from '../../payouts/payouts.contract.js';
 import { plainHash, readEvmAddress } from './addresses.js';
 import { transitionError, type ExistingOrder } from './order.js';
 import type { DepositFacts } from './order-events.js';

@@ -6,14 +6,7 @@ import type { EventMetadata, RecordedEvent } from '../../../platform/event-store
 import { failpoint } from '../../../platform/failpoints.js';
 import { ClockCheck } from '../../../platform/postgres/clock-check.js';
 import { observe, type Observation } from './observation.js';
-import {
-  isAfter,
-  existingOrder,
-  order,
-  shortfall,
-  type ExistingOrder,
-  ORDER_EVENTS,
-} from './order.js';
+import { isAfter, existingOrder, order, shortfall, type ExistingOrder, ORDER_EVENTS } from './order.js';
 import type { OrderEvent, OrderStatus } from './order-events.js';
 import { ExchangeProviders, rejectCaller, kindOf } from '../providers/exchange-providers.service.js';
 import { Background, Periodic } from '../../../platform/jobs/background-work.js';

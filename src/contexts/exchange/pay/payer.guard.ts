@@ -22,7 +22,12 @@ import { Fault } from '../../../kernel/fault.js';
 import { processConfig, type ProcessConfig } from '../../../platform/config/config.js';
 import { readAddress, readTag, readReturnUrl } from '../orders/addresses.js';
 import { PAYER_FIELDS } from '../orders/order-events.js';
-import { findSigner, isSignedQuery, openSignedQuery, requirePayoutAddress } from '../orders/order-signature.guard.js';
+import {
+  findSigner,
+  isSignedQuery,
+  openSignedQuery,
+  requirePayoutAddress,
+} from '../orders/order-signature.guard.js';
 
 /** The time for which a page may be open before it creates its order, which the same session follows to its end. */
 const BEFORE_MS = HOUR_MS;

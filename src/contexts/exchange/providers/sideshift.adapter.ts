@@ -24,7 +24,12 @@ import {
 } from './sideshift-shift.adapter.js';
 import { publicAddress } from '../orders/compliance-notices.service.js';
 import { readAmount } from './exchange-providers.service.js';
-import { contradiction, SideShiftApi, type SideShiftAccount, type SideShiftObject } from './sideshift-api.adapter.js';
+import {
+  contradiction,
+  SideShiftApi,
+  type SideShiftAccount,
+  type SideShiftObject,
+} from './sideshift-api.adapter.js';
 
 /** The validity of a quote without an order. */
 const QUOTE_MS = 30_000;

@@ -1,6 +1,11 @@
 import type { DefaultApi } from '@onfido/api';
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
-import type { Callback, CallbackHeaders, CallbackReader, CallbackRefusal } from '../providers/providers.ports.js';
+import type {
+  Callback,
+  CallbackHeaders,
+  CallbackReader,
+  CallbackRefusal,
+} from '../providers/providers.ports.js';
 import type { ImageKind } from './image-kind.js';
 import en from '../words/en.json' with { type: 'json' };
 

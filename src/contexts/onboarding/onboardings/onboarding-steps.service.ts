@@ -23,7 +23,12 @@ import { Images } from '../identity/images.store.js';
 import { Verifications } from '../identity/verifications.store.js';
 import en from '../words/en.json' with { type: 'json' };
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
-import { CardIssuer, IdentityVerifier, WalletProvisioner, type IdentityRequest } from '../providers/providers.ports.js';
+import {
+  CardIssuer,
+  IdentityVerifier,
+  WalletProvisioner,
+  type IdentityRequest,
+} from '../providers/providers.ports.js';
 import { Onboardings, type Decision } from './onboardings.commands.js';
 import { measureCall } from '../providers/provider-call.service.js';
 

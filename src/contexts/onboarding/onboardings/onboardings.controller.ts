@@ -8,12 +8,7 @@ import type { Reply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { AdminUsers, AdminUserWritten } from '../../users/users.contract.js';
 import type { AnyCommand } from '../../../platform/operations/operation.js';
-import {
-  DecideReview,
-  RetryStep,
-  REVIEW_DECISIONS,
-  type ReviewDecision,
-} from './operator.commands.js';
+import { DecideReview, RetryStep, REVIEW_DECISIONS, type ReviewDecision } from './operator.commands.js';
 
 const TAG = 'Admin: users';
 const REFUSED = {

@@ -19,13 +19,24 @@ import {
   SmsSender,
   WalletProvisioner,
 } from './providers.ports.js';
-import { chooseProvider, onboardingConfig, PORTS, type OnboardingConfig, type Port } from '../onboarding.config.js';
+import {
+  chooseProvider,
+  onboardingConfig,
+  PORTS,
+  type OnboardingConfig,
+  type Port,
+} from '../onboarding.config.js';
 import { StripeCards } from '../cards/stripe-api.adapter.js';
 import { XpubWallets } from '../wallets/xpub-wallets.adapter.js';
 import { providers } from '../onboarding.metrics.js';
 import { OnfidoCallbacks } from '../identity/onfido-api.adapter.js';
 import { OnfidoVerifier } from '../identity/onfido.adapter.js';
-import { SandboxCards, SandboxIdentityVerifier, SandboxSms, SandboxWallets } from './sandbox-providers.adapter.js';
+import {
+  SandboxCards,
+  SandboxIdentityVerifier,
+  SandboxSms,
+  SandboxWallets,
+} from './sandbox-providers.adapter.js';
 import { StripeCardIssuer } from '../cards/stripe.adapter.js';
 import { TwilioSms } from '../phone/twilio-sms.adapter.js';
 

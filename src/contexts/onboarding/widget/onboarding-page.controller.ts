@@ -13,12 +13,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import {
-  escapeHtml,
-  sendPage,
-  sendPlainPage,
-  type Framers,
-} from '../../../platform/http/pages/document.js';
+import { escapeHtml, sendPage, sendPlainPage, type Framers } from '../../../platform/http/pages/document.js';
 import { readLocale } from '../../../platform/http/pages/locale.js';
 import { PageController, Visit } from '../../../platform/http/pages/page.js';
 import { HealthRegistry } from '../../../platform/telemetry/health.js';

@@ -9,10 +9,7 @@ import {
   type AdminCaller,
   type AdminWrite,
 } from '../../../platform/http/admin/admin.guard.js';
-import {
-  OperationResponse,
-  DisplayedOperation,
-} from '../../../platform/operations/displayed-operation.js';
+import { OperationResponse, DisplayedOperation } from '../../../platform/operations/displayed-operation.js';
 import { PortalController, PortalScopes } from '../../../platform/http/admin/portal.guard.js';
 import { ListQuery, MerchantId, UuidParam, ValidBody } from '../../../platform/http/decorators.js';
 import { ListParameters } from '../../../platform/http/list-query.js';

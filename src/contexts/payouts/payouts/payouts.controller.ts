@@ -21,13 +21,7 @@ import { ApiRoute } from '../../../platform/openapi/route.js';
 import { UserRows, USERS_VIEW } from '../../users/users.contract.js';
 import { PayoutOutcomes } from '../verification/payout-outcomes.service.js';
 import { PayeeCache, ReportPayout } from './payouts.commands.js';
-import {
-  BalancesView,
-  EvidenceView,
-  NOTHING_PAID,
-  PayoutsView,
-  type PayoutFilter,
-} from './payouts.view.js';
+import { BalancesView, EvidenceView, NOTHING_PAID, PayoutsView, type PayoutFilter } from './payouts.view.js';
 import { PAYOUT_VIEWS } from './audited-payouts.view.js';
 import { ExportType, PayoutExport } from './payout-export.page.js';
 import {

@@ -22,7 +22,12 @@ import {
 import { trackingConfig, type TrackingConfig } from '../tracking.config.js';
 import { FORWARDING, ForwardingTable, type DueBatch } from './forwarding.store.js';
 import { Analytics, type SendResult } from './analytics.ports.js';
-import { ForwardingRound, PendingBatch, ThrottledIdentities, type RoundEnd } from './forwarding-round.service.js';
+import {
+  ForwardingRound,
+  PendingBatch,
+  ThrottledIdentities,
+  type RoundEnd,
+} from './forwarding-round.service.js';
 
 const POLL_MS = 500;
 const MAX_BATCHES = 512;

@@ -22,7 +22,7 @@ import { ApiRoute } from '../../../platform/openapi/route.js';
 import type { AnyCommand } from '../../../platform/operations/operation.js';
 import { EraseUser, StartDeactivation } from './users.commands.js';
 import { requireScopes } from '../../../platform/operations/scopes.js';
-import { AdminUserResponse, AdminUsersResponse, AdminUserWritten } from './users.dto.js';
+import { AdminUserResponse, AdminUsersResponse, AdminUserWritten } from './user-json.view.js';
 import { AdminUsers, PERSONAL_SCOPE } from './admin-users.service.js';
 import { userStreams } from './user.js';
 import { USER_STATES, USERS_VIEW, type UserState } from './users.view.js';

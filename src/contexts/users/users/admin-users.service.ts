@@ -12,7 +12,7 @@ import {
 import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { type ErasedUser, type ExistingUser, type User, user } from './user.js';
 import { UserRows, type UserFilter } from './users.view.js';
-import { OnboardingProgress, type AdminUser, type AdminUsersResponse } from './users.dto.js';
+import { OnboardingProgress, type AdminUser, type AdminUsersResponse } from './user-json.view.js';
 import { UserClaims } from './create-user.commands.js';
 import { parsePhoneNumber } from './phone-number.service.js';
 import { readExternalId } from './profile.service.js';

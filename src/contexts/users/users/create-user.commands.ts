@@ -12,7 +12,7 @@ import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js'
 import { subscriberNumbers } from './phone-number.service.js';
 import { createUser, existing, user, type UserDeactivated, type User } from './user.js';
 import { refuseHeld } from './users.commands.js';
-import { userJson } from './users.dto.js';
+import { userJson } from './user-json.view.js';
 import type { NewProfile } from './profile.service.js';
 
 const AT_A_TIME = 16;

@@ -18,7 +18,7 @@ import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js'
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { CreateUser } from './create-user.commands.js';
 import type { ExistingUser } from './user.js';
-import { userJson, UserResponse } from './users.dto.js';
+import { userJson, UserResponse } from './user-json.view.js';
 import { UsersView } from './users.view.js';
 
 export class NewUser implements NewProfile {

@@ -13,7 +13,7 @@ import { DELIVERIES_SAGA, react, sagaEvents } from './deliveries.saga.js';
 import { retentionSeconds } from './delivery-retention.processor.js';
 import { publishedBy, type Published } from './published-events.service.js';
 import { ENDPOINT_COLUMNS, type EndpointRow } from './saga-rows.store.js';
-import { isAuthenticDelivery, type DeliveryWithMac } from '../endpoints/signing-secrets.service.js';
+import { isAuthenticDelivery, type DeliveryWithMac } from '../endpoints/signing-secrets.store.js';
 
 const ENDPOINTS = 'webhooks.endpoint_snapshots';
 const USER_ERASED = 'user.erased.v1';

@@ -24,7 +24,7 @@ import {
   type EndpointRow,
   type ResendRow,
 } from './saga-rows.store.js';
-import type { NewDelivery } from '../endpoints/signing-secrets.service.js';
+import type { NewDelivery } from '../endpoints/signing-secrets.store.js';
 
 /** The subscription that keeps the rows of endpoints and deliveries. */
 export const DELIVERIES_SAGA = subscriptionName('webhooks.deliveries');

@@ -4,7 +4,7 @@ import { Database } from '../../../platform/postgres/database.js';
 import { GroupCall } from '../../../platform/jobs/group-call.js';
 import { columnArrays } from '../../../platform/postgres/batches.js';
 import type { AttemptOutcome, DeliveryStatus, ErrorClass } from './retry.js';
-import type { DeliveryWithMac } from '../endpoints/signing-secrets.service.js';
+import type { DeliveryWithMac } from '../endpoints/signing-secrets.store.js';
 
 /** The age of the last heartbeat at which the leases of a sender end. */
 const DEAD_AFTER_SECONDS = 10;

@@ -15,7 +15,7 @@ import { DeliverySender } from './delivery-sender.service.js';
 import type { AttemptRecord, DeliveryClaim, DeliveryResult, DeliveryTable } from './deliveries.store.js';
 import type { Destinations } from '../endpoints/destinations.store.js';
 import type { Receivers } from './receivers.service.js';
-import { SigningSecrets } from '../endpoints/signing-secrets.service.js';
+import { SigningSecrets } from '../endpoints/signing-secrets.store.js';
 
 const NOW = new Date('2026-11-21T12:00:00.000Z');
 const place = { endpoint_id: newId(), merchant_id: newId() };

@@ -19,7 +19,7 @@ import {
 } from './deliveries.store.js';
 import { Destinations, type Destination } from '../endpoints/destinations.store.js';
 import { Receivers } from './receivers.service.js';
-import { SigningSecrets } from '../endpoints/signing-secrets.service.js';
+import { SigningSecrets } from '../endpoints/signing-secrets.store.js';
 
 const USER_AGENT = 'svc-Webhooks/1.0';
 /** The pause after a delivery that failed within this process, and between tries to record one. */

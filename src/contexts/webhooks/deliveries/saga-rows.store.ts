@@ -4,7 +4,7 @@ import { scheduleWork } from '../../../platform/jobs/work-items.js';
 import { columnArrays } from '../../../platform/postgres/batches.js';
 import type { Endpoint } from '../endpoints/webhook-endpoints.js';
 import type { WebhookRecoveryRequested } from '../recoveries/webhook-requests.js';
-import type { NewDelivery } from '../endpoints/signing-secrets.service.js';
+import type { NewDelivery } from '../endpoints/signing-secrets.store.js';
 
 /** A row of `webhooks.endpoint_snapshots`, as of the event at `position`. Its times are timestamps of PostgreSQL. */
 export type EndpointRow = Endpoint & { readonly position: string };

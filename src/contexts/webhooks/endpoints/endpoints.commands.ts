@@ -4,7 +4,7 @@ import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { AutomaticDisabling } from './automatic-disabling.processor.js';
 import { ReceiverHosts } from '../deliveries/receivers.service.js';
-import { SigningSecrets } from './signing-secrets.service.js';
+import { SigningSecrets } from './signing-secrets.store.js';
 import {
   findEndpoint,
   register,

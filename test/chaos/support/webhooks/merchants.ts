@@ -9,7 +9,7 @@ import {
   RegisterWebhookEndpoint,
   RegisterWebhookEndpointHandler,
 } from '../../../../src/contexts/webhooks/endpoints/endpoints.commands.js';
-import { SigningSecrets } from '../../../../src/contexts/webhooks/endpoints/signing-secrets.service.js';
+import { SigningSecrets } from '../../../../src/contexts/webhooks/endpoints/signing-secrets.store.js';
 import { WEBHOOK_ENDPOINT_EVENTS } from '../../../../src/contexts/webhooks/endpoints/webhook-endpoints.js';
 import { oneOf } from '../suite.js';
 import type { Behavior, Hook } from './receivers.js';

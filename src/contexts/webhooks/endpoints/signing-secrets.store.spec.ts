@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { newId } from '../../../kernel/ids.js';
 import { SealError, Sealer } from '../../../platform/sealing/sealer.js';
-import { signatureHeader, signingSecret, SigningSecrets } from './signing-secrets.service.js';
+import { signatureHeader, signingSecret, SigningSecrets } from './signing-secrets.store.js';
 
 const body = '{"id":"d","data":{"name":"é😀"}}';
 const timestamp = Math.floor(Date.now() / 1000);
