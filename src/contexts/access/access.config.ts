@@ -1,5 +1,5 @@
 import type { HttpConfig } from '../../platform/config/config.js';
-import { isPlainLoopback } from './portal/page-site.page.js';
+import { isPlainLoopback } from './portal/sites.page.js';
 import {
   about,
   ConfigError,

@@ -34,7 +34,7 @@ import {
 import { CredentialUses, NewSecrets, PortalUses } from './credentials/credential-uses.store.js';
 import { OidcLogin } from './operators/oidc-login.adapter.js';
 import { Passkeys, People } from './console/people.service.js';
-import { ConsoleSite, PortalSite } from './portal/page-site.page.js';
+import { ConsoleSite, PortalSite } from './portal/sites.page.js';
 import { ConsoleController } from './console/console.controller.js';
 import { ConsoleSessionTable, LoginSecrets, PasskeyCounters } from './console/console-sessions.store.js';
 import { PortalCallers } from '../../platform/http/admin/portal.guard.js';

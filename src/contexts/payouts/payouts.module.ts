@@ -18,7 +18,7 @@ import { DeactivationWorker } from './deactivation/deactivation.processor.js';
 import { Deactivations } from './deactivation/deactivations.store.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { AdminPayoutsController } from './payouts/admin-payouts.controller.js';
-import { PayoutExport } from './payouts/payout-export.page.js';
+import { PayoutExport } from './payouts/payout-export.dto.js';
 import {
   BalanceController,
   PayoutsController,
@@ -28,7 +28,7 @@ import { Payouts1795000000501 } from './migrations/1795000000501-payouts.js';
 import { PAYOUT_PUBLISHES } from './payouts.webhooks.js';
 import { checkPayoutSettings, payoutsConfig } from './payouts.config.js';
 import { BalancesView, EvidenceView, PayoutsView } from './payouts/payouts.view.js';
-import { payoutViews } from './payouts/projection.view.js';
+import { payoutViews } from './payouts/payouts-projection.view.js';
 import { intentHistory, payoutHistory } from './payouts/history.js';
 
 @Global()

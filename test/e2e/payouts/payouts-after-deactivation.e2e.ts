@@ -23,7 +23,7 @@ import {
   StartDeactivation,
   StartDeactivationHandler,
 } from '../../../src/contexts/users/users/users.commands.js';
-import { payoutViews } from '../../../src/contexts/payouts/payouts/projection.view.js';
+import { payoutViews } from '../../../src/contexts/payouts/payouts/payouts-projection.view.js';
 import { ACT, plainTicket } from '../../support/onboarding/people.js';
 import { Steps } from './steps.js';
 import { onTestDatabase, type TestDatabase } from '../../support/postgres.js';

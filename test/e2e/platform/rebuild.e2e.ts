@@ -10,7 +10,7 @@ import { knownEvents } from '../../../src/platform/context.js';
 import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
 import type { EventStore } from '../../../src/platform/event-store/port.js';
 import { PostgresEventStore } from '../../../src/platform/event-store/postgres/postgres-event-store.js';
-import { payoutViews } from '../../../src/contexts/payouts/payouts/projection.view.js';
+import { payoutViews } from '../../../src/contexts/payouts/payouts/payouts-projection.view.js';
 import { PassingTypes } from '../../../src/platform/projections/passing-types.js';
 import { Checkpoints } from '../../../src/platform/projections/checkpoints.js';
 import { ReadModelRebuild, type Rebuilt } from '../../../src/platform/projections/read-model-rebuild.js';

@@ -1,7 +1,7 @@
 import { directoryProjection } from '../../../src/contexts/access/merchants/directory.view.js';
 import { progressProjection } from '../../../src/contexts/onboarding/onboardings/onboardings.view.js';
 import { orderViews } from '../../../src/contexts/exchange/orders/orders.view.js';
-import { payoutViews } from '../../../src/contexts/payouts/payouts/projection.view.js';
+import { payoutViews } from '../../../src/contexts/payouts/payouts/payouts-projection.view.js';
 import { usersProjection } from '../../../src/contexts/users/users/users.view.js';
 import { operationViews } from '../../../src/contexts/operations/operations/operations.view.js';
 import { newId } from '../../../src/kernel/ids.js';

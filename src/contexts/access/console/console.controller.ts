@@ -16,7 +16,7 @@ import type { KnownOperator } from '../operators/operator.js';
 import { ConsoleSessionTable, LoginSecrets, type LoginFacts } from './console-sessions.store.js';
 import { AdminAuthentication } from '../operators/admin-authentication.guard.js';
 import { effectiveScopes, SCOPES } from '../operators/roles.js';
-import { ConsoleSite, PageReply } from '../portal/page-site.page.js';
+import { ConsoleSite, PageReply } from '../portal/sites.page.js';
 import { accessConfig, type AccessConfig } from '../access.config.js';
 import { OPERATIONS } from '../../../platform/operations/operation.js';
 import { sendApplication } from '../../../platform/http/pages/document.js';

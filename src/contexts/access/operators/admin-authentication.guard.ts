@@ -13,7 +13,7 @@ import { problemResponse } from '../../../platform/openapi/route.js';
 import { People } from '../console/people.service.js';
 import type { KnownOperator } from './operator.js';
 import { ConsoleSessionTable, type ConsoleSessionRow } from '../console/console-sessions.store.js';
-import { ConsoleSite, isActivity, isWrite } from '../portal/page-site.page.js';
+import { ConsoleSite, isActivity, isWrite } from '../portal/sites.page.js';
 import { accessConfig, type AccessConfig } from '../access.config.js';
 
 const SIGNED_OUT = { status: 401, title: 'Invalid session', detail: 'Sign in to the console' };

@@ -7,7 +7,7 @@ import { Refusal, SUSPENDED } from '../../../platform/http/problem.js';
 import { PortalSessions } from './portal-sessions.service.js';
 import type { PortalSession } from './portal-session.js';
 import { PortalUses } from '../credentials/credential-uses.store.js';
-import { PortalSite, isActivity, isWrite } from './page-site.page.js';
+import { PortalSite, isActivity, isWrite } from './sites.page.js';
 
 const SESSION_ENDED = { status: 401, title: 'Invalid session', detail: 'The session has ended' };
 

@@ -15,7 +15,7 @@ import { PortalSessions } from './portal-sessions.service.js';
 import type { PortalSession } from './portal-session.js';
 import { PortalUses } from '../credentials/credential-uses.store.js';
 import { truth } from '../merchants/rules.dto.js';
-import { PageReply, PortalSite } from './page-site.page.js';
+import { PageReply, PortalSite } from './sites.page.js';
 import { PortalAuthentication } from './portal-authentication.guard.js';
 
 const BAD_CODE = {

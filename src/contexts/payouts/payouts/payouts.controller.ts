@@ -23,7 +23,7 @@ import { PayoutOutcomes } from '../verification/payout-outcomes.service.js';
 import { PayeeCache, ReportPayout } from './payouts.commands.js';
 import { BalancesView, EvidenceView, NOTHING_PAID, PayoutsView, type PayoutFilter } from './payouts.view.js';
 import { PAYOUT_VIEWS } from './audited-payouts.view.js';
-import { ExportType, PayoutExport } from './payout-export.page.js';
+import { ExportType, PayoutExport } from './payout-export.dto.js';
 import {
   EvidenceResponse,
   ReportPayoutBody,

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { decodeCursor, encodeCursor } from '../../../platform/postgres/page-cursor.js';
-import { STATUS } from './projection.view.js';
+import { STATUS } from './payouts-projection.view.js';
 import { PAGE_BYTES } from '../../../platform/postgres/list-page.js';
 import { PayoutsView, type PayoutFilter } from './payouts.view.js';
 

@@ -22,7 +22,7 @@ import { comparableHash } from './payout-events.js';
 import { payout } from './payout.js';
 import { Receipts } from '../verification/receipts.store.js';
 import { VERIFICATION } from '../verification/verification-queue.store.js';
-import { STATUS, type Status } from './projection.view.js';
+import { STATUS, type Status } from './payouts-projection.view.js';
 
 /** The filter of a list of payouts (contract.md 9.7, admin-api.md 3). */
 export interface PayoutFilter extends CreatedDays, KeysetPage {

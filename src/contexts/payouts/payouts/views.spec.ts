@@ -8,7 +8,7 @@ import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { Deactivations } from '../deactivation/deactivations.store.js';
 import { BalancesView, PayoutsView, type PayoutFilter } from './payouts.view.js';
 import { ShadowTables } from '../../../platform/projections/shadow-tables.js';
-import { applyPayoutEvents, payoutViews } from './projection.view.js';
+import { applyPayoutEvents, payoutViews } from './payouts-projection.view.js';
 
 const db = onTestDatabase();
 

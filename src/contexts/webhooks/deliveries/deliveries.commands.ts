@@ -21,7 +21,7 @@ import {
 } from '../recoveries/webhook-requests.js';
 import { DeliveriesView, type FoundDelivery } from './deliveries.view.js';
 import { toMerchantJson } from './delivery-page.view.js';
-import { MerchantCommand, respondWith, type Responded } from '../endpoints/merchant-command.commands.js';
+import { MerchantCommand, respondWith, type Responded } from '../endpoints/merchant.commands.js';
 
 /** Requests a test delivery to the endpoint with this id, enabled or disabled. Throws `not_found`. */
 export class RequestTestDelivery extends MerchantCommand<string> {}

@@ -13,7 +13,7 @@ import { UpToDate } from '../../../platform/http/reads.js';
 import { Reply } from '../../../platform/http/reply.js';
 import { CallingMerchant } from '../endpoints/endpoints.controller.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
-import type { MerchantCaller } from '../endpoints/merchant-command.commands.js';
+import type { MerchantCaller } from '../endpoints/merchant.commands.js';
 import { DELIVERIES_SAGA } from './deliveries.saga.js';
 import { RecoverWebhookEndpoint, ResendWebhookDelivery } from './deliveries.commands.js';
 import { DeliveriesView } from './deliveries.view.js';

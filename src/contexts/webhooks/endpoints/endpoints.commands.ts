@@ -17,7 +17,7 @@ import {
   type Update,
 } from './webhook-endpoints.js';
 import { endpointJson } from './endpoints.view.js';
-import { MerchantCommand, respondWith, type Responded } from './merchant-command.commands.js';
+import { MerchantCommand, respondWith, type Responded } from './merchant.commands.js';
 
 /**
  * Registers an endpoint. The response contains its signing secret. Throws `validation_failed` for a refused address and

@@ -19,7 +19,7 @@ import {
 } from '../../../platform/http/decorators.js';
 import type { Reply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
-import type { MerchantCaller } from './merchant-command.commands.js';
+import type { MerchantCaller } from './merchant.commands.js';
 import {
   DeleteWebhookEndpoint,
   RegisterWebhookEndpoint,

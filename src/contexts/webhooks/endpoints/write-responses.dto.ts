@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { CommandBus, type Command } from '@nestjs/cqrs';
 import { Reply } from '../../../platform/http/reply.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
-import type { Responded } from './merchant-command.commands.js';
+import type { Responded } from './merchant.commands.js';
 import { DELIVERIES_SAGA } from '../deliveries/deliveries.saga.js';
 import { DESTINATION_FRESH_MS } from './destinations.store.js';
 

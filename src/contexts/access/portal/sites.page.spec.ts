@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ConsoleSite } from './page-site.page.js';
+import { ConsoleSite } from './sites.page.js';
 import { httpConfig } from '../../../platform/config/config.js';
 
 const request = (headers: Record<string, string>, protocol = 'http') =>
