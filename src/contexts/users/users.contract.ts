@@ -23,5 +23,5 @@ export type {
   UserDeactivationStarted,
   UserEvent,
 } from './users/user.js';
-export { UserRows, USERS_VIEW, UsersView } from './users/users.view.js';
+export { USERS_VIEW, UsersView } from './users/users.view.js';
 export { AdminUsers } from './users/admin-users.service.js';

@@ -14,7 +14,7 @@ import { erasingSaga, ErasingWorker } from './users/erasure.processor.js';
 import { AdminUsersController } from './users/admin-users.controller.js';
 import { UsersController } from './users/users.controller.js';
 import { Users1795000000310 } from './migrations/1795000000310-users.js';
-import { UserRows, UsersView, usersProjection } from './users/users.view.js';
+import { UsersView, usersProjection } from './users/users.view.js';
 import { userHistory } from './users/user.js';
 
 @Global()
@@ -31,10 +31,9 @@ import { userHistory } from './users/user.js';
     ErasingWorker,
     provideSaga([ErasingWorker], (worker: ErasingWorker) => erasingSaga(() => worker.wake())),
     UsersView,
-    UserRows,
     AdminUsers,
   ],
-  exports: [UserRows, UsersView, AdminUsers],
+  exports: [UsersView, AdminUsers],
 })
 class UsersModule {}
 

@@ -25,7 +25,6 @@ export function describeCardIssuer(name: string, prepare: () => Promise<CardsUnd
 
     const person = (): CardRequest => ({
       userId: newId(),
-      issuerWalletAddress: `0x${'1'.repeat(40)}`,
       details: PERSON,
       phoneNumber: PHONE,
       email: EMAIL,

@@ -82,7 +82,7 @@ const completed = async (userId: string): Promise<void> => {
 };
 const deactivate = async (userId: string): Promise<void> => {
   await people.commandBus.execute(new StartDeactivation(userId, {}, { id: 'operation', ...ACT }));
-  await eventually(async () => (await people.users.find(MERCHANT, userId))?.account_state === 'deactivated');
+  await eventually(async () => (await people.users.get(MERCHANT, userId)).account_state === 'deactivated');
 };
 const stepOf = (userId: string) =>
   people.database.query<{ failures: number }>(
@@ -98,7 +98,7 @@ it('an onboarding activates the user with its wallet, once also for repeated eve
   const userId = await submitted(people);
   await completed(userId);
   const { address } = await providers.sandboxWallets.provision(userId);
-  expect(await people.users.find(MERCHANT, userId)).toMatchObject({
+  expect(await people.users.get(MERCHANT, userId)).toMatchObject({
     account_state: 'active',
     issuer_wallet_address: address,
   });

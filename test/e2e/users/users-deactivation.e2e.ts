@@ -26,8 +26,7 @@ async function create(phone = randomPhone(), externalId: string | null = null): 
 
 const start = (userId: string): Promise<unknown> =>
   people.commandBus.execute(new StartDeactivation(userId, {}, { id: 'operation', ...ACT }));
-const accountState = async (userId: string): Promise<string | undefined> =>
-  (await people.users.find(MERCHANT, userId))?.account_state;
+const accountState = async (userId: string) => (await people.users.get(MERCHANT, userId)).account_state;
 const untilDeactivated = (userId: string): Promise<true> =>
   eventually(async () => (await accountState(userId)) === 'deactivated');
 

@@ -2,8 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommandBus } from '@nestjs/cqrs';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { SendPhoneCode } from '../../../src/contexts/onboarding/phone/phone.commands.js';
-import { TakeStep } from '../../../src/contexts/onboarding/onboardings/onboardings.commands.js';
+import {
+  SendPhoneCode,
+  TakeStep,
+} from '../../../src/contexts/onboarding/onboardings/onboardings.commands.js';
 import { startTestApp } from '../../support/app.js';
 import { deactivate, erase, live, newPerson, operatorOf, type Life } from '../../support/erasure/life.js';
 import { dumpOf, openedOf, tracesOf, type Haystack } from '../../support/erasure/traces.js';

@@ -1,9 +1,12 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
-import { TakeStep, type Step } from '../../../src/contexts/onboarding/onboardings/onboardings.commands.js';
+import {
+  SendPhoneCode,
+  TakeStep,
+  type Step,
+} from '../../../src/contexts/onboarding/onboardings/onboardings.commands.js';
 import { SmsInbox } from '../../../src/contexts/onboarding/providers/providers.ports.js';
 import { PresentTerms } from '../../../src/contexts/onboarding/onboardings/present-terms.service.js';
-import { SendPhoneCode } from '../../../src/contexts/onboarding/phone/phone.commands.js';
 import { onboarding } from '../../../src/contexts/onboarding/onboardings/onboarding.js';
 import { Images } from '../../../src/contexts/onboarding/identity/images.store.js';
 import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';

@@ -1,7 +1,10 @@
 import { newId } from '../../../src/kernel/ids.js';
-import { TakeStep, type Step } from '../../../src/contexts/onboarding/onboardings/onboardings.commands.js';
+import {
+  SendPhoneCode,
+  TakeStep,
+  type Step,
+} from '../../../src/contexts/onboarding/onboardings/onboardings.commands.js';
 import { SmsInbox } from '../../../src/contexts/onboarding/providers/providers.ports.js';
-import { SendPhoneCode } from '../../../src/contexts/onboarding/phone/phone.commands.js';
 import { onboarding, type Onboarding } from '../../../src/contexts/onboarding/onboardings/onboarding.js';
 import { REQUIRED_IMAGES } from '../../../src/contexts/onboarding/identity/image-kind.js';
 import { Images } from '../../../src/contexts/onboarding/identity/images.store.js';

@@ -9,8 +9,7 @@ import { requiredNames, unavailable, type ProviderClient } from '../providers/pr
 
 export function stripeFetch(client: ProviderClient): typeof fetch {
   return async (given, { method = 'GET', headers, body } = {}) => {
-    const sent = Object.fromEntries(new Headers(headers));
-    const result = await client.relay(method, String(given), sent, String(body));
+    const result = await client.relay(method, String(given), new Headers(headers), String(body));
     if (result.kind === 'failed') throw new Error(result.error);
     return new Response(result.body, { status: result.status });
   };
@@ -56,15 +55,13 @@ const OF_THE_PERSON: readonly (readonly [RegExp, string])[] = [
 /** An error of the package. Its message may quote the request. */
 type Thrown = Partial<Stripe.errors.StripeError>;
 
-/** Checks whether the idempotency key was used with other parameters. */
-export function isOtherRequest(error: unknown): boolean {
-  return (error as Thrown | null)?.type === 'StripeIdempotencyError';
-}
-
-/** Checks whether Stripe stores the failure under the idempotency key, for a day. */
-export function isKept(error: unknown): boolean {
-  const { statusCode } = (error ?? {}) as Thrown;
-  return typeof statusCode === 'number' && (statusCode >= 500 || statusCode === 402 || statusCode === 400);
+/**
+ * Checks whether the idempotency key is of no further use: Stripe has it with other parameters, or stores the failure under it
+ * for a day.
+ */
+export function endsKey(error: unknown): boolean {
+  const { type, statusCode = 0 } = (error ?? {}) as Thrown;
+  return type === 'StripeIdempotencyError' || statusCode >= 500 || statusCode === 402 || statusCode === 400;
 }
 
 /** Returns {@link ProviderRefused} for rejected personal data, otherwise ProviderUnavailable. */

@@ -30,7 +30,6 @@ function issuer(cards = new StripeCards(db.database)): StripeCardIssuer {
 function person(over: Partial<CardRequest> = {}): CardRequest {
   return {
     userId: newId(),
-    issuerWalletAddress: `0x${'1'.repeat(40)}`,
     details: DETAILS,
     phoneNumber: PHONE,
     email: EMAIL,
@@ -77,7 +76,6 @@ describe('cards of Stripe Issuing', () => {
       billing: { address: stripe.account.stripeIssuingBillingAddress },
       metadata: { user_id: request.userId },
     });
-    expect(JSON.stringify(card)).not.toContain(request.issuerWalletAddress);
   });
 
   it('print the one name of a person once, and have it in both fields that Stripe requires', async () => {

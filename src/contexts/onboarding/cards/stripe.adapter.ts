@@ -9,8 +9,7 @@ import en from '../words/en.json' with { type: 'json' };
 import { ProviderClient, unavailable } from '../providers/provider-client.adapter.js';
 import {
   toCardholder,
-  isKept,
-  isOtherRequest,
+  endsKey,
   providerError,
   byAge,
   cardholderIn,
@@ -171,7 +170,7 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
       return await create(issuing, { idempotencyKey });
     } catch (error) {
       // The next attempt lists an object that was created nevertheless.
-      if (isOtherRequest(error) || isKept(error)) await this.cards.nextGeneration(userId, generation);
+      if (endsKey(error)) await this.cards.nextGeneration(userId, generation);
       throw providerError(error);
     }
   }

@@ -40,7 +40,6 @@ function isPng(bytes: Buffer): boolean {
 
 /** PNG (third edition), 5: chunks of length, type, data and CRC; IHDR first, IEND last. */
 function readPng(bytes: Buffer): ImageContent | Fault {
-  let size: { readonly width: number; readonly height: number } | null = null;
   let hasPixels = false;
   for (let at = PNG.length; at + CHUNK_BYTES <= bytes.length;) {
     const length = bytes.readUInt32BE(at);
@@ -48,15 +47,14 @@ function readPng(bytes: Buffer): ImageContent | Fault {
     if (end > bytes.length) return DAMAGED;
     const type = bytes.toString('latin1', at + 4, at + 8);
     if (crc32(bytes.subarray(at + 4, end - 4)) !== bytes.readUInt32BE(end - 4)) return DAMAGED;
-    if ((size === null) !== (type === 'IHDR')) return DAMAGED;
-    if (type === 'IHDR') {
-      if (length !== 13) return DAMAGED;
-      size = { width: bytes.readUInt32BE(at + 8), height: bytes.readUInt32BE(at + 12) };
-    }
+    const isFirst = at === PNG.length;
+    if (isFirst !== (type === 'IHDR') || (isFirst && length !== 13)) return DAMAGED;
     if (type === 'acTL') return new Fault('must be a still image');
     hasPixels ||= type === 'IDAT' && length > 0;
-    if (type === 'IEND')
-      return hasPixels ? { type: 'image/png', ...size!, bytes: bytes.subarray(0, end) } : DAMAGED;
+    if (type === 'IEND') {
+      const [width, height] = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
+      return hasPixels ? { type: 'image/png', width, height, bytes: bytes.subarray(0, end) } : DAMAGED;
+    }
     at = end;
   }
   return DAMAGED;

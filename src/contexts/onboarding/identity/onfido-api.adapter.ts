@@ -1,11 +1,6 @@
 import type { DefaultApi } from '@onfido/api';
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
-import type {
-  Callback,
-  CallbackHeaders,
-  CallbackReader,
-  CallbackRefusal,
-} from '../providers/providers.ports.js';
+import type { Callback, CallbackHeaders, CallbackReader } from '../providers/providers.ports.js';
 import type { ImageKind } from './image-kind.js';
 import en from '../words/en.json' with { type: 'json' };
 
@@ -19,19 +14,20 @@ const MAX_RESPONSE_BYTES = 1 << 20;
 /** An image of 8 MiB with its form encoding. */
 const MAX_REQUEST_BYTES = 12 << 20;
 
-export class OnfidoRefused extends Error {
-  override readonly name = 'OnfidoRefused';
+/** A permanent refusal, which is our error unless the caller of {@link OnfidoApi.call} gives the person a reason. */
+export class OnfidoRefused extends ProviderUnavailable {
   constructor(
     readonly status: number,
     readonly type: string,
-    /** The lower-case description of the invalid part; never displayed. */
-    readonly about: string,
   ) {
-    super(`Onfido refuses the request with ${status}`);
+    super(`Onfido refuses a request of ours (${status}, ${type})`);
   }
 }
 
 export type OnfidoObject = Readonly<Record<string, unknown>>;
+
+/** Returns the person's reason for a refusal by its lower-case description, which is never displayed. */
+type Reason = (about: string) => string;
 
 /**
  * The client of Onfido's API 3.6 through its package: bounded in time and size, without redirects or proxies. Errors contain
@@ -45,15 +41,15 @@ export class OnfidoApi {
     private readonly timeoutMs: number,
   ) {}
 
-  /** A refusal with `reason` is due to the person's data; otherwise it is our error, and is retried. */
-  async call(send: Send, reason?: (refused: OnfidoRefused) => string): Promise<OnfidoObject> {
+  /** Throws {@link ProviderRefused} for invalid data with a `reason`, otherwise ProviderUnavailable. */
+  async call(send: Send, reason?: Reason): Promise<OnfidoObject> {
+    const api = (this.api ??= await this.open());
     try {
-      return await this.request(send);
+      // The package's own timeout restarts with each byte.
+      const { data } = await send(api, { signal: AbortSignal.timeout(this.timeoutMs) });
+      return typeof data === 'object' && data !== null && !Array.isArray(data) ? (data as OnfidoObject) : {};
     } catch (error) {
-      if (!(error instanceof OnfidoRefused)) throw error;
-      if (reason !== undefined && [400, 413, 422].includes(error.status))
-        throw new ProviderRefused(reason(error));
-      throw new ProviderUnavailable(`Onfido refuses a request of ours (${error.status}, ${error.type})`);
+      throw toError(error, reason);
     }
   }
 
@@ -62,18 +58,6 @@ export class OnfidoApi {
     const isList = Array.isArray(list) && list.every((each) => typeof each === 'object' && each !== null);
     if (!isList) throw new ProviderUnavailable(`Onfido gives no list of ${name}`);
     return list as readonly OnfidoObject[];
-  }
-
-  /** Throws {@link OnfidoRefused} for a permanent refusal, otherwise ProviderUnavailable. */
-  async request(send: Send): Promise<OnfidoObject> {
-    const api = (this.api ??= await this.open());
-    try {
-      // The package's own timeout restarts with each byte.
-      const { data } = await send(api, { signal: AbortSignal.timeout(this.timeoutMs) });
-      return typeof data === 'object' && data !== null && !Array.isArray(data) ? (data as OnfidoObject) : {};
-    } catch (error) {
-      throw toError(error);
-    }
   }
 
   /** Loads the package (400 kB) at the first call. */
@@ -104,7 +88,7 @@ interface Thrown {
 }
 
 /** Passes on status and type only: the package's errors contain names, images and the token. */
-function toError(error: unknown): Error {
+function toError(error: unknown, reason?: Reason): Error {
   const { response, code = 'no response' } = error as Thrown;
   if (response === undefined) return new ProviderUnavailable(`Onfido cannot be reached (${code})`);
   const { status } = response;
@@ -113,8 +97,9 @@ function toError(error: unknown): Error {
   if (status < 400 || status >= 500 || status === 408 || status === 429)
     return new ProviderUnavailable(`Onfido is unavailable: it responds with ${status}`);
   const { type, message, fields } = response.data?.error ?? {};
-  const about = JSON.stringify([message, fields]).toLowerCase().slice(0, 2000);
-  return new OnfidoRefused(status, /^[a-z_]{1,60}$/.test(String(type)) ? String(type) : 'unknown', about);
+  if (reason !== undefined && [400, 413, 422].includes(status))
+    return new ProviderRefused(reason(JSON.stringify([message, fields]).toLowerCase()));
+  return new OnfidoRefused(status, /^[a-z_]{1,60}$/.test(String(type)) ? String(type) : 'unknown');
 }
 
 const SIGNATURE = /^[0-9a-f]{64}$/i;
@@ -125,7 +110,7 @@ export class OnfidoCallbacks implements CallbackReader {
 
   constructor(private readonly token: string) {}
 
-  async read(headers: CallbackHeaders, body: Buffer): Promise<Callback | CallbackRefusal> {
+  async read(headers: CallbackHeaders, body: Buffer): Promise<Callback | 'forged' | 'malformed'> {
     const { OnfidoInvalidSignatureError, WebhookEventVerifier } = await import('@onfido/api');
     const signature = headers['x-sha2-signature'];
     // The package throws another error for a signature of another length.
@@ -149,7 +134,7 @@ function readCallback(event: unknown): Callback | 'malformed' {
   return typeof id === 'string' ? { at, check: id } : 'malformed';
 }
 
-export function imageReason(kind: ImageKind, { about }: OnfidoRefused): string {
+export function imageReason(kind: ImageKind, about: string): string {
   if (/size|large|small|bytes/.test(about)) return en.reasonSize;
   return kind === 'selfie' ? en.reasonSelfie : en.reasonUnreadable;
 }
@@ -170,16 +155,11 @@ const BREAKDOWNS: readonly (readonly [report: RegExp, path: readonly string[], r
 
 /** Returns the reason of a failed check. A suspected fraud is not explained to the person. */
 export function checkReason(reports: readonly unknown[]): string {
-  const suspected = reports.some((report) => field(report, 'sub_result') === 'suspected');
-  if (suspected) return en.reasonVerification;
-  for (const [name, path, reason] of BREAKDOWNS) {
-    const failed = reports.some((report) => {
-      const named = field(report, 'name');
-      return typeof named === 'string' && name.test(named) && isFailed(report, path);
-    });
-    if (failed) return reason;
-  }
-  return en.reasonVerification;
+  if (reports.some((report) => field(report, 'sub_result') === 'suspected')) return en.reasonVerification;
+  const failed = BREAKDOWNS.find(([name, path]) =>
+    reports.some((report) => name.test(String(field(report, 'name'))) && isFailed(report, path)),
+  );
+  return failed?.[2] ?? en.reasonVerification;
 }
 
 function isFailed(report: unknown, path: readonly string[]): boolean {

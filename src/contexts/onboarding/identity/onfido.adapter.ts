@@ -166,7 +166,7 @@ export class OnfidoVerifier implements IdentityVerifier {
         kind === 'selfie'
           ? api.uploadLivePhoto(applicant, file, true, options)
           : api.uploadDocument('unknown', applicant, file, extension, side, ...unused, options),
-      (refused) => imageReason(kind, refused),
+      (about) => imageReason(kind, about),
     );
     idIn(uploaded);
   }
@@ -186,7 +186,7 @@ export class OnfidoVerifier implements IdentityVerifier {
 
   private async deleteApplicant(id: string): Promise<void> {
     try {
-      await this.api.request((api, options) => api.deleteApplicant(id, options));
+      await this.api.call((api, options) => api.deleteApplicant(id, options));
     } catch (error) {
       if (!(error instanceof OnfidoRefused)) throw error;
       if (error.status === 404 || error.status === 410) return;

@@ -58,7 +58,7 @@ export class Verifications {
     userId: string,
     applicant: string,
   ): Promise<string | null> {
-    const mac = this.sealer.mac(APPLICANT, toText(verificationId, provider, userId, applicant));
+    const mac = this.sealer.mac(APPLICANT, JSON.stringify([verificationId, provider, userId, applicant]));
     const [kept] = await this.database.query<Row>(
       `update onboarding.verifications set applicant = coalesce(applicant, $3),
          applicant_mac = case when applicant is null then $4 else applicant_mac end
@@ -176,12 +176,8 @@ export class Verifications {
   private own(row: Row): Verification {
     const { verification_id, provider, user_id, applicant, applicant_mac } = row;
     if (applicant === null && applicant_mac === null) return row;
-    const text = toText(verification_id, provider, user_id, applicant ?? '');
+    const text = JSON.stringify([verification_id, provider, user_id, applicant]);
     if (applicant !== null && this.sealer.isAuthentic(APPLICANT, text, applicant_mac)) return row;
     throw new SealError(`the applicant of verification ${verification_id} was changed outside the service`);
   }
-}
-
-function toText(...parts: readonly [id: string, provider: string, user: string, applicant: string]): string {
-  return JSON.stringify(parts);
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { InjectionToken } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { CLOCK } from '../../../kernel/clock.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { UsersView } from '../../users/users.contract.js';
 import { onboarding, type Onboarding, type OnboardingEvent } from './onboarding.js';
@@ -43,10 +44,14 @@ async function advanced(becomes: State): Promise<{ calls: string[]; result: stri
     state = becomes;
     return { opened_at: new Date() };
   };
+  const get = async (): Promise<object> => {
+    if (state === 'erased') throw DomainError.notFound('User');
+    return { account_state: state };
+  };
   const module = await handlers(
     [CommandLoop, { load: async () => ({ state: submitted, lastId: null }) }],
     [IdentityVerifier, { provider: 'p', decide }],
-    [UsersView, { find: async () => (state === 'erased' ? null : { account_state: state }) }],
+    [UsersView, { get }],
     [Verifications, { open }],
   );
   const result = await module

@@ -11,14 +11,7 @@ import {
   recordKycOutcome,
   recordWallet,
 } from './decisions.js';
-import {
-  type OnboardingEvent,
-  type Onboarding,
-  type Applicant,
-  type Stage,
-  type Submitted,
-  type WithWallet,
-} from './onboarding.js';
+import type { Onboarding, Applicant, Stage, Submitted, WithWallet } from './onboarding.js';
 import { Images } from '../identity/images.store.js';
 import { Verifications } from '../identity/verifications.store.js';
 import en from '../words/en.json' with { type: 'json' };
@@ -135,9 +128,8 @@ export class OnboardingSteps {
 
   private async issueCard(state: WithWallet): Promise<Step> {
     const { user_id: userId, details, card_attempt: attempt } = state;
-    const { issuer_wallet_address: issuerWalletAddress } = state;
     const { phone_number: phoneNumber, email } = await this.applicant(state);
-    const request = { userId, details, attempt, phoneNumber, email, issuerWalletAddress };
+    const request = { userId, details, attempt, phoneNumber, email };
     try {
       const { cardId: card_id } = await measureCall('card', () => this.cards.issue(request));
       return { decide: (current, at) => recordCard({ card_id, at }, current) };
@@ -166,18 +158,16 @@ export class OnboardingSteps {
 
   /** Fails a step whose retries have ended; the person may retry it. Stages that cannot fail stay. */
   async giveUp(userId: string): Promise<Stage> {
-    const fail: Decision = (state, at) => this.failure(state, at);
+    const { provider } = this.identity;
+    const fail: Decision = (state, at) => {
+      if (state.stage === 'kyc_submitted') {
+        const outcome = { passed: false, reason: en.reasonNotChecked } as const;
+        return recordKycOutcome({ verification_id: state.verification_id, provider, outcome, at }, state);
+      }
+      if (state.stage !== 'wallet_provisioned') return [];
+      return recordCardFailure({ attempt: state.card_attempt, reason: en.reasonNotIssued, at }, state);
+    };
     return (await this.onboardings.execute(userId, fail, WRITTEN)).state.stage;
-  }
-
-  private failure(state: Onboarding, at: string): OnboardingEvent[] {
-    if (state.stage === 'kyc_submitted') {
-      const outcome = { passed: false, reason: en.reasonNotChecked } as const;
-      const { verification_id } = state;
-      return recordKycOutcome({ verification_id, provider: this.identity.provider, outcome, at }, state);
-    }
-    if (state.stage !== 'wallet_provisioned') return [];
-    return recordCardFailure({ attempt: state.card_attempt, reason: en.reasonNotIssued, at }, state);
   }
 }
 

@@ -214,7 +214,7 @@ describe('an onboarding', () => {
   it('has a snapshot of this shape: a change of the shape needs a new version', () => {
     const { version, pack } = onboarding.snapshots!;
     expect({ version, kept: pack(fold(onboarding, HISTORY)) }).toEqual({
-      version: 4,
+      version: 5,
       kept: {
         stage: 'completed',
         user_id: 'u1',

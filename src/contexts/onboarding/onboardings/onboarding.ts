@@ -188,72 +188,52 @@ function secondsBetween(earlier: string, later: string): number {
   return (Date.parse(later) - Date.parse(earlier)) / 1000;
 }
 
-const NOTHING = { tries: NO_TRIES, consent: null };
-
 export const onboarding: Aggregate<Onboarding, OnboardingEvent> = {
   category: 'onboarding',
   initial: { stage: 'not_started' },
   snapshots: {
-    version: 4,
+    version: 5,
     events: Object.keys(STAGE_AFTER) as Type[],
     pack: (state) => state,
     unpack: (packed) => packed as Onboarding,
     subject: (state) => ('user_id' in state ? state.user_id : null),
   },
   evolve(state, event) {
-    const { user_id, merchant_id, at } = event.data;
-    const { tries, consent } = 'tries' in state ? state : NOTHING;
-    const person: Applicant = { user_id, merchant_id, tries, consent };
-    switch (event.type) {
-      case 'onboarding.started.v1':
-      case 'onboarding.phone_verified.v1':
-        return { stage: STAGE_AFTER[event.type], ...person };
-      case 'onboarding.consent_given.v1': {
-        const { terms_version, privacy_version } = event.data;
-        return 'tries' in state ? { ...state, consent: { terms_version, privacy_version } } : state;
-      }
-      case 'onboarding.details_confirmed.v1': {
-        const { first_name, last_name, date_of_birth } = event.data;
-        const details = { first_name, last_name, date_of_birth };
-        return { stage: 'details_confirmed', ...person, tries: withTry(tries, 'details', at), details };
-      }
-      default:
-        break;
-    }
-    if (!('details' in state)) return state;
-    if (event.type === 'onboarding.kyc_submitted.v1') {
-      const { details } = state;
-      const submitted = { details, verification_id: event.data.verification_id, submitted_at: at };
-      return { stage: 'kyc_submitted', ...person, ...submitted, tries: withTry(tries, 'checks', at) };
-    }
-    if (!('verification_id' in state)) return state;
-    const { reason: _, ...kept } = { reason: '', ...state };
-    switch (event.type) {
-      case 'onboarding.kyc_passed.v1':
-        return { ...kept, stage: 'kyc_passed' };
-      case 'onboarding.kyc_failed.v1':
-        return { ...kept, stage: 'kyc_failed', reason: event.data.reason };
-      case 'onboarding.wallet_provisioned.v1': {
-        const { issuer_wallet_address } = event.data;
-        return { ...kept, stage: 'wallet_provisioned', issuer_wallet_address, card_attempt: 1 };
-      }
-      default:
-        break;
-    }
-    if (!('issuer_wallet_address' in kept)) return state;
-    switch (event.type) {
-      case 'onboarding.card_failed.v1':
-        return { ...kept, stage: 'card_failed', reason: event.data.reason };
-      case 'onboarding.card_retried.v1': {
-        const retried = { tries: withTry(tries, 'cards', at), card_attempt: kept.card_attempt + 1 };
-        return { ...kept, stage: 'wallet_provisioned', ...retried };
-      }
-      case 'onboarding.card_issued.v1':
-      case 'onboarding.completed.v1':
-        return { ...kept, stage: STAGE_AFTER[event.type] };
-      default:
-        event satisfies never;
-        return state;
-    }
+    if (!(event.type in STAGE_AFTER)) return state;
+    const { user_id, merchant_id } = event.data;
+    const stage = STAGE_AFTER[event.type] ?? state.stage;
+    const person = { user_id, merchant_id, tries: NO_TRIES, consent: null };
+    return { ...person, ...state, ...toChange(event, state), stage } as Onboarding;
   },
 };
+
+/** Returns the members that the event sets. Members of a failed attempt remain until the next attempt replaces them. */
+function toChange(event: OnboardingEvent, state: Onboarding): Partial<WithWallet & { reason: string }> {
+  const { at } = event.data;
+  const tries = 'tries' in state ? state.tries : NO_TRIES;
+  switch (event.type) {
+    case 'onboarding.consent_given.v1': {
+      const { terms_version, privacy_version } = event.data;
+      return { consent: { terms_version, privacy_version } };
+    }
+    case 'onboarding.details_confirmed.v1': {
+      const { first_name, last_name, date_of_birth } = event.data;
+      return { details: { first_name, last_name, date_of_birth }, tries: withTry(tries, 'details', at) };
+    }
+    case 'onboarding.kyc_submitted.v1': {
+      const { verification_id } = event.data;
+      return { verification_id, submitted_at: at, tries: withTry(tries, 'checks', at) };
+    }
+    case 'onboarding.kyc_failed.v1':
+    case 'onboarding.card_failed.v1':
+      return { reason: event.data.reason };
+    case 'onboarding.wallet_provisioned.v1':
+      return { issuer_wallet_address: event.data.issuer_wallet_address, card_attempt: 1 };
+    case 'onboarding.card_retried.v1': {
+      const attempts = 'card_attempt' in state ? state.card_attempt : 0;
+      return { card_attempt: attempts + 1, tries: withTry(tries, 'cards', at) };
+    }
+    default:
+      return {};
+  }
+}

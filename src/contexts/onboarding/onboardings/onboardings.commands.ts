@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -19,9 +19,13 @@ import {
 } from './onboarding.js';
 import type { IdentityImage } from '../identity/image-kind.js';
 import { Images } from '../identity/images.store.js';
-import { PhoneCodes } from '../phone/phone-codes.store.js';
+import { DELIVERY_SECONDS, PhoneCodes, VALID_SECONDS, type CodeOrigin } from '../phone/phone-codes.store.js';
+import { MESSAGES, type Locale } from '../words/messages.js';
 import { PresentTerms } from './present-terms.service.js';
 import { onboardingConfig, type OnboardingConfig } from '../onboarding.config.js';
+import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
+import { MessageUncertain, SmsSender } from '../providers/providers.ports.js';
+import { measureCall, describeError } from '../providers/provider-call.service.js';
 
 export type Decision = (state: Onboarding, at: string) => OnboardingEvent[];
 
@@ -35,8 +39,7 @@ export class Onboardings {
 
   /** Throws `not_found` for an unknown user, and `invalid_transition` for one who is deactivating or deactivated. */
   async applicant(merchantId: string, userId: string): Promise<ExistingUser> {
-    const found = await this.users.find(merchantId, userId);
-    if (found === null) throw DomainError.notFound('User');
+    const found = await this.users.get(merchantId, userId);
     if (found.account_state === 'deactivating' || found.account_state === 'deactivated')
       throw new DomainError('invalid_transition', `The user is ${found.account_state}`);
     return found;
@@ -130,7 +133,11 @@ export class TakeStepHandler implements ICommandHandler<TakeStep> {
         };
       }
       case 'store_image': {
-        requireOpenImages((await this.onboardings.load(user_id)).state);
+        const { state } = await this.onboardings.load(user_id);
+        if (!reached(state, 'phone_verified'))
+          throw new DomainError('invalid_transition', 'The phone number must be verified first');
+        if (reached(state, 'kyc_submitted'))
+          throw new DomainError('invalid_transition', 'The identity is being verified already');
         await this.images.keep(user_id, step.image);
         failpoint('onboarding.image_stored');
         return () => [];
@@ -151,13 +158,83 @@ export class TakeStepHandler implements ICommandHandler<TakeStep> {
   }
 }
 
-function requireOpenImages(state: Onboarding): void {
-  if (!reached(state, 'phone_verified'))
-    throw new DomainError('invalid_transition', 'The phone number must be verified first');
-  if (reached(state, 'kyc_submitted'))
-    throw new DomainError('invalid_transition', 'The identity is being verified already');
-}
-
 function toVerification(state: Onboarding): string | null {
   return 'verification_id' in state ? state.verification_id : null;
+}
+
+interface MessageParameters {
+  readonly locale: Locale;
+  readonly merchant: string;
+}
+
+/** A longer name would require a second SMS segment. */
+const MAX_NAME_LENGTH = 40;
+
+/**
+ * Sends a one-time code to the user's phone number. Throws `not_found`, errors of {@link PhoneCodes.issue},
+ * `validation_failed` with `phone_unreachable`, `unavailable`, or other errors with the code redacted.
+ */
+export class SendPhoneCode extends Command<{ readonly long: boolean }> {
+  constructor(
+    readonly merchantId: string,
+    readonly userId: string,
+    readonly request: CodeOrigin,
+    readonly parameters: MessageParameters = { locale: 'en', merchant: 'your account' },
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(SendPhoneCode)
+export class SendPhoneCodeHandler implements ICommandHandler<SendPhoneCode> {
+  private readonly logger = new Logger(SendPhoneCodeHandler.name);
+
+  constructor(
+    private readonly onboardings: Onboardings,
+    private readonly codes: PhoneCodes,
+    private readonly sms: SmsSender,
+  ) {}
+
+  async execute({ merchantId, userId, request, parameters }: SendPhoneCode): Promise<{ long: boolean }> {
+    const { phone_number } = await this.onboardings.applicant(merchantId, userId);
+    const { id, code, isLong } = await this.codes.issue(userId, phone_number, request);
+    failpoint('onboarding.code_issued');
+    const validSeconds = isLong ? DELIVERY_SECONDS : VALID_SECONDS;
+    const message = { code, text: toText(code, isLong, parameters), validSeconds };
+    const warn = (reason: string): void =>
+      this.logger.warn({ msg: 'code not confirmed as sent', user_id: userId, reason });
+    try {
+      await measureCall('sms', () => this.sms.send(phone_number, message));
+      failpoint('onboarding.code_sent');
+    } catch (error) {
+      // The message may still arrive: its code stays valid.
+      if (error instanceof MessageUncertain) warn(error.message);
+      else {
+        await this.codes.notSent(id, !(error instanceof ProviderUnavailable));
+        if (error instanceof ProviderRefused) {
+          const fields = { phone_unreachable: ['gets no messages'] };
+          throw new DomainError('validation_failed', 'We cannot send a message to this number', fields);
+        }
+        if (!(error instanceof ProviderUnavailable)) throw withoutCode(error, code);
+        warn(describeError(error));
+        throw new DomainError('unavailable', 'The message could not be sent; try again in a moment');
+      }
+    }
+    return { long: isLong };
+  }
+}
+
+function toText(code: string, isLong: boolean, { locale, merchant }: MessageParameters): string {
+  return MESSAGES[locale][isLong ? 'smsLong' : 'sms']
+    .replaceAll('{code}', code)
+    .replaceAll('{merchant}', () => merchant.slice(0, MAX_NAME_LENGTH));
+}
+
+/** Redacts the code: provider errors quote the message and are logged. */
+function withoutCode(error: unknown, code: string): unknown {
+  for (let each = error; each instanceof Error; each = each.cause) {
+    each.message = each.message.replaceAll(code, '[redacted]');
+    each.stack = each.stack?.replaceAll(code, '[redacted]');
+  }
+  return error;
 }

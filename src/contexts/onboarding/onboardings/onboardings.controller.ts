@@ -63,6 +63,6 @@ export class AdminOnboardingsController {
 
   private async request(command: AnyCommand, write: SubjectWrite, body: WriteBody): Promise<Reply> {
     const outcome = await this.users.request(command, toWrite(write, body));
-    return written(outcome, 200, () => this.users.written(write.subject.id));
+    return written(outcome, 200, () => this.users.get(write.subject.id, false));
   }
 }

@@ -8,8 +8,7 @@ import { SubscriptionProgress } from '../../../platform/projections/subscription
 import { Cause, MerchantId, UuidParam } from '../../../platform/http/decorators.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { userJson, UserResponse, USERS_VIEW, type ExistingUser } from '../../users/users.contract.js';
-import { Onboardings, TakeStep, type Step } from './onboardings.commands.js';
-import { SendPhoneCode } from '../phone/phone.commands.js';
+import { Onboardings, SendPhoneCode, TakeStep, type Step } from './onboardings.commands.js';
 import { SmsInbox } from '../providers/providers.ports.js';
 import { PresentTerms } from './present-terms.service.js';
 import { REQUIRED_IMAGES } from '../identity/image-kind.js';

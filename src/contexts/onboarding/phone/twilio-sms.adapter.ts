@@ -14,7 +14,7 @@ async function relay(client: ProviderClient, request: TwilioRequest) {
     Object.entries(data as object).map(([name, value]): [string, string] => [name, String(value)]),
   );
   const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
-  const result = await client.relay(method, uri, { ...headers, authorization }, body.toString());
+  const result = await client.relay(method, uri, new Headers({ ...headers, authorization }), body.toString());
   if (result.kind === 'response') return { statusCode: result.status, body: result.body.toString() };
   const { phase, error } = result;
   // The message of a timeout names its phase.

@@ -8,8 +8,6 @@ import type { Details } from '../onboardings/onboarding.js';
 const PROVIDER_TIMEOUT_MS = 10_000;
 const MAX_RESPONSE_BYTES = 1 << 20;
 
-const OWN_HEADERS = /^(connection|content-length|host)$/i;
-
 /** The HTTP client for a provider's package: bounded in time and size, without redirects. Sends every request to `base`. */
 export class ProviderClient extends OutboundClient {
   constructor(
@@ -19,21 +17,12 @@ export class ProviderClient extends OutboundClient {
     super(new OperatorHosts(), { timeoutMs, bodyBytes: MAX_RESPONSE_BYTES, keptBytes: MAX_RESPONSE_BYTES });
   }
 
-  relay(
-    method: string,
-    url: string,
-    headers: Readonly<Record<string, unknown>>,
-    body: string,
-  ): Promise<HttpResult> {
+  relay(method: string, url: string, headers: Headers, body: string): Promise<HttpResult> {
     const { pathname, search } = new URL(url);
     const to = this.base.replace(/\/+$/, '') + pathname + search;
-    const sent = Object.entries(headers).flatMap(([name, value]) =>
-      value === undefined || value === null || OWN_HEADERS.test(name)
-        ? []
-        : [[name.toLowerCase(), String(value)]],
-    );
-    const plain = Object.fromEntries(sent) as Record<string, string>;
-    return /^get$/i.test(method) ? this.get(to, plain) : this.post(to, plain, body);
+    for (const own of ['connection', 'content-length', 'host']) headers.delete(own);
+    const sent = Object.fromEntries(headers);
+    return /^get$/i.test(method) ? this.get(to, sent) : this.post(to, sent, body);
   }
 }
 

@@ -57,7 +57,6 @@ export abstract class WalletProvisioner {
 
 export interface CardRequest {
   readonly userId: string;
-  readonly issuerWalletAddress: string;
   readonly details: Details;
   readonly phoneNumber: string;
   readonly email: string | null;
@@ -81,10 +80,8 @@ export interface Callback {
   readonly check: string | null;
 }
 
-export type CallbackRefusal = 'forged' | 'malformed';
-
 /** Reads the callbacks of the identity provider. Its token provides null for a provider without callbacks. */
 export abstract class CallbackReader {
   abstract readonly provider: string;
-  abstract read(headers: CallbackHeaders, body: Buffer): Promise<Callback | CallbackRefusal>;
+  abstract read(headers: CallbackHeaders, body: Buffer): Promise<Callback | 'forged' | 'malformed'>;
 }

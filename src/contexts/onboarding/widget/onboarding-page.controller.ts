@@ -14,6 +14,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { escapeHtml, sendPage, sendPlainPage, type Framers } from '../../../platform/http/pages/document.js';
+import type { MerchantProfile } from '../../../platform/http/merchant-directory.js';
 import { readLocale } from '../../../platform/http/pages/locale.js';
 import { PageController, Visit } from '../../../platform/http/pages/page.js';
 import { HealthRegistry } from '../../../platform/telemetry/health.js';
@@ -81,11 +82,32 @@ export class OnboardingPageController implements OnApplicationBootstrap {
     @Query('callback_url') callback: unknown,
     @Headers('sec-fetch-dest') destination: string | undefined,
   ): Promise<void> {
-    const { locale } = visit;
-    const callbackUrl = this.readCallback(callback, visit);
+    const { locale, userId, merchant } = visit;
+    const { merchantId } = merchant;
+    const { config } = this;
     const messages = MESSAGES[locale];
-    const facts = { ...(await this.toFacts(visit)), callbackUrl, locale, messages };
-    if (facts.framers?.length === 0 && destination === 'iframe') this.warn(visit);
+    const callbackUrl = this.readCallback(callback, merchant);
+    const consent = this.terms.present();
+    const { phone_number, email } = await this.onboardings.applicant(merchantId, userId);
+    const facts = {
+      steps: `/onboarding/${merchantId}/${userId}`,
+      userId,
+      merchantName: merchant.displayName,
+      phoneNumber: phone_number,
+      email,
+      callbackUrl,
+      framers: this.toFramers(merchant),
+      codeEverySeconds: CODE_EVERY_SECONDS,
+      minimumAge: config.onboardingMinimumAge,
+      identityProvider: NAMES[chooseProvider(config).identity] ?? null,
+      imageDays: config.onboardingImageDays,
+      consent,
+      today: timestamp(this.clock).slice(0, 10),
+      sandbox: config.mode === 'sandbox' ? SANDBOX_NAMES : null,
+      locale,
+      messages,
+    } satisfies OnboardingFacts;
+    if (facts.framers?.length === 0 && destination === 'iframe') this.warn(merchantId);
     reply.header('permissions-policy', PERMISSIONS);
     const { title } = messages;
     sendPage(reply, ONBOARDING_PAGE, { locale, framedBy: facts.framers, facts, title, heading: title });
@@ -110,46 +132,21 @@ export class OnboardingPageController implements OnApplicationBootstrap {
     sendPlainPage(reply, ONBOARDING_PAGE, { heading: title, body, lang: locale });
   }
 
-  /** Throws `not_found`, `invalid_transition` for a user who is deactivating, `unavailable` where no terms are set. */
-  private async toFacts({
-    merchant: { merchantId, displayName, origins },
-    userId,
-  }: OnboardingVisitor): Promise<Omit<OnboardingFacts, 'callbackUrl' | 'locale' | 'messages'>> {
-    const { config } = this;
-    const consent = this.terms.present();
-    const { phone_number, email } = await this.onboardings.applicant(merchantId, userId);
-    return {
-      steps: `/onboarding/${merchantId}/${userId}`,
-      userId,
-      merchantName: displayName,
-      phoneNumber: phone_number,
-      email,
-      framers: this.toFramers(origins),
-      codeEverySeconds: CODE_EVERY_SECONDS,
-      minimumAge: config.onboardingMinimumAge,
-      identityProvider: NAMES[chooseProvider(config).identity] ?? null,
-      imageDays: config.onboardingImageDays,
-      consent,
-      today: timestamp(this.clock).slice(0, 10),
-      sandbox: config.mode === 'sandbox' ? SANDBOX_NAMES : null,
-    };
-  }
-
   /** Returns the merchant's origins. In the sandbox a merchant without origins allows any site. */
-  private toFramers(origins: readonly string[]): Framers {
+  private toFramers({ origins }: MerchantProfile): Framers {
     if (this.config.mode === 'sandbox') return origins.length === 0 ? null : origins;
     return origins.filter((origin) => origin.startsWith('https:'));
   }
 
   /** Logs once per merchant, because a blank frame explains nothing. */
-  private warn({ merchant: { merchantId } }: OnboardingVisitor): void {
+  private warn(merchantId: string): void {
     if (this.warned.has(merchantId)) return;
     this.warned.add(merchantId);
     const msg = 'page refused in a frame: the merchant has no origins (npm run admin -- merchants update)';
     this.logger.warn({ msg, merchant_id: merchantId });
   }
 
-  private readCallback(given: unknown, { merchant: { callbacks } }: OnboardingVisitor): string | null {
+  private readCallback(given: unknown, { callbacks }: MerchantProfile): string | null {
     if (given === undefined) return null;
     const isSandbox = this.config.mode === 'sandbox';
     const accepted = typeof given === 'string' ? acceptCallbackUrl(given, callbacks, isSandbox) : null;

@@ -27,13 +27,11 @@ export const ONBOARDING_PAGE: Page = {
   requestTimeoutMs: 60_000,
 };
 
-const VALID_MS = HOUR_MS;
-
-/** The sessions of users who have entered a code, by user id. */
+/** The sessions of users who have entered a code, by user id. A session is valid for an hour. */
 @Injectable()
 export class OnboardingSessions extends PageSessions<string> {
   constructor(@Inject(CLOCK) clock: Clock, keyedHash: KeyedHash) {
-    super('onboarding session', VALID_MS, clock, keyedHash);
+    super('onboarding session', HOUR_MS, clock, keyedHash);
   }
 }
 

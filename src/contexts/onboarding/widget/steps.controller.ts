@@ -16,10 +16,15 @@ import { PageCall, PageController, Visit } from '../../../platform/http/pages/pa
 import { toClient, LocalRateLimiter, refuseUntil } from '../../../platform/http/rate-limit.guard.js';
 import { BytesBelow } from '../../../platform/http/request-body.js';
 import { Refusal, toProblem } from '../../../platform/http/problem.js';
-import { Onboardings, TakeStep, WrongCode, type Step } from '../onboardings/onboardings.commands.js';
+import {
+  Onboardings,
+  SendPhoneCode,
+  TakeStep,
+  WrongCode,
+  type Step,
+} from '../onboardings/onboardings.commands.js';
 import { PresentTerms } from '../onboardings/present-terms.service.js';
 import { SmsInbox } from '../providers/providers.ports.js';
-import { SendPhoneCode } from '../phone/phone.commands.js';
 import { IMAGE_KINDS, type ImageKind } from '../identity/image-kind.js';
 import type { Onboarding } from '../onboardings/onboarding.js';
 import { isSameSubscriber, type ExistingUser, parsePhoneNumber } from '../../users/users.contract.js';
@@ -135,8 +140,7 @@ export class StepsController {
     await this.execute(visit, { name: 'start' });
     const request = { browser: body.browser, address: toClient(ip) };
     const parameters = { locale, merchant: merchant.displayName };
-    const send = new SendPhoneCode(merchant.merchantId, userId, request, parameters);
-    return { long: (await this.commandBus.execute(send)).isLong };
+    return this.commandBus.execute(new SendPhoneCode(merchant.merchantId, userId, request, parameters));
   }
 
   @PageCall('phone')

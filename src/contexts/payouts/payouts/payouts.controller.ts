@@ -18,7 +18,7 @@ import { UpToDate } from '../../../platform/http/reads.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import type { StreamReply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
-import { UserRows, USERS_VIEW } from '../../users/users.contract.js';
+import { USERS_VIEW, UsersView } from '../../users/users.contract.js';
 import { PayoutOutcomes } from '../verification/payout-outcomes.service.js';
 import { PayeeCache, ReportPayout } from './payouts.commands.js';
 import { BalancesView, EvidenceView, NOTHING_PAID, PayoutsView, type PayoutFilter } from './payouts.view.js';
@@ -43,7 +43,7 @@ export class PayoutsController {
     private readonly payouts: PayoutsView,
     private readonly evidence: EvidenceView,
     private readonly exports: PayoutExport,
-    private readonly userIds: UserRows,
+    private readonly users: UsersView,
     private readonly progress: SubscriptionProgress,
   ) {}
 
@@ -108,7 +108,7 @@ export class PayoutsController {
   private async toFilter(merchantId: string, query: MerchantPayoutsQuery): Promise<PayoutFilter> {
     if (query.external_id === undefined) return query;
     await this.progress.requireCurrent(USERS_VIEW);
-    const userId = await this.userIds.ofExternalId(merchantId, query.external_id);
+    const userId = await this.users.idOfExternalId(merchantId, query.external_id);
     const isOther = query.user_id !== undefined && query.user_id !== userId;
     return { ...query, user_id: userId === null || isOther ? NIL_UUID : userId };
   }

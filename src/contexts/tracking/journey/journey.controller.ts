@@ -68,15 +68,9 @@ export class JourneyController {
     @UuidParam('id', 'User') userId: string,
     @ListQuery() query: JourneyQuery,
   ): Promise<string> {
-    const externalId = await findExternalId(this.users, merchantId, userId);
-    return this.journeys.page(merchantId, externalId, query);
+    const { external_id } = await this.users.get(merchantId, userId);
+    return this.journeys.page(merchantId, external_id, query);
   }
-}
-
-async function findExternalId(users: UsersView, merchantId: string, id: string): Promise<string | null> {
-  const user = await users.find(merchantId, id);
-  if (user === null) throw DomainError.notFound('User');
-  return user.external_id;
 }
 
 class PortalEventsQuery extends JourneyQuery {
@@ -98,7 +92,7 @@ export class PortalEventsController {
     const { user_id: userId, user_external_id: named } = query;
     if (userId === undefined && named === undefined)
       throw new DomainError('bad_request', 'user_id or user_external_id is required');
-    const externalId = userId === undefined ? named! : await findExternalId(this.users, merchantId, userId);
+    const externalId = userId === undefined ? named! : (await this.users.get(merchantId, userId)).external_id;
     return this.journeys.page(merchantId, externalId, query);
   }
 }

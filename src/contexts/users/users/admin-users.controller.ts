@@ -97,8 +97,7 @@ export class AdminUsersController {
   })
   @Reads({ view: null, lookup: 'user', etag: userStreams })
   async get(@Caller() caller: AdminCaller, @UuidParam('id', USER) id: string): Promise<AdminUserResponse> {
-    const found = await this.users.find(id);
-    return { user: await this.users.json(found, caller.scopes.has(PERSONAL_SCOPE)) };
+    return this.users.get(id, caller.scopes.has(PERSONAL_SCOPE));
   }
 
   @Post(':id/deactivate')
@@ -140,6 +139,6 @@ export class AdminUsersController {
 
   private async request(command: AnyCommand, write: SubjectWrite, body: WriteBody): Promise<Reply> {
     const outcome = await this.users.request(command, toWrite(write, body));
-    return written(outcome, 200, () => this.users.written(write.subject.id));
+    return written(outcome, 200, () => this.users.get(write.subject.id, false));
   }
 }

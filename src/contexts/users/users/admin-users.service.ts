@@ -11,7 +11,7 @@ import {
 } from '../../../platform/operations/operations.js';
 import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { type ErasedUser, type ExistingUser, type User, user } from './user.js';
-import { UserRows, type UserFilter } from './users.view.js';
+import { UsersView, type UserFilter } from './users.view.js';
 import { OnboardingProgress, type AdminUser, type AdminUsersResponse } from './user-json.view.js';
 import { UserClaims } from './create-user.commands.js';
 import { parsePhoneNumber } from './phone-number.service.js';
@@ -26,13 +26,11 @@ interface UsersFilter extends UserFilter {
   readonly phone_number?: string | undefined;
 }
 
-type UserWrite = Omit<OperationRequest, 'merchantId'>;
-
 @Injectable()
 export class AdminUsers {
   constructor(
     private readonly loop: CommandLoop,
-    private readonly rows: UserRows,
+    private readonly rows: UsersView,
     private readonly claims: UserClaims,
     private readonly onboardings: OnboardingProgress,
     private readonly operations: Operations,
@@ -58,28 +56,24 @@ export class AdminUsers {
     return { users, next_cursor };
   }
 
-  /** Throws `not_found`. */
-  async find(userId: string): Promise<ExistingUser | ErasedUser> {
-    const found = await this.loop.loadForDisplay(user, userId);
-    if (found.account_state === 'unknown') throw DomainError.notFound('User');
-    return found;
-  }
-
-  async request(command: AnyCommand, write: UserWrite): Promise<OperationOutcome> {
-    const { merchant_id: merchantId } = await this.find(command.subjectId);
-    return this.operations.request(command, { ...write, merchantId });
-  }
-
-  /** Returns the response of a write. It has no personal data, because it is stored under an Idempotency-Key. */
-  async written(userId: string): Promise<{ readonly user: AdminUser }> {
-    return { user: await this.json(await this.find(userId), false) };
-  }
-
-  async json(found: ExistingUser | ErasedUser, personal: boolean): Promise<AdminUser> {
+  /** Throws `not_found`. A response that is stored under an Idempotency-Key must not be `personal`. */
+  async get(userId: string, personal: boolean): Promise<{ readonly user: AdminUser }> {
+    const found = await this.load(userId);
     const { user_id: id, merchant_id, external_id, created_at, account_state, issuer_wallet_address } = found;
     const row = { id, merchant_id, external_id, created_at, account_state, issuer_wallet_address };
     const [onboarding] = await this.onboardings.of([row]);
-    return { ...row, ...toPersonal(personal ? found : null), onboarding: onboarding! };
+    return { user: { ...row, ...toPersonal(personal ? found : null), onboarding: onboarding! } };
+  }
+
+  async request(command: AnyCommand, write: Omit<OperationRequest, 'merchantId'>): Promise<OperationOutcome> {
+    const { merchant_id: merchantId } = await this.load(command.subjectId);
+    return this.operations.request(command, { ...write, merchantId });
+  }
+
+  private async load(userId: string): Promise<ExistingUser | ErasedUser> {
+    const found = await this.loop.loadForDisplay(user, userId);
+    if (found.account_state === 'unknown') throw DomainError.notFound('User');
+    return found;
   }
 
   @Searches('users:read')

@@ -3,7 +3,7 @@ import { onTestDatabase } from '../../../../test/support/postgres.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { newId } from '../../../kernel/ids.js';
-import { type UserFilter, UserRows, usersProjection } from './users.view.js';
+import { type UserFilter, UsersView, usersProjection } from './users.view.js';
 
 const ADDRESS = '0x52908400098527886E0F7030069857D2E4169EE7';
 const DAY = (n: number): string => `2026-01-0${n}T00:00:00.000Z`;
@@ -26,13 +26,13 @@ const left = (person: Person, at = DAY(4)): RecordedEvent => event('user.deactiv
 const erased = (person: Person, at = DAY(5)): RecordedEvent => event('user.erased.v1', person, { at });
 
 describe('the read model of users', () => {
-  let rows: UserRows;
+  let rows: UsersView;
   let merchant_id: string;
 
   const db = onTestDatabase();
 
   beforeAll(() => {
-    rows = new UserRows(db.database);
+    rows = new UsersView(db.database, undefined as never);
     merchant_id = newId();
   });
 
@@ -124,8 +124,8 @@ describe('the read model of users', () => {
     const user = person(newId());
     await apply(created(user), activated(user));
     for (const form of [ADDRESS, ADDRESS.toLowerCase(), ` ${ADDRESS} `])
-      expect(await rows.ofWallet(user.merchant_id, form)).toBe(user.user_id);
-    expect(await rows.ofWallet(newId(), ADDRESS)).toBeNull();
-    expect(await rows.ofWallet(user.merchant_id, '0x\u0000')).toBeNull();
+      expect(await rows.idOfWallet(user.merchant_id, form)).toBe(user.user_id);
+    expect(await rows.idOfWallet(newId(), ADDRESS)).toBeNull();
+    expect(await rows.idOfWallet(user.merchant_id, '0x\u0000')).toBeNull();
   });
 });

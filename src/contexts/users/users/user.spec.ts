@@ -7,7 +7,6 @@ import {
   createUser,
   eraseUser,
   payee,
-  readAct,
   startDeactivation,
   user,
   type User,
@@ -100,18 +99,6 @@ describe('a user', () => {
     expect(fold(user, [created, deactivationStarted, deactivated])).toMatchObject({
       deactivation: { at, reason: 'ticket 7', actor: 'ops' },
     });
-  });
-
-  it('is deactivated only with a reason and an actor of 1 to 500 and 1 to 100 characters', () => {
-    expect(readAct({ reason: '  moved house ', actor: ' ops ' })).toEqual({
-      reason: 'moved house',
-      actor: 'ops',
-    });
-    expect(readAct({ reason: '😀'.repeat(500), actor: 'ops' }).reason).toHaveLength(1000);
-    for (const unfit of ['', '  ', 'x'.repeat(501), 'two\nlines']) {
-      expect(() => readAct({ reason: unfit, actor: 'ops' })).toThrow('The reason must have 1 to 500');
-    }
-    expect(() => readAct({ reason: 'fit', actor: ' ' })).toThrow('The actor must have 1 to 100');
   });
 
   it('is erased once it is deactivated, once, and unknown afterwards', () => {

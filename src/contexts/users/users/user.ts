@@ -2,7 +2,6 @@ import type { DomainEvent, Aggregate } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { historyRules } from '../../../kernel/history-rules.js';
 import { requireIdempotent } from '../../../kernel/idempotency.js';
-import { CONTROL_CHARACTERS } from '../../../kernel/text.js';
 
 /** `phone_number` and `email` are sealed with the person's key. */
 export type UserCreated = DomainEvent<
@@ -150,25 +149,6 @@ export function activateUser(
   if (account_state === 'active') return [];
   if (account_state !== 'onboarding') throw refused(`A user who is ${account_state} cannot become active`);
   return [{ type: 'user.activated.v1', data: { user_id, merchant_id, ...command } }];
-}
-
-const MAX_REASON_LENGTH = 500;
-const MAX_ACTOR_LENGTH = 100;
-
-type OperatorAct = Pick<Act, 'reason' | 'actor'>;
-
-/** Trims both and truncates the actor. Throws `bad_request` for a text that is blank, too long or has control characters. */
-export function readAct({ reason, actor }: OperatorAct): OperatorAct {
-  return {
-    reason: toText('reason', reason, MAX_REASON_LENGTH),
-    actor: toText('actor', [...actor].slice(0, MAX_ACTOR_LENGTH).join(''), MAX_ACTOR_LENGTH),
-  };
-}
-
-function toText(name: string, given: string, max: number): string {
-  const text = given.trim();
-  if (text !== '' && [...text].length <= max && !CONTROL_CHARACTERS.test(text)) return text;
-  throw new DomainError('bad_request', `The ${name} must have 1 to ${max} characters and no line breaks`);
 }
 
 /** Starts a deactivation, from which on no payout is accepted. */

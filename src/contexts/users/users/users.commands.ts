@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { ClaimHeld, type Executed } from '../../../platform/event-store/command-loop-types.js';
+import { ClaimHeld } from '../../../platform/event-store/command-loop-types.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -11,16 +11,11 @@ import {
   activateUser,
   completeDeactivation,
   eraseUser,
-  readAct,
   refused,
   startDeactivation,
   user,
   userStreams,
-  type User,
-  type UserEvent,
 } from './user.js';
-
-type UserChanged = Executed<User, UserEvent>;
 
 /** Rethrows the error of an append. A held claim becomes `validation_failed`. */
 export function refuseHeld(error: unknown): never {
@@ -36,7 +31,7 @@ export const USER_SUBJECT = { scope: 'users:write', subject: 'user', streams: us
 
 /**
  * Starts the deactivation of an onboarding or active user, from which on no payout is accepted. A repeat keeps the first
- * reason. Throws `bad_request` for an invalid reason or actor, `not_found`, or `invalid_transition` for a deactivated user.
+ * reason. Throws `not_found`, or `invalid_transition` for a deactivated user.
  */
 @Operation({ ...USER_SUBJECT, name: 'users.deactivate' })
 export class StartDeactivation extends OperatorCommand {}
@@ -55,13 +50,13 @@ export class StartDeactivationHandler implements OperationHandler<StartDeactivat
   }
 
   async execute({ subjectId, operation }: StartDeactivation): Promise<void> {
-    const command = { ...readAct(operation!), at: timestamp(this.clock) };
-    await this.loop.execute(user, subjectId, (state) => startDeactivation(command, state), BY_OPERATOR);
+    const act = { ...operation!, at: timestamp(this.clock) };
+    await this.loop.execute(user, subjectId, (state) => startDeactivation(act, state), BY_OPERATOR);
   }
 }
 
 /** Completes a deactivation. Throws `not_found`, `invalid_transition`, or `unavailable` while `pendingPayouts` is null. */
-export class CompleteDeactivation extends Command<UserChanged> {
+export class CompleteDeactivation extends Command<void> {
   constructor(
     readonly userId: string,
     readonly pendingPayouts: number | null,
@@ -77,10 +72,10 @@ export class CompleteDeactivationHandler implements ICommandHandler<CompleteDeac
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  execute({ userId, pendingPayouts }: CompleteDeactivation): Promise<UserChanged> {
+  async execute({ userId, pendingPayouts }: CompleteDeactivation): Promise<void> {
     const command = { pendingPayouts, at: timestamp(this.clock) };
     const options = { metadata: { actor: 'payouts.deactivation' }, follows: true } as const;
-    return this.loop.execute(user, userId, (state) => completeDeactivation(command, state), options);
+    await this.loop.execute(user, userId, (state) => completeDeactivation(command, state), options);
   }
 }
 
@@ -89,7 +84,7 @@ export class CompleteDeactivationHandler implements ICommandHandler<CompleteDeac
  * deactivating or deactivated, and `validation_failed` when any merchant's user has the wallet: a transfer to it would
  * confirm both users' payouts.
  */
-export class ActivateUser extends Command<UserChanged> {
+export class ActivateUser extends Command<void> {
   constructor(
     readonly userId: string,
     readonly issuerWalletAddress: string,
@@ -106,7 +101,7 @@ export class ActivateUserHandler implements ICommandHandler<ActivateUser> {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ userId, issuerWalletAddress, cause }: ActivateUser): Promise<UserChanged> {
+  async execute({ userId, issuerWalletAddress, cause }: ActivateUser): Promise<void> {
     const command = { issuer_wallet_address: issuerWalletAddress, activated_at: timestamp(this.clock) };
     const claim = {
       category: 'user_wallet',
@@ -114,7 +109,7 @@ export class ActivateUserHandler implements ICommandHandler<ActivateUser> {
       field: 'issuer_wallet_address',
       message: 'belongs to another user',
     };
-    return this.loop
+    await this.loop
       .execute(user, userId, (state) => activateUser(command, state), { metadata: cause, claims: [claim] })
       .catch(refuseHeld);
   }
@@ -122,7 +117,7 @@ export class ActivateUserHandler implements ICommandHandler<ActivateUser> {
 
 /**
  * Erases a deactivated user (contract.md 8.10): the user is unreadable at once, and workers drop the personal data of all
- * contexts. Throws `bad_request` for an invalid reason or actor, `not_found`, or `invalid_transition`. Idempotent.
+ * contexts. Throws `not_found`, or `invalid_transition` before the deactivation has ended. Idempotent.
  */
 @Operation({ ...USER_SUBJECT, name: 'users.erase', secondPerson: 'before' })
 export class EraseUser extends OperatorCommand {}
@@ -141,8 +136,8 @@ export class EraseUserHandler implements OperationHandler<EraseUser> {
   }
 
   async execute({ subjectId, operation }: EraseUser): Promise<void> {
-    const command = { ...readAct(operation!), at: timestamp(this.clock) };
-    await this.loop.execute(user, subjectId, (state) => eraseUser(command, state), BY_OPERATOR);
+    const act = { ...operation!, at: timestamp(this.clock) };
+    await this.loop.execute(user, subjectId, (state) => eraseUser(act, state), BY_OPERATOR);
     failpoint('erasure.recorded');
   }
 }

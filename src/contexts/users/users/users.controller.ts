@@ -5,7 +5,6 @@ import { readPhoneNumber } from './phone-number.service.js';
 import { Controller, Get, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
-import { DomainError } from '../../../kernel/domain-error.js';
 import {
   Cause,
   MerchantId,
@@ -17,7 +16,6 @@ import {
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { CreateUser } from './create-user.commands.js';
-import type { ExistingUser } from './user.js';
 import { userJson, UserResponse } from './user-json.view.js';
 import { UsersView } from './users.view.js';
 
@@ -97,7 +95,8 @@ export class UsersController {
     @MerchantId() merchantId: string,
     @ValidQuery() { address }: WalletQuery,
   ): Promise<UserResponse> {
-    return responseFor(await this.users.ofWallet(merchantId, address));
+    const userId = await this.users.idOfWallet(merchantId, address);
+    return { user: userJson(await this.users.get(merchantId, userId)) };
   }
 
   @Get(':id')
@@ -111,11 +110,6 @@ export class UsersController {
     @MerchantId() merchantId: string,
     @UuidParam('id', 'User') userId: string,
   ): Promise<UserResponse> {
-    return responseFor(await this.users.find(merchantId, userId));
+    return { user: userJson(await this.users.get(merchantId, userId)) };
   }
-}
-
-function responseFor(user: ExistingUser | null): UserResponse {
-  if (user === null) throw DomainError.notFound('User');
-  return { user: userJson(user) };
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { isUuid } from '../../../kernel/ids.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { tidy } from '../../../kernel/typed-text.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { columnArrays } from '../../../platform/postgres/batches.js';
@@ -82,16 +82,28 @@ export interface UserFilter extends KeysetPage {
   readonly state?: UserState | undefined;
 }
 
+/** The rows of users, and users folded from their streams, so that a read includes every earlier write. */
 @Injectable()
-export class UserRows {
-  constructor(private readonly database: Database) {}
+export class UsersView {
+  constructor(
+    private readonly database: Database,
+    private readonly loop: CommandLoop,
+  ) {}
+
+  /** Throws `not_found` for null, for an erased user and for a user of another merchant. */
+  async get(merchantId: string, userId: string | null): Promise<ExistingUser> {
+    const state = userId === null ? user.initial : await this.loop.loadForDisplay(user, userId);
+    const isReadable = state.account_state !== 'unknown' && state.account_state !== 'erased';
+    if (isReadable && state.merchant_id === merchantId) return state;
+    throw DomainError.notFound('User');
+  }
 
   /** Returns the id of the merchant's user with the wallet, in either letter case. */
-  ofWallet(merchantId: string, address: string): Promise<string | null> {
+  idOfWallet(merchantId: string, address: string): Promise<string | null> {
     return this.findId('lower(wallet)', merchantId, tidy(address).toLowerCase());
   }
 
-  ofExternalId(merchantId: string, externalId: string): Promise<string | null> {
+  idOfExternalId(merchantId: string, externalId: string): Promise<string | null> {
     return this.findId('external_id', merchantId, externalId);
   }
 
@@ -130,27 +142,5 @@ export class UserRows {
        ) select id from owners where id is not null`,
     );
     return rows.map(({ id }) => id);
-  }
-}
-
-/** Users folded from their streams: a read includes every earlier write, and no table has personal data. */
-@Injectable()
-export class UsersView {
-  constructor(
-    private readonly loop: CommandLoop,
-    private readonly rows: UserRows,
-  ) {}
-
-  /** Returns null for an unknown or erased user. */
-  async find(merchantId: string, userId: string): Promise<ExistingUser | null> {
-    if (!isUuid(userId)) return null;
-    const state = await this.loop.loadForDisplay(user, userId.toLowerCase());
-    if (state.account_state === 'unknown' || state.account_state === 'erased') return null;
-    return state.merchant_id === merchantId ? state : null;
-  }
-
-  async ofWallet(merchantId: string, address: string): Promise<ExistingUser | null> {
-    const userId = await this.rows.ofWallet(merchantId, address);
-    return userId === null ? null : this.find(merchantId, userId);
   }
 }
