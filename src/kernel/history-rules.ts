@@ -8,16 +8,15 @@ export interface HistoryRules {
   /** The opaque state before the first event. */
   readonly initial: unknown;
   /** Returns the state after the event, and the broken rule or null. `id` is the id of the stream. */
-  evaluate(state: unknown, event: DomainEvent, id: string): Evaluation;
+  evaluate(
+    state: unknown,
+    event: DomainEvent,
+    id: string,
+  ): { readonly state: unknown; readonly broken: string | null };
 }
 
 /** A check across streams, which gets every event of a log in order. Returns the broken rule, or null. */
 export type LogRule = (event: DomainEvent) => string | null;
-
-interface Evaluation {
-  readonly state: unknown;
-  readonly broken: string | null;
-}
 
 const UNREADABLE = 'it lacks what such an event says, or has a value that is none';
 const UNFOUNDED = 'it does not follow from what was before it';

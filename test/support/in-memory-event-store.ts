@@ -10,7 +10,7 @@ import type {
   StreamAppend,
 } from '../../src/platform/event-store/port.js';
 import { ChangeNotifier } from '../../src/platform/jobs/group-call.js';
-import { StoredEvent } from '../../src/platform/event-store/postgres/postgres-event-store.js';
+import { LazyEvent } from '../../src/platform/event-store/postgres/postgres-event-store.js';
 
 /** The durable part: a second store with it is a restart. */
 export interface Memory {
@@ -118,7 +118,7 @@ export class InMemoryEventStore implements EventStore {
       const position = String(this.memory.events.length + 1);
       const revision = this.headOf(stream) + 1;
       const [dataText, metadataText] = [JSON.stringify(data), JSON.stringify(metadata)];
-      last = new StoredEvent(
+      last = new LazyEvent(
         position,
         stream,
         revision,

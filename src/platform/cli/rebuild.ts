@@ -3,7 +3,8 @@ import { DomainError } from '../../kernel/domain-error.js';
 import { HoldEventType, RebuildProjection, RebuildProjectionHandler } from './system-commands.js';
 import type { CliContext } from './cli-context.js';
 import { createWriter, writes } from './write.js';
-import { ReadModelRebuild, type ComparedTable, type Rebuilt } from '../projections/read-model-rebuild.js';
+import type { TableComparison } from '../projections/compare-tables.js';
+import { ReadModelRebuild, type Rebuilt } from '../projections/read-model-rebuild.js';
 
 /** Exit code of a comparison that found differences. */
 const EXIT_DIFFERENT = 2;
@@ -73,7 +74,7 @@ function describe({ name, events, position, compared }: Rebuilt, seconds: number
   ].join('\n');
 }
 
-function tableLines({ table, rows, different, first }: ComparedTable): string[] {
+function tableLines({ table, rows, different, first }: TableComparison): string[] {
   const count = `${rows} ${rows === 1 ? 'row' : 'rows'}`;
   if (different === 0) return [`  ${table}: ${count}, as the events say`];
   const verb = different === 1 ? 'was' : 'were';

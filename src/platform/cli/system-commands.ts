@@ -104,7 +104,7 @@ class HoldEventTypeHandler implements OperationHandler<HoldEventType> {
   constructor(private readonly passing: PassingTypes) {}
 
   async check({ subjectId: type }: HoldEventType): Promise<void> {
-    if (!(await this.passing.includes(type)))
+    if (!(await this.passing.all()).has(type))
       throw new DomainError('not_found', `There is no rule for ${type}.`);
   }
 

@@ -10,7 +10,7 @@ import type { EventStore, NewEvent, RecordedEvent } from './port.js';
 
 const event = (n: number): NewEvent => ({ id: newId(), type: 'thing.created.v1', data: { n }, metadata: {} });
 
-describe('an event store whose events carry MACs', () => {
+describe('an event store whose events have MACs', () => {
   const sealer = new Sealer(randomBytes(32));
   let memory: Memory;
   let inner: InMemoryEventStore;
@@ -68,7 +68,7 @@ describe('an event store whose events carry MACs', () => {
     expect(await store.readStream('thing-1', { lastOnly: true })).toMatchObject([{ revision: 2 }]);
   });
 
-  it('takes an event for its own when the store has it without its text', async () => {
+  it('accepts its own event from a store that returns no JSON texts', async () => {
     tamper({});
     expect(await forged()).toEqual([undefined, undefined, undefined]);
   });
@@ -127,7 +127,7 @@ describe('an event store whose events carry MACs', () => {
     await expect(unread.readAll(position, 10)).rejects.toThrow('no database');
   });
 
-  it('is otherwise the store behind it', async () => {
+  it('has the head, the identity, the ping and the capabilities of its inner store', async () => {
     expect([store.atomic, store.carriesResponses]).toEqual([true, true]);
     expect([await store.head(), await store.identity()]).toEqual([
       await inner.head(),

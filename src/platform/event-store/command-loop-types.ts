@@ -26,7 +26,7 @@ export interface ExecuteOptions<State> {
   readonly follows?: true;
   /** The claims that are acquired with the events, unless this aggregate holds them already. */
   readonly claims?: readonly Claim[];
-  /** The response, from the state after the events. A store that carries responses stores the ticket's, if any. */
+  /** The response, from the state after the events. A store with `carriesResponses` stores the ticket's, if any. */
   readonly response?: {
     readonly ticket?: { response(status: number, body: string): StoredResponse | undefined };
     readonly status: number;

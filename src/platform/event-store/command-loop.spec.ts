@@ -24,7 +24,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     loop = loopOver(store);
   });
 
-  it('writes which event of the stream others follow from', async () => {
+  it('records the last event of the stream as the cause of the new events', async () => {
     const metadata = { actor: 'test' };
     await loop.execute(counter, 'one', () => [add(1)], { metadata, follows: true });
     await loop.execute(counter, 'one', () => [add(2), add(3)], { metadata, follows: true });
@@ -45,7 +45,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     expect(await loop.load(counter, 'none')).toEqual({ state: 0, revision: null, lastId: null });
   });
 
-  it('writes nothing when there is nothing to do', async () => {
+  it('writes nothing for a decision without events', async () => {
     const nothing = { state: 0, body: '', events: [], position: null, lastId: null };
     expect(await loop.execute(counter, 'one', () => [])).toEqual(nothing);
     expect(await store.head()).toBeNull();
@@ -155,7 +155,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
       expect(await loop.loadForDisplay(counter, 'none')).toBe(0);
     });
 
-    it('takes no claim that it cannot read', async () => {
+    it('is unavailable for a claim whose last event it does not know', async () => {
       await newer('phone-p', { ...unknown, type: 'claim.lent.v1' });
       const claiming = loop.execute(counter, 'one', () => [add(1)], { claims: [phone('p')] });
       await expect(claiming).rejects.toMatchObject({ code: 'unavailable' });
@@ -203,7 +203,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
       await loop.execute(counter, 'three', () => [add(1)], { claims: [phone('q')] });
     });
 
-    it('costs one event to read, however often it changed hands', async () => {
+    it('costs a read of one event after 500 acquisitions', async () => {
       await claimed('counter-dead', 500);
       let read = 0;
       const counted = overridden(store, {

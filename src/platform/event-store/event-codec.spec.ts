@@ -4,7 +4,7 @@ import { newId } from '../../kernel/ids.js';
 import { Sealer } from '../sealing/sealer.js';
 import { EventCodec, type EventTypeDefinition } from './event-codec.js';
 import type { JsonObject, NewEvent, RecordedEvent } from './port.js';
-import { StoredEvent } from './postgres/postgres-event-store.js';
+import { LazyEvent } from './postgres/postgres-event-store.js';
 
 const CREATED: EventTypeDefinition = {
   type: 'user.created.v1',
@@ -49,7 +49,7 @@ const event = (type: string, data: JsonObject): NewEvent => ({ id: newId(), type
 function recorded(stream: string, events: readonly NewEvent[]): readonly RecordedEvent[] {
   return events.map(
     ({ id, type, data, metadata }, revision) =>
-      new StoredEvent(
+      new LazyEvent(
         String(revision),
         stream,
         revision,
@@ -67,7 +67,7 @@ const AS_STORED = { metadata: {}, recordedAt: new Date(0) };
 describe('the event codec', () => {
   const user = { user_id: 'u', phone_number: '+15550100', email: null, created_at: 'then' };
 
-  it('seals personal fields on the way in and opens them on the way out', async () => {
+  it('seals the personal fields of new events and opens those of stored ones', async () => {
     const { codec } = setUp();
     const stored = await codec.encode('user-u', [event(CREATED.type, user)]);
     expect(stored[0]!.data).toEqual({ ...user, phone_number: expect.stringMatching(/^s1\./) });
@@ -114,7 +114,7 @@ describe('the event codec', () => {
     expect(codec.currentName('thing.happened.v2')).toBe('thing.happened.v2');
   });
 
-  it('does no work for types with nothing to seal', async () => {
+  it('reads no personal keys for types without personal fields', async () => {
     const { codec, ring } = setUp();
     const events = [event('thing.happened.v2', { total: '1' })];
     expect(await codec.encode('s-1', events)).toBe(events);

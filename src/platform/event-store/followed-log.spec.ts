@@ -28,9 +28,9 @@ describe('the log that a database belongs to', () => {
     const checkpoints = new Checkpoints(db.database);
     await checkpoints.ensure(['views.some']);
     const log = new FollowedLog(db.database, store);
-    await checkpoints.move('views.some', null, head);
+    await checkpoints.advance('views.some', null, head);
     await expect(log.verify()).resolves.toBeUndefined();
-    await checkpoints.move('views.some', head, String(Number(head) + 1));
+    await checkpoints.advance('views.some', head, String(Number(head) + 1));
     await expect(log.verify()).rejects.toThrow('ends before the checkpoint of views.some');
   });
 
@@ -49,7 +49,7 @@ describe('the log that a database belongs to', () => {
   it('is not the wrong one that a database meets first, with checkpoints from before logs had names', async () => {
     const checkpoints = new Checkpoints(old.database);
     await checkpoints.ensure(['views.some']);
-    await checkpoints.move('views.some', null, (await store.head())!);
+    await checkpoints.advance('views.some', null, (await store.head())!);
     const wrong = new FollowedLog(old.database, new InMemoryEventStore());
     await expect(wrong.verify()).rejects.toThrow('ends before the checkpoint of views.some');
     await expect(new FollowedLog(old.database, store).verify()).resolves.toBeUndefined();

@@ -96,7 +96,7 @@ export interface ReadOptions {
 export interface EventStore {
   /** True where a commit to several streams is all or nothing. */
   readonly atomic: boolean;
-  /** True where a commit may carry a response. */
+  /** True where a commit may include a response. */
   readonly carriesResponses: boolean;
   /** Notifies of commits by this process, and of others once {@link head} finds them. */
   readonly committed: ChangeNotifier;

@@ -17,7 +17,6 @@ interface Row {
   readonly event_id: string;
   readonly subject: string | null;
   readonly sealed_state: string;
-  [column: string]: unknown;
 }
 
 /**

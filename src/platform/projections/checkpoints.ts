@@ -26,16 +26,12 @@ export class Checkpoints {
     return new Map(rows.map(({ name, position }) => [name, position]));
   }
 
-  async all(): Promise<readonly { readonly name: string; readonly position: string | null }[]> {
-    return this.database.query('select name, position from event_store.checkpoints order by name');
-  }
-
   /** Runs `work` and moves the checkpoint in one transaction. Returns false where another process holds or moved it. */
   async advance(
     name: string,
     from: string | null,
     to: string,
-    work: (tx: PoolClient) => Promise<void>,
+    work: (tx: PoolClient) => Promise<void> = async () => undefined,
   ): Promise<boolean> {
     // All in one round trip. A crash of PostgreSQL may lose rows and checkpoint together without a wait for the disk:
     // the events, which are on disk, are applied again.
@@ -54,22 +50,13 @@ export class Checkpoints {
     );
   }
 
-  /** Moves the checkpoint without work, as {@link advance} does. */
-  async move(name: string, from: string | null, to: string): Promise<boolean> {
-    return this.advance(name, from, to, async () => undefined);
-  }
-
-  async of(name: string, tx: Pick<PoolClient, 'query'>, lock = ''): Promise<string | null> {
+  /** Reads the checkpoint. `for update` waits for its lock, which `tx` holds until its end. */
+  async of(name: string, tx: PoolClient, lock: '' | 'for update' = ''): Promise<string | null> {
     const { rows } = await tx.query<{ position: string | null }>(
       `select position from event_store.checkpoints where name = $1 ${lock}`,
       [name],
     );
     return rows[0]?.position ?? null;
-  }
-
-  /** Waits for the lock of the checkpoint, which `tx` holds until its end. */
-  async hold(name: string, tx: PoolClient): Promise<string | null> {
-    return this.of(name, tx, 'for update');
   }
 
   async set(name: string, position: string | null, tx: Pick<PoolClient, 'query'>): Promise<void> {

@@ -25,7 +25,7 @@ describe('two tables of one shape', () => {
   }
 
   it('are the same', async () => {
-    expect(await after('')).toEqual({ rows: 100, different: 0, first: [] });
+    expect(await after('')).toEqual({ table: 'a.t', rows: 100, different: 0, first: [] });
   });
 
   it.each([
@@ -75,7 +75,7 @@ describe('two tables of one shape', () => {
         return compareTables(tx, { live: 'a.t', rebuilt: 'b.t', ...(json && { json }) });
       });
     const other = '[{"b":{"d":3,"c":2},"a":1}]';
-    expect(await compared(other, ['body'])).toEqual({ rows: 100, different: 0, first: [] });
+    expect(await compared(other, ['body'])).toEqual({ table: 'a.t', rows: 100, different: 0, first: [] });
     expect(await compared(other)).toMatchObject({ different: 1 });
     for (const live of ['[{"b":{"d":3,"c":2},"a":2}]', 'no JSON', '[]'])
       expect(await compared(live, ['body'])).toMatchObject({ different: 1, first: [expect.any(String)] });

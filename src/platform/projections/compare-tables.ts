@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import { ListedFindings } from '../../kernel/listed-findings.js';
+import { FindingList } from '../../kernel/finding-list.js';
 
 /** A live table and its rebuilt one, as `schema.name`. */
 interface TablePair {
@@ -9,7 +9,10 @@ interface TablePair {
   readonly json?: readonly string[];
 }
 
+/** The comparison of a table with the events. */
 export interface TableComparison {
+  /** `schema.name` of the live table. */
+  readonly table: string;
   readonly rows: number;
   readonly different: number;
   /** The first differences by key: `payouts.payouts 1234…: status is received, the events say pending`. */
@@ -18,13 +21,13 @@ export interface TableComparison {
 
 const MAX_LISTED = 20;
 
-export class DifferentRows extends ListedFindings<string> {
+export class DifferentRows extends FindingList<string> {
   constructor() {
     super(MAX_LISTED);
   }
 
-  of(rows: number): TableComparison {
-    return { rows, different: this.count, first: this.listed };
+  of(table: string, rows: number): TableComparison {
+    return { table, rows, different: this.count, first: this.listed };
   }
 }
 
@@ -68,14 +71,19 @@ export async function compareTables(
     `select count(*)::float8 as rows, (count(*) filter (where ${isDifferent}))::float8 as different ${from}`,
   );
   const { rows, different } = counts[0]!;
-  if (different === 0) return { rows, different, first: [] };
+  if (different === 0) return { table: live, rows, different, first: [] };
   const { rows: found } = await tx.query<Record<string, string | null>>(
     `select ${keys.map((name, n) => `coalesce(l.${name}, r.${name})::text as key_${n}`).join(', ')},
        case when l.${key} is null then 'live' when r.${key} is null then 'rebuilt' end as missing
        ${rest.map((column, n) => `, l.${column.name}::text as live_${n}, ${rebuiltOf(column)}::text as rebuilt_${n}`).join('')}
      ${from} where ${isDifferent} order by ${keys.map((_, n) => `key_${n}`).join(', ')} limit ${MAX_LISTED}`,
   );
-  return { rows, different, first: found.map((row) => describeRow(live, keys.length, rest, row)) };
+  return {
+    table: live,
+    rows,
+    different,
+    first: found.map((row) => describeRow(live, keys.length, rest, row)),
+  };
 }
 
 async function readColumns(tx: Pick<PoolClient, 'query'>, table: string): Promise<readonly Column[]> {

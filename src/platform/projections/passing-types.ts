@@ -8,11 +8,6 @@ import { Database } from '../postgres/database.js';
 export class PassingTypes {
   constructor(private readonly database: Database) {}
 
-  async includes(type: string): Promise<boolean> {
-    const rows = await this.database.query('select from event_store.passing_types where type = $1', [type]);
-    return rows.length > 0;
-  }
-
   async all(): Promise<ReadonlySet<string>> {
     const rows = await this.database.query<{ type: string }>('select type from event_store.passing_types');
     return new Set(rows.map(({ type }) => type));
@@ -30,11 +25,10 @@ export class PassingTypes {
   }
 
   /** Lets subscriptions wait at the type again. A process that passed it once passes it until its restart. */
-  async forbid(type: string): Promise<boolean> {
-    return this.database.transaction(async (tx) => {
-      const { rowCount } = await tx.query('delete from event_store.passing_types where type = $1', [type]);
+  async forbid(type: string): Promise<void> {
+    await this.database.transaction(async (tx) => {
+      await tx.query('delete from event_store.passing_types where type = $1', [type]);
       await recordRowChange(tx, currentOperation()?.id, 'passing_type', type);
-      return rowCount !== 0;
     });
   }
 }

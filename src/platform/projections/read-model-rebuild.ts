@@ -32,17 +32,12 @@ const BEGIN_CHECK = `begin isolation level repeatable read; ${WITHOUT_TIMEOUTS};
   set local maintenance_work_mem = '128MB'; set local work_mem = '64MB'`;
 const SWAP = `savepoint swap; set local idle_in_transaction_session_timeout = '5s'; set local lock_timeout = '1s'`;
 
-export interface ComparedTable extends TableComparison {
-  /** `schema.name` of the live table. */
-  readonly table: string;
-}
-
 export interface Rebuilt {
   readonly name: string;
   readonly events: number;
   readonly position: string | null;
   /** The comparison of the live tables before the rebuild, or null. */
-  readonly compared: readonly ComparedTable[] | null;
+  readonly compared: readonly TableComparison[] | null;
 }
 
 /** Reads the log after a position, up to `end`, or without one to its end. */
@@ -95,7 +90,7 @@ export class ReadModelCheck implements TableCheck {
     return this.shadow.add(page.filter(({ position }) => comparePositions(position, this.position) <= 0));
   }
 
-  compare(): Promise<ReadonlyMap<string, TableComparison>> {
+  compare(): Promise<readonly TableComparison[]> {
     return this.shadow.compare();
   }
 
@@ -175,8 +170,7 @@ export class ReadModelRebuild {
     try {
       const { position } = check;
       for await (const page of pages(null, position)) await check.add(page);
-      const compared = [...(await check.compare())].map(([table, comparison]) => ({ table, ...comparison }));
-      return { events: check.events, position, compared };
+      return { events: check.events, position, compared: await check.compare() };
     } finally {
       await check.drop();
     }
@@ -207,7 +201,7 @@ export class ReadModelRebuild {
       const { events, position } = shadow;
       try {
         await tx.query(SWAP);
-        const runner = await this.checkpoints.hold(name, tx);
+        const runner = await this.checkpoints.of(name, tx, 'for update');
         await catchUp(runner);
         await shadow.replaceLive();
         if (comparePositions(shadow.position, runner) > 0)

@@ -66,10 +66,11 @@ describe('read models, seen from outside', () => {
       expect(await progress.waitFor(harness.name, await harness.write(3))).toBe(true);
       const before = await harness.applied();
       const { rebuild, checkpoints } = harness.process(harness.view({ tables }));
-      const hold = checkpoints.hold.bind(checkpoints);
-      checkpoints.hold = async (name, tx) => {
-        expect(await progress.waitFor(name, await harness.write(1, RELEVANT, 50))).toBe(true);
-        return hold(name, tx);
+      const read = checkpoints.of.bind(checkpoints);
+      checkpoints.of = async (name, tx, lock) => {
+        if (lock === 'for update')
+          expect(await progress.waitFor(name, await harness.write(1, RELEVANT, 50))).toBe(true);
+        return read(name, tx, lock);
       };
       await rebuild.rebuild(harness.name);
       expect(await harness.applied()).toEqual([...before, 50]);

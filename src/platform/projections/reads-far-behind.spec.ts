@@ -57,7 +57,7 @@ describe('reads in a process whose worker is elsewhere', () => {
     expect(pages - first).toBe(1);
     const { checkpoints } = harness.process(harness.view());
     const before = (await checkpoints.read([harness.name])).get(harness.name)!;
-    await checkpoints.move(harness.name, before, position);
+    await checkpoints.advance(harness.name, before, position);
     expect(await progress.waitUntilCurrent(harness.name)).toBe(true);
     expect(pages - first).toBe(1);
   });
@@ -66,11 +66,11 @@ describe('reads in a process whose worker is elsewhere', () => {
     const { checkpoints } = harness.process(harness.view());
     const before = (await checkpoints.read([harness.name])).get(harness.name)!;
     const position = await harness.write(1);
-    await checkpoints.move(harness.name, before, position);
+    await checkpoints.advance(harness.name, before, position);
     const progress = progressOf(1000);
     await harness.write(1, OTHER);
     expect(await progress.waitUntilCurrent(harness.name)).toBe(true);
-    await checkpoints.move(harness.name, position, before);
+    await checkpoints.advance(harness.name, position, before);
     expect(await progress.waitUntilCurrent(harness.name)).toBe(false);
   });
 

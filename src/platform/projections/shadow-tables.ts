@@ -111,13 +111,13 @@ export class ShadowTables {
     for (const name of this.definition.tables.names) await this.tx.query(`analyze ${this.schema}.${name}`);
   }
 
-  async compare(): Promise<ReadonlyMap<string, TableComparison>> {
+  async compare(): Promise<readonly TableComparison[]> {
     await this.complete();
     const { schema, names, json = [] } = this.definition.tables;
-    const compared = new Map<string, TableComparison>();
+    const compared: TableComparison[] = [];
     for (const name of names) {
       const pair = { live: `${schema}.${name}`, rebuilt: `${this.schema}.${name}`, json };
-      compared.set(pair.live, await compareTables(this.tx, pair));
+      compared.push(await compareTables(this.tx, pair));
     }
     return compared;
   }

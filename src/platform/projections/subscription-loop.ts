@@ -38,7 +38,7 @@ interface SubscriptionParts {
   readonly checkpoints: Checkpoints;
   readonly codec: EventCodec;
   readonly progress: SubscriptionProgress;
-  readonly passing: Pick<PassingTypes, 'includes'>;
+  readonly passing: Pick<PassingTypes, 'all'>;
 }
 
 /** The treatment of an event type: apply, skip, or wait for a version that knows it. */
@@ -162,7 +162,7 @@ export class SubscriptionLoop {
     if (known === null) this.reportHalt(barrier);
     this.halted = { event: barrier, since: known?.since ?? new Date() };
     await this.storeSeen();
-    if (!barrier.isForged && (await this.parts.passing.includes(barrier.type))) {
+    if (!barrier.isForged && (await this.parts.passing.all()).has(barrier.type)) {
       this.allowed.add(barrier.type);
       this.halted = null;
       return;
@@ -215,7 +215,7 @@ export class SubscriptionLoop {
 
   private async storeSeen(): Promise<void> {
     if (this.seen === null || this.seen === this.stored) return;
-    const moved = await this.parts.checkpoints.move(this.definition.name, this.stored, this.seen);
+    const moved = await this.parts.checkpoints.advance(this.definition.name, this.stored, this.seen);
     if (moved) this.stored = this.seen;
     else await this.reread();
     this.storedAt = performance.now();

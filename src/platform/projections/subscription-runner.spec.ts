@@ -14,7 +14,7 @@ describe('the subscription runner', () => {
 
   withSubscriptions((opened) => (harness = opened));
 
-  it('applies what was written before and after it started, in order, and nothing else', async () => {
+  it('applies its 50 events from before and after its start, each once and in order', async () => {
     await harness.write(30);
     const woken: number[] = [];
     const { runner, progress } = harness.process(

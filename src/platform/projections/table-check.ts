@@ -10,8 +10,8 @@ export interface TableCheck {
   /** The name of the checkpoint. */
   readonly name: string;
   add(page: readonly RecordedEvent[]): Promise<void>;
-  /** Compares after the last event. The keys are `schema.name` of the tables. */
-  compare(): Promise<ReadonlyMap<string, TableComparison>>;
+  /** Compares after the last event. */
+  compare(): Promise<readonly TableComparison[]>;
 }
 
 interface Tables {
@@ -56,7 +56,7 @@ export class WorkListCheck implements TableCheck {
     }
   }
 
-  async compare(): Promise<ReadonlyMap<string, TableComparison>> {
+  async compare(): Promise<readonly TableComparison[]> {
     const { table, listed } = this.list;
     const ids = [...this.open].filter(isUuid);
     const missing = new DifferentRows();
@@ -68,6 +68,6 @@ export class WorkListCheck implements TableCheck {
       for (const { id } of rows)
         missing.add(`${table} ${id}: not on the list, and the events say that it is open`);
     }
-    return new Map([[table, missing.of(ids.length)]]);
+    return [missing.of(table, ids.length)];
   }
 }

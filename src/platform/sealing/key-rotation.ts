@@ -33,10 +33,7 @@ interface RingKey {
 /** Queries by name for sealed texts, as `sealed`, that rotation does not seal again. */
 export type SealedTexts = Readonly<Record<string, string>>;
 
-export interface RingStatus {
-  readonly masters: readonly MasterUse[];
-  readonly keys: readonly RingKey[];
-}
+export type RingStatus = Awaited<ReturnType<typeof ringStatus>>;
 
 const MASTERS = `select master_id as id, count(*)::int as keys,
   extract(epoch from now() - max(seen_at))::int as seen_seconds_ago
@@ -48,16 +45,12 @@ const KEYS = `select key_id as id, min(seals_from) as seals_from
 const PERSONAL_KEYS =
   'select wrapped_key as sealed from platform.personal_keys where wrapped_key is not null';
 
-export async function ringStatus(
-  database: Database,
-  { current, former }: MasterKeys,
-  texts: SealedTexts,
-): Promise<RingStatus> {
+export async function ringStatus(database: Database, { current, former }: MasterKeys, texts: SealedTexts) {
   const masters = await database.query<Omit<MasterUse, 'setting'>>(MASTERS);
   const findSetting = (id: string): MasterUse['setting'] =>
     id === current.id ? 'MASTER_KEY' : id === former?.id ? 'MASTER_KEY_FORMER' : null;
   return {
-    masters: masters.map((each) => ({ ...each, setting: findSetting(each.id) })),
+    masters: masters.map((each): MasterUse => ({ ...each, setting: findSetting(each.id) })),
     keys: await ringKeys(database, { personal_keys: PERSONAL_KEYS, ...texts }),
   };
 }

@@ -67,24 +67,19 @@ async function requireStopped(database: Database): Promise<void> {
     );
 }
 
-/** The result of a copy. `copied` counts the events of this run; the other members describe both equal logs. */
-export interface Copied {
-  readonly log_id: string;
-  readonly copied: number;
-  readonly events: number;
-  readonly merkle_root: string;
-}
+export type Copied = Awaited<ReturnType<typeof copyLog>>;
 
 /**
  * Copies the events that `target` lacks, reads both logs again, and requires equal leaves and the root of the newest
- * head. Then it gives `target` the identity of the log, and `source` another one.
+ * head. Then it gives `target` the identity of the log, and `source` another one. `copied` counts the events of this
+ * run; the other members of the result describe both logs.
  */
 export async function copyLog(
   source: CopyEnd,
   target: CopyEnd,
   head: SignedHead | null,
   progress: (events: number, position: string) => void,
-): Promise<Copied> {
+) {
   const log_id = await source.store.identity();
   const end = await source.store.head();
   let after = await target.store.head();

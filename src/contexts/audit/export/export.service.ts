@@ -78,24 +78,24 @@ export async function exportTo(
     tree: { size: 0, peaks: '' },
   };
   const { log_end: end, last_position: after } = before;
-  let said = before;
+  let written = before;
   const tree = new MerkleTree(kept.size, Buffer.from(kept.peaks, 'hex'));
   let part: PartWriter | null = null;
   const endPart = async (writer: PartWriter): Promise<void> => {
     const ended = await writer.end();
-    said = {
-      ...said,
-      events: said.events + ended.events,
-      first_position: said.first_position ?? ended.first_position,
+    written = {
+      ...written,
+      events: written.events + ended.events,
+      first_position: written.first_position ?? ended.first_position,
       last_position: ended.last_position,
-      parts: [...said.parts, ended],
+      parts: [...written.parts, ended],
     };
-    await folder.keep({ ...said, tree: { size: tree.size, peaks: tree.peakBytes.toString('hex') } });
+    await folder.keep({ ...written, tree: { size: tree.size, peaks: tree.peakBytes.toString('hex') } });
   };
   try {
     for await (const page of exportedLines(store, scope, { end, after, progress })) {
       for (let lines = page; lines.length > 0;) {
-        part ??= await folder.part(said.parts.length + 1);
+        part ??= await folder.part(written.parts.length + 1);
         const fitting = lines.slice(0, scope.part_events - part.events);
         lines = lines.slice(fitting.length);
         for (const { leaf } of fitting) tree.append(leaf);
@@ -111,8 +111,8 @@ export async function exportTo(
     await part?.drop();
   }
   const manifest: Manifest = isWhole(scope)
-    ? { ...said, merkle_root: tree.root.toString('hex'), ...(await signed(said.events)) }
-    : { ...said, merkle_root: null, signed_head: null, signing_keys: [], key_ring: [] };
+    ? { ...written, merkle_root: tree.root.toString('hex'), ...(await signed(written.events)) }
+    : { ...written, merkle_root: null, signed_head: null, signing_keys: [], key_ring: [] };
   await folder.finish(manifest);
   return { manifest, resumed: begun?.events ?? 0 };
 }
@@ -133,8 +133,8 @@ export class Selection {
   private readonly streams = new Set<string>();
 
   private readonly merchant: string | null;
-  private readonly from: LogPoint;
-  private readonly to: LogPoint;
+  private readonly from: LogPoint | null;
+  private readonly to: LogPoint | null;
 
   constructor({ merchant, from, to }: Pick<ExportScope, 'merchant' | 'from' | 'to'>) {
     this.merchant = merchant;
@@ -167,11 +167,11 @@ export class Selection {
   }
 }
 
-function isFrom(from: Exclude<LogPoint, null>, { position, recordedAt }: RecordedEvent): boolean {
+function isFrom(from: LogPoint, { position, recordedAt }: RecordedEvent): boolean {
   return from.kind === 'position' ? comparePositions(position, from.position) > 0 : recordedAt >= from.time;
 }
 
 /** Checks that the event is at most at the position, or before the time. */
-export function isUpTo(to: Exclude<LogPoint, null>, { position, recordedAt }: RecordedEvent): boolean {
+export function isUpTo(to: LogPoint, { position, recordedAt }: RecordedEvent): boolean {
   return to.kind === 'position' ? comparePositions(position, to.position) <= 0 : recordedAt < to.time;
 }

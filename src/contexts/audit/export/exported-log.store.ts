@@ -6,14 +6,14 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { type ExportedEvent, readLine } from '../ledger/event-leaf.js';
 import { isWhole, type Manifest, MANIFEST_FILE, type Part, readManifest } from './manifest.js';
 import { MerkleTree } from '../ledger/merkle-tree.js';
-import { ListedFindings } from '../../../kernel/listed-findings.js';
+import { FindingList } from '../../../kernel/finding-list.js';
 
 const LINES_PER_PAGE = 2000;
 const PART_FILE = /^events-\d+\.ndjson$/;
 
 /** Reads an export line by line, and verifies its hashes. */
 export class ExportedLog {
-  readonly faults = new ListedFindings<string>();
+  readonly faults = new FindingList<string>();
   readonly tree = new MerkleTree();
 
   private constructor(

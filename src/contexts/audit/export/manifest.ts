@@ -48,13 +48,7 @@ export interface Manifest {
   /** The public keys of the ledger, oldest first, each signed by the one before. */
   readonly signing_keys: readonly SigningKey[];
   /** The wrapped keys of the MACs of events; none for a part of the log. */
-  readonly key_ring: readonly ExportedKey[];
-}
-
-interface ExportedKey {
-  readonly key_id: string;
-  readonly master_id: string;
-  readonly wrapped: string;
+  readonly key_ring: readonly Readonly<Record<'key_id' | 'master_id' | 'wrapped', string>>[];
 }
 
 /** The members that the ledger and the key ring add to the manifest. */
@@ -111,11 +105,9 @@ function signed(manifest: Manifest): Manifest | string {
   }
 }
 
-/** A point of the log; null is its end. */
+/** A point of the log. */
 export type LogPoint =
-  | { readonly kind: 'position'; readonly position: string }
-  | { readonly kind: 'time'; readonly time: Date }
-  | null;
+  { readonly kind: 'position'; readonly position: string } | { readonly kind: 'time'; readonly time: Date };
 
 const POSITION = /^[0-9]{1,40}$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
@@ -125,7 +117,7 @@ export const POINT_FORMS =
   'unless it ends with an offset such as +02:00; a date alone is its midnight';
 
 /** Returns null when the text is neither a position nor a time. */
-export function readPoint(text: string): Exclude<LogPoint, null> | null {
+export function readPoint(text: string): LogPoint | null {
   if (POSITION.test(text)) return { kind: 'position', position: text.replace(/^0+(?=\d)/, '') };
   const given = text.trim();
   const time = parseDateTime(DATE.test(given) ? `${given}T00:00` : given);

@@ -12,15 +12,11 @@ export interface LeafEvent {
   readonly recordedAt: Date;
 }
 
+/** The members of an event that the rules of histories and books need. */
+export type PlacedEvent = Omit<LeafEvent, 'id' | 'metadata' | 'recordedAt'>;
+
 /** The members of an event in a line of an export and in a leaf of the ledger. */
-export interface EventLeaf {
-  readonly position: string;
-  readonly stream: string;
-  readonly revision: number;
-  readonly id: string;
-  readonly type: string;
-  readonly data: object;
-  readonly metadata: object;
+export interface EventLeaf extends Omit<LeafEvent, 'recordedAt'> {
   /** ISO 8601 in UTC, to the millisecond. */
   readonly recorded_at: string;
 }

@@ -6,7 +6,7 @@ import { consistencyRanges, provesConsistency } from './merkle-tree.js';
 import {
   hashOfHead,
   LedgerTampered,
-  type SignedExtent,
+  type HeadExtent,
   type SignedHead,
   toTree,
   type SigningKey,
@@ -54,7 +54,7 @@ export class HeadSigner {
     });
   }
 
-  private async next(last: SignedExtent): Promise<SignedHead | null> {
+  private async next(last: HeadExtent): Promise<SignedHead | null> {
     // Size, position and root are of one row, so that they agree while leaves are added.
     const state = await this.ledger.state();
     if (state === null && last.size === 0 && this.anchor.last === null) return null;
@@ -76,8 +76,8 @@ export class HeadSigner {
     });
   }
 
-  /** Reads the last signed head; null before the first. Requires it, and the last head that this process knows. */
-  private async formerHead(last: SignedExtent): Promise<SignedHead | null> {
+  /** Reads the last signed head; null before the first. Requires it, and the last head in the memory of this process. */
+  private async formerHead(last: HeadExtent): Promise<SignedHead | null> {
     const known = this.anchor.last;
     if (known !== null && known.size > last.size)
       throw new LedgerTampered(`heads went back to ${last.size} of ${known.size} signed events`);
@@ -90,7 +90,7 @@ export class HeadSigner {
     return former;
   }
 
-  private async hasHead({ size, hash }: SignedExtent): Promise<SignedHead> {
+  private async hasHead({ size, hash }: HeadExtent): Promise<SignedHead> {
     const head = await this.heads.at(size);
     if (head !== null && hashOfHead(head) === hash) return head;
     throw new LedgerTampered(`audit.heads no longer has the head that was signed over ${size} events`);
@@ -107,8 +107,8 @@ export class HeadSigner {
       throw new LedgerTampered(`the ledger does not extend the head over ${former.size} events`);
   }
 
-  /** The last signed head that this process knows: from memory, AUDIT_HEADS_FILE or the database. */
-  async lastKnown(): Promise<SignedExtent | null> {
+  /** The last signed head: from the memory of this process, AUDIT_HEADS_FILE or the database. */
+  async lastKnown(): Promise<HeadExtent | null> {
     if (this.anchor.last !== null) return this.anchor.last;
     const head = (await this.file?.newest()) ?? null;
     if (head !== null) return (this.anchor.last = { size: head.size, hash: hashOfHead(head) });

@@ -4,7 +4,7 @@ import type { Macs } from '../../../platform/event-store/authentic-event-store.j
 import {
   hashOfHead,
   LedgerTampered,
-  type SignedExtent,
+  type HeadExtent,
   type SignedHead,
   type SigningKey,
 } from './signed-head.js';
@@ -61,7 +61,7 @@ export class Heads {
   }
 
   /** Reads the extent of the last head that the service signed; null where the row is missing or forged. */
-  async lastSigned(macs: Pick<Macs, 'isAuthentic'>): Promise<SignedExtent | null> {
+  async lastSigned(macs: Pick<Macs, 'isAuthentic'>): Promise<HeadExtent | null> {
     const [row] = await this.database.query<LastRow>('select size, hash, mac from audit.last_head');
     const last = row === undefined ? null : { size: Number(row.size), hash: row.hash };
     return last !== null && macs.isAuthentic(PURPOSE, toText(last), row!.mac) ? last : null;
@@ -83,7 +83,7 @@ export class Heads {
   /** Adds the head that `make` returns, under a lock. Throws {@link LedgerTampered} for a forged last head. */
   async extend(
     macs: Macs,
-    make: (last: SignedExtent) => Promise<SignedHead | null>,
+    make: (last: HeadExtent) => Promise<SignedHead | null>,
   ): Promise<SignedHead | null> {
     return this.database.transaction(async (tx) => {
       const { rows } = await tx.query<LastRow>('select size, hash, mac from audit.last_head for update');
@@ -110,7 +110,7 @@ export class Heads {
   }
 }
 
-function toText({ size, hash }: SignedExtent): string {
+function toText({ size, hash }: HeadExtent): string {
   return JSON.stringify([size, hash]);
 }
 

@@ -5,7 +5,7 @@ import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port
 import type { Macs } from '../../../platform/event-store/authentic-event-store.js';
 import { type SubscriptionDefinition, subscriptionName } from '../../../platform/projections/projection.js';
 import { hashOfEvent } from './event-leaf.js';
-import { LedgerTampered, type SignedExtent } from './signed-head.js';
+import { LedgerTampered, type HeadExtent } from './signed-head.js';
 import { HealthRegistry, NotReady } from '../../../platform/telemetry/health.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
 import { Heads } from './heads.store.js';
@@ -22,7 +22,7 @@ export function ledgerFollower(
   store: Pick<EventStore, 'identity'>,
   macs: Macs,
   anchor: Pick<LedgerAnchor, 'guard'>,
-  lastKnown: () => Promise<SignedExtent | null>,
+  lastKnown: () => Promise<HeadExtent | null>,
 ): SubscriptionDefinition {
   return {
     name: LEDGER,
@@ -44,7 +44,7 @@ export function ledgerFollower(
 export class LedgerAnchor {
   private readonly logger = new Logger(LedgerAnchor.name);
   private readonly problems = new Map<string, string>();
-  last: SignedExtent | null = null;
+  last: HeadExtent | null = null;
 
   constructor(
     health: HealthRegistry,

@@ -4,11 +4,9 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { writes } from '../../../platform/cli/write.js';
 import type { EventStore } from '../../../platform/event-store/port.js';
 import type { Database } from '../../../platform/postgres/database.js';
-import type { SealingConfig } from '../../../platform/config/config.js';
 import { ConfigError } from '../../../platform/config/settings.js';
 import { connected } from '../../../platform/cli/connected.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
-import { KeyRing, toMasterKeys } from '../../../platform/sealing/key-ring.js';
 import type { currentLedger } from '../verify/checked-ledger.service.js';
 import { HeadVerifier, keyOfPem, toPem, RotateLedgerKey } from './ledger-keys.commands.js';
 import { BeginLedger } from './ledger-follower.saga.js';
@@ -86,11 +84,6 @@ export function ledgerProgram(program: Command, cli: CliContext): void {
       return { text: BEGUN, json: { begun: true } };
     },
   );
-}
-
-/** Opens the key ring; null without a master key. Throws ConfigError for one that does not match the database. */
-export async function openKeyRing(config: SealingConfig, database: Database): Promise<KeyRing | null> {
-  return config.masterKey === null ? null : KeyRing.open(database, toMasterKeys(config));
 }
 
 export function storedLedger(database: Database): Parameters<typeof currentLedger>[0] {

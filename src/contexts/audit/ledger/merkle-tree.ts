@@ -95,7 +95,7 @@ export function inclusionRanges(leaf: number, size: number): readonly Range[] {
 export function consistencyRanges(former: number, size: number): readonly Range[] {
   if (!(former > 0 && former <= size)) throw new RangeError('no such tree before this one');
   const { last, around } = rangesAround(former - 1, size, ({ to }) => to === former);
-  // The verifier knows the former tree.
+  // The verifier has the root of the former tree.
   return last.from > 0 ? [last, ...around] : around;
 }
 

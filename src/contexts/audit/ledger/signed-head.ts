@@ -63,7 +63,7 @@ export function readKey(value: unknown): SigningKey {
   return { key_id, public_key, made_at, former_key_id, signature };
 }
 
-/** The signed text of a head. */
+/** The signed text of a head, which leaves out all other members, such as `public_key`. */
 export function headText({ log_id, size, root, position, signed_at, key_id, previous }: Head): string {
   return canonicalJson({
     kind: 'disburse.head.v1',
@@ -102,7 +102,7 @@ export class LedgerTampered extends Error {
   override readonly name = 'LedgerTampered';
 }
 
-export interface SignedExtent {
+export interface HeadExtent {
   readonly size: number;
   readonly hash: string;
 }

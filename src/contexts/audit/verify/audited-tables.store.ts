@@ -76,11 +76,11 @@ export class CatalogueCheck implements TableCheck {
 
   async add(): Promise<void> {}
 
-  async compare(): Promise<ReadonlyMap<string, TableComparison>> {
+  async compare(): Promise<readonly TableComparison[]> {
     const schemas = [...SCHEMAS, ...this.contexts.map(({ name }) => name)];
     const entries = await this.tables.query<CatalogueEntry>(CATALOGUE, [schemas]);
     const first = strangeEntries(entries, await listStatements(this.migrations));
-    return new Map([['pg_catalog', { rows: entries.length, different: first.length, first }]]);
+    return [{ table: 'pg_catalog', rows: entries.length, different: first.length, first }];
   }
 }
 

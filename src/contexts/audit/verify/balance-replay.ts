@@ -3,15 +3,8 @@ import { isAmount, toMinorUnits } from '../../../kernel/money.js';
 import type { PayoutEvent, PayoutReceived } from '../../payouts/payouts.contract.js';
 import type { UserEvent } from '../../users/users.contract.js';
 import { NameTable } from '../../../kernel/name-table.js';
+import type { PlacedEvent } from '../ledger/event-leaf.js';
 import type { Violations } from './findings.js';
-
-export interface PayoutBookEvent {
-  readonly position: string;
-  readonly stream: string;
-  readonly revision: number;
-  readonly type: string;
-  readonly data: object;
-}
 
 /** The sums of a user's payouts, in minor units. */
 interface BookedBalance {
@@ -37,9 +30,9 @@ export class BalanceReplay {
 
   constructor(readonly violations: Violations) {}
 
-  add(recorded: PayoutBookEvent): void {
+  add(recorded: PlacedEvent): void {
     const note = (rule: string): void => this.violations.add({ position: recorded.position, rule });
-    const event = recorded as PayoutBookEvent & (PayoutEvent | UserEvent);
+    const event = recorded as PlacedEvent & (PayoutEvent | UserEvent);
     switch (event.type) {
       case 'user.created.v1': {
         const { user_id: id, merchant_id: merchantId } = event.data;
@@ -130,7 +123,7 @@ export class EvidenceCheck {
     private readonly token: string | null,
   ) {}
 
-  add({ type, data, position }: PayoutBookEvent): void {
+  add({ type, data, position }: PlacedEvent): void {
     if (type === 'onboarding.wallet_provisioned.v1' || type === 'user.activated.v1') {
       const { user_id: user, issuer_wallet_address: wallet } = data as Record<string, string>;
       this.wallets.set(user!, wallet!.toLowerCase());

@@ -1,4 +1,4 @@
-import { ListedFindings } from '../../../kernel/listed-findings.js';
+import { FindingList } from '../../../kernel/finding-list.js';
 import { hashOfEvent, type ExportedEvent, type LeafEvent } from '../ledger/event-leaf.js';
 import type { LedgerFinding } from './findings.js';
 import { HASH_BYTES, MerkleTree } from '../ledger/merkle-tree.js';
@@ -54,8 +54,8 @@ export class LedgerCheck {
   private readonly leaves = new MerkleTree();
   private readonly nextLeaves: Ahead<Leaf>;
   private readonly nextHeads: Ahead<SignedHead>;
-  private readonly differences = new ListedFindings<Difference>();
-  private readonly findings = new ListedFindings<LedgerFinding>(MAX_FINDINGS);
+  private readonly differences = new FindingList<Difference>();
+  private readonly findings = new FindingList<LedgerFinding>(MAX_FINDINGS);
   /** The position of the last leaf and of the last event. */
   private lastPosition: string | null = null;
   private lastEvent: string | null = null;

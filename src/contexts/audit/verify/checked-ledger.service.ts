@@ -1,6 +1,6 @@
 import { toMasterKeys, sealerOfWrapped } from '../../../platform/sealing/key-ring.js';
 import { SealError, type Sealer } from '../../../platform/sealing/sealer.js';
-import { forgedEvents, type Macs } from '../../../platform/event-store/authentic-event-store.js';
+import { forgedEvents } from '../../../platform/event-store/authentic-event-store.js';
 import { isWhole, type Manifest, MANIFEST_FILE } from '../export/manifest.js';
 import { hashOfHead, headText, type SignedHead, type SigningKey } from '../ledger/signed-head.js';
 import type { Heads, SigningKeys } from '../ledger/heads.store.js';
@@ -13,24 +13,26 @@ export interface AuditorInputs {
   readonly heads: readonly SignedHead[];
   /** The first published public key. */
   readonly key: Pick<SigningKey, 'key_id' | 'public_key'> | null;
-  /** The sealer of the master key, which proves that the service created a key; null without one. */
+  /** The sealer of the log's key ring, which proves that the service wrote keys, rows and events; null without one. */
   readonly sealer: Pick<Sealer, 'openBytes' | 'isAuthentic'> | null;
-  readonly isForged?: LedgerInputs['isForged'];
+  /** Reads the key ring again, for keys that were added since. */
+  readonly refreshKeys?: (() => Promise<void>) | undefined;
 }
 
-/** Checks the MACs of events. `refreshKeys` reads the key ring again, for keys that were added since. */
-export function macCheck(
-  macs: Pick<Macs, 'isAuthentic'>,
-  refreshKeys: () => Promise<void> = async () => undefined,
-): Pick<AuditorInputs, 'isForged'> {
-  return { isForged: async (event) => (await forgedEvents([event], macs, refreshKeys)).length > 0 };
+/** The check of the MACs of events, with a sealer. */
+function macCheck({
+  sealer,
+  refreshKeys = async () => undefined,
+}: Pick<AuditorInputs, 'sealer' | 'refreshKeys'>): Pick<LedgerInputs, 'isForged'> {
+  if (sealer === null) return {};
+  return { isForged: async (event) => (await forgedEvents([event], sealer, refreshKeys)).length > 0 };
 }
 
 /** Reads the present ledger, for a check of the log `logId` that begins later. */
 export async function currentLedger(
   stored: { readonly ledger: Ledger; readonly heads: Heads; readonly keys: SigningKeys },
   logId: string,
-  { heads: kept, key, sealer, ...forged }: AuditorInputs,
+  { heads: kept, key, sealer, refreshKeys }: AuditorInputs,
 ): Promise<LedgerInputs> {
   // The order of these reads matters: leaves and keys cover at least this head.
   const newest = await stored.heads.newest();
@@ -42,7 +44,7 @@ export async function currentLedger(
     trust: new HeadVerifier(logId, await stored.keys.all(), key, sealer),
     retained: new Set(kept),
     forgedRows: sealer === null ? [] : await findForgedRows(stored.heads, state, sealer),
-    ...forged,
+    ...macCheck({ sealer, refreshKeys }),
   };
 }
 
@@ -70,7 +72,7 @@ async function findForgedRows(
  */
 export function exportedLedger(
   manifest: Manifest | null,
-  { heads, key, sealer, ...forged }: Omit<AuditorInputs, 'sealer'> & Partial<Pick<AuditorInputs, 'sealer'>>,
+  { heads, key, sealer, refreshKeys }: AuditorInputs,
 ): LedgerInputs | string | null {
   const isRequested = key !== null || heads.length > 0;
   if (manifest === null || !isWhole(manifest.scope))
@@ -78,20 +80,21 @@ export function exportedLedger(
   const { log_id, signed_head: head, signing_keys: keys } = manifest;
   const all = head === null ? heads : [head, ...heads];
   if (all.length === 0 && isRequested) return `${SIGNATURE}: ${MANIFEST_FILE} names none`;
-  const trust = new HeadVerifier(log_id, keys, key, sealer ?? null);
-  return { state: null, leaves: async () => [], heads: withKept([], all), trust, ...forged };
+  const trust = new HeadVerifier(log_id, keys, key, sealer);
+  const check = macCheck({ sealer, refreshKeys });
+  return { state: null, leaves: async () => [], heads: withKept([], all), trust, ...check };
 }
 
 const SIGNATURE = 'the signature of the head';
 
-/** The check of MACs by the keys of the manifest, or the reason why there is none. */
-export function exportedMacs(
+/** The sealer of the keys in the manifest, or the reason why there is none. */
+export function exportedSealer(
   { key_ring }: Manifest,
   keys: Parameters<typeof toMasterKeys>[0],
-): ReturnType<typeof macCheck> | string {
+): Sealer | string {
   try {
     const sealer = sealerOfWrapped(key_ring, toMasterKeys(keys));
-    return sealer === null ? `no key in ${MANIFEST_FILE} is wrapped by this MASTER_KEY` : macCheck(sealer);
+    return sealer ?? `no key in ${MANIFEST_FILE} is wrapped by this MASTER_KEY`;
   } catch (error) {
     if (!(error instanceof SealError)) throw error;
     return `a key in ${MANIFEST_FILE} was changed`;

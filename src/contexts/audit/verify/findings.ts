@@ -1,11 +1,11 @@
-import { ListedFindings } from '../../../kernel/listed-findings.js';
+import { FindingList } from '../../../kernel/finding-list.js';
 
 export interface Violation {
   readonly position: string;
   readonly rule: string;
 }
 
-export class Violations extends ListedFindings<Violation> {
+export class Violations extends FindingList<Violation> {
   constructor() {
     super(1000);
   }

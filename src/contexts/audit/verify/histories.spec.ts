@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { onlyOnce } from '../../../kernel/history-rules.js';
-import type { PayoutBookEvent } from './balance-replay.js';
-import { ListedFindings } from '../../../kernel/listed-findings.js';
+import type { PlacedEvent } from '../ledger/event-leaf.js';
+import { FindingList } from '../../../kernel/finding-list.js';
 import { Violations } from './findings.js';
 import { Histories } from './streams.js';
 
-const created = (stream: string, type = 'thing.created.v1'): PayoutBookEvent => ({
+const created = (stream: string, type = 'thing.created.v1'): PlacedEvent => ({
   position: '7',
   stream,
   revision: 0,
@@ -35,7 +35,7 @@ describe('the histories of a log', () => {
 
 describe('what is found', () => {
   it('is listed up to fifty differences, and counted', () => {
-    const differences = new ListedFindings<string>();
+    const differences = new FindingList<string>();
     for (let n = 0; n < 49; n += 1) differences.add(String(n));
     differences.addAll(['a', 'b'], 5);
     differences.addAll(['c'], 1);

@@ -21,7 +21,7 @@ export interface LastVerify {
   readonly read_to: string | null;
 }
 
-/** The last verification, in `audit.last_verify`. It is no evidence: any writer of the database can change it. */
+/** The last verification, in `audit.last_verify`. Any writer of the database can change it: it proves nothing. */
 @Injectable()
 export class LastVerifies {
   constructor(@Inject(Database) private readonly database: Pick<Database, 'query'>) {}

@@ -51,8 +51,7 @@ export async function liveTables<T>(
         };
         checks.push(await ReadModelCheck.begin(database, codec, model, open));
       }
-      const rules = { contexts, position: furthest, now: new Date() };
-      const keys = new PersonalKeysCheck(tables, sealer, rules);
+      const keys = new PersonalKeysCheck(tables, sealer, contexts, furthest);
       const catalogue = new CatalogueCheck(tables, contexts, migrations);
       return await act({ tables, checks: [...checks, ...others, keys, catalogue], furthest });
     } finally {

@@ -28,14 +28,11 @@ export class PersonalKeysCheck implements TableCheck {
   constructor(
     private readonly tables: Pick<TableSnapshot, 'query'>,
     private readonly sealer: Pick<Sealer, 'openBytes'> | null,
-    private readonly rules: {
-      readonly contexts: readonly Context[];
-      readonly position: string | null;
-      readonly now: Date;
-    },
+    contexts: readonly Context[],
+    private readonly position: string | null,
   ) {
-    this.erases = Object.assign({}, ...rules.contexts.map(({ erases }) => erases));
-    const types = knownEvents(rules.contexts);
+    this.erases = Object.assign({}, ...contexts.map(({ erases }) => erases));
+    const types = knownEvents(contexts);
     this.sealed = new Map(types.flatMap(({ type, sealed }) => (sealed ? [[type, sealed]] : [])));
   }
 
@@ -44,13 +41,13 @@ export class PersonalKeysCheck implements TableCheck {
       const erased = this.erases[type];
       if (erased !== undefined) this.erased.set(String(data[erased]), recordedAt);
       const sealed = this.sealed.get(type);
-      if (sealed === undefined || comparePositions(position, this.rules.position) > 0) continue;
+      if (sealed === undefined || comparePositions(position, this.position) > 0) continue;
       if (sealed.fields.some((field) => typeof data[field] === 'string'))
         this.persons.add(String(data[sealed.subject]));
     }
   }
 
-  async compare(): Promise<ReadonlyMap<string, TableComparison>> {
+  async compare(): Promise<readonly TableComparison[]> {
     const different = new DifferentRows();
     let rows = 0;
     await everyRow<{ readonly subject: string; readonly wrapped_key: string | null }>(
@@ -68,7 +65,7 @@ export class PersonalKeysCheck implements TableCheck {
     for (const subject of this.persons)
       if (!this.erased.has(subject))
         different.add(`${PERSONAL_KEYS} ${subject}: no row, and the events say nothing of an erasure`);
-    return new Map([[PERSONAL_KEYS, different.of(rows)]]);
+    return [different.of(PERSONAL_KEYS, rows)];
   }
 
   private findWrong(subject: string, wrapped: string | null): string | null {
@@ -78,7 +75,7 @@ export class PersonalKeysCheck implements TableCheck {
         ? 'the key was dropped, and the events say nothing of an erasure'
         : null;
     }
-    if (erasedAt !== undefined && this.rules.now.getTime() - erasedAt.getTime() > ERASING_MS)
+    if (erasedAt !== undefined && Date.now() - erasedAt.getTime() > ERASING_MS)
       return `there is a key, and the person was erased at ${erasedAt.toISOString()}`;
     return this.opens(subject, wrapped) ? null : 'the key does not open: it is not the one of this person';
   }

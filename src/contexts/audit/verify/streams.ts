@@ -1,6 +1,6 @@
-import type { PayoutBookEvent } from './balance-replay.js';
 import { CLAIM_OWNER_ABANDONED, CLAIM_ACQUIRED } from '../../../kernel/claims.js';
 import { grown, NameTable } from '../../../kernel/name-table.js';
+import type { PlacedEvent } from '../ledger/event-leaf.js';
 import type { Violation, Violations } from './findings.js';
 import type { HistoryRules } from '../../../kernel/history-rules.js';
 
@@ -44,7 +44,7 @@ export class Streams {
   }
 
   /** Checks the place of an event. Returns the number of its stream. */
-  add(event: PayoutBookEvent): number {
+  add(event: PlacedEvent): number {
     this.events += 1;
     const { position, stream, revision } = event;
     if (this.last !== null && !isLater(position, this.last)) this.note(position, 'positions grow');
@@ -67,7 +67,7 @@ export class Streams {
     return (this.holds[number]! & BEGUN_EARLIER) === 0;
   }
 
-  private claim(claim: number, { position, stream, data }: PayoutBookEvent): void {
+  private claim(claim: number, { position, stream, data }: PlacedEvent): void {
     const owner = this.numberOf(String((data as { readonly owner?: unknown }).owner));
     const before = this.owners[claim]! - 1;
     this.owners[claim] = owner + 1;
@@ -78,7 +78,7 @@ export class Streams {
       this.note(position, `the claim ${stream} has one owner, and moved although its holder keeps it`);
   }
 
-  private hold(number: number, { position, stream, type }: PayoutBookEvent): void {
+  private hold(number: number, { position, stream, type }: PlacedEvent): void {
     if (this.owners[number] !== 0)
       this.note(position, `the claim ${stream} holds claims alone, and no ${type}`);
     if (type !== CLAIM_OWNER_ABANDONED)
@@ -119,7 +119,7 @@ export class Histories {
   }
 
   /** Evaluates an upcast event of the stream with this number. */
-  add(event: PayoutBookEvent, stream: number): void {
+  add(event: PlacedEvent, stream: number): void {
     if (event.type === CLAIM_OWNER_ABANDONED) return;
     const dash = event.stream.indexOf('-');
     const rules = this.rules.get(event.stream.slice(0, dash));

@@ -5,6 +5,7 @@ import { EventsMissing } from '../../../platform/event-store/followed-log.js';
 import { comparePositions } from '../../../platform/event-store/port.js';
 import { connected } from '../../../platform/cli/connected.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
+import { KeyRing, toMasterKeys } from '../../../platform/sealing/key-ring.js';
 import {
   type AuditReport,
   exportSource,
@@ -18,8 +19,7 @@ import {
   type AuditorInputs,
   currentLedger,
   exportedLedger,
-  exportedMacs,
-  macCheck,
+  exportedSealer,
 } from './checked-ledger.service.js';
 import { describeFindings, isOfEvents } from './findings.js';
 import { isWhole } from '../export/manifest.js';
@@ -35,7 +35,7 @@ import {
   createProgress,
 } from './output.program.js';
 import { liveTables } from './live-tables.program.js';
-import { readHeads, readPublicKey, openKeyRing, storedLedger } from '../ledger/ledger.program.js';
+import { readHeads, readPublicKey, storedLedger } from '../ledger/ledger.program.js';
 
 /** The number of database connections. The readers of log and tables share them with the rebuilds of read models. */
 const CONNECTIONS = 16;
@@ -69,14 +69,14 @@ export function verifyProgram(program: Command, cli: CliContext): void {
       const rules = { contexts: cli.contexts, progress: createProgress() };
       const isOfService = !offline && exported === null;
       try {
-        const said =
+        const report =
           offline && exported !== null
             ? await verifyOffline(cli, exported, inputs, rules)
             : await verifyConnected(cli, exported, inputs, rules);
-        printResult(program, cli, said, describe);
-        const isIncomplete = said.not_checked.length > 0;
-        const outcome = isWrong(said) ? 'wrong' : isIncomplete ? 'incomplete' : 'in_order';
-        if (isOfService) await record(cli, outcome, said.read_to);
+        printResult(program, cli, report, describe);
+        const isIncomplete = report.not_checked.length > 0;
+        const outcome = isWrong(report) ? 'wrong' : isIncomplete ? 'incomplete' : 'in_order';
+        if (isOfService) await record(cli, outcome, report.read_to);
         if (outcome !== 'in_order') cli.exit(outcome === 'wrong' ? EXIT_WRONG : EXIT_INCOMPLETE);
       } catch (error) {
         // A log that ends before a checkpoint is a finding, not a mistake of the caller.
@@ -113,10 +113,10 @@ async function verifyOffline(
   const { manifest } = exported;
   const keys = cli.masterKeys();
   const isChecked = keys.masterKey !== null && manifest !== null && isWhole(manifest.scope);
-  const macs = isChecked ? exportedMacs(manifest, keys) : {};
-  const [check, unchecked] =
-    typeof macs === 'string' ? [{}, [`whether the service wrote each event: ${macs}`]] : [macs, []];
-  const ledger = exportedLedger(manifest, { ...inputs, ...check });
+  const opened = isChecked ? exportedSealer(manifest, keys) : null;
+  const [sealer, unchecked] =
+    typeof opened === 'string' ? [null, [`whether the service wrote each event: ${opened}`]] : [opened, []];
+  const ledger = exportedLedger(manifest, { ...inputs, sealer });
   const proof = { pinned: inputs.key !== null, hasMasterKey: false };
   return verify(exportSource(exported), null, { ...rest, ...proof, token: null, ledger, unchecked });
 }
@@ -133,27 +133,26 @@ async function verifyConnected(
     async (database, store) => {
       const logId = await store.identity();
       const why = exported === null ? null : unfit(exported, logId);
-      const ring = await openKeyRing(config, database);
-      const sealer = ring?.sealer ?? null;
-      const check = ring === null || why !== null ? {} : macCheck(ring.sealer, () => ring.refresh());
+      const ring = config.masterKey === null ? null : await KeyRing.open(database, toMasterKeys(config));
       const manifest = exported?.manifest ?? null;
       const isOther = manifest !== null && manifest.log_id !== logId;
+      // The key ring of the database proves nothing about another log.
+      const sealer = ring === null || isOther ? null : ring.sealer;
+      const proofs = { key, sealer, refreshKeys: () => ring!.refresh() };
       const exportedHead = why === null ? (manifest?.signed_head ?? null) : null;
       const tables = storedLedger(database);
       // The ledger is read before the log, so that the log has all its events.
       const stored = await currentLedger(tables, logId, {
         heads: exportedHead === null ? heads : [exportedHead, ...heads],
-        key,
-        sealer,
-        ...check,
+        ...proofs,
       });
       // A manifest can contain any keys: the master key pins those of the database.
       const known =
         manifest === null || isOther ? manifest : { ...manifest, signing_keys: await tables.keys.all() };
       const read = exported === null ? null : exportSource(exported);
       const isWholeLog = read === null || (why === null && read.end === (await store.head()));
-      const ledger = isWholeLog ? stored : exportedLedger(known, { heads, key, sealer, ...check });
-      const proof = { pinned: key !== null || (ring !== null && !isOther), hasMasterKey: ring !== null };
+      const ledger = isWholeLog ? stored : exportedLedger(known, { heads, ...proofs });
+      const proof = { pinned: key !== null || sealer !== null, hasMasterKey: ring !== null };
       const rules = { ...rest, ...proof, token: config.usdcAddress, ledger };
       if (read !== null && why !== null) return verify(read, why, rules);
       return liveTables(database, { ...cli, sealer }, async (live) => {

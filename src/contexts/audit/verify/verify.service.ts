@@ -11,7 +11,7 @@ import type { TableSnapshot } from './audited-tables.store.js';
 import type { ExportedLog } from '../export/exported-log.store.js';
 import { type LedgerInputs, LedgerCheck } from './check-ledger.service.js';
 import type { LogRule } from '../../../kernel/history-rules.js';
-import { ListedFindings } from '../../../kernel/listed-findings.js';
+import { FindingList } from '../../../kernel/finding-list.js';
 import { EventCodec } from '../../../platform/event-store/event-codec.js';
 import { BalanceReplay, EvidenceCheck } from './balance-replay.js';
 
@@ -22,7 +22,7 @@ interface LogSource {
   readonly end: string | null;
   readonly extent: Extent;
   /** The faults of an export, complete after the last page. */
-  readonly faults?: ListedFindings<string>;
+  readonly faults?: FindingList<string>;
   pages(): AsyncGenerator<readonly RecordedEvent[], void, undefined>;
 }
 
@@ -42,7 +42,7 @@ export function exportSource(exported: ExportedLog): LogSource {
       wholeStreams: manifest !== null && manifest.scope.from === null,
       allClaims: manifest !== null && manifest.scope.merchant === null,
     },
-    // The export rejects lines that are no events.
+    // The export rejects invalid lines.
     pages: () => exported.pages() as AsyncGenerator<readonly (ExportedEvent & RecordedEvent)[]>,
   };
 }
@@ -112,18 +112,18 @@ export async function verify(
     last = page.at(-1)!.position;
     progress(audit.streams.events, last);
   }
-  const differences = new ListedFindings<string>();
-  const compared: (Omit<TableComparison, 'first'> & { readonly table: string })[] = [];
+  const differences = new FindingList<string>();
+  const compared: Omit<TableComparison, 'first'>[] = [];
   if (live !== null) await compareBalances(live.tables, audit.books, differences);
   for (const check of checks)
-    for (const [table, { rows, different, first }] of (await attempt(check, () => check.compare())) ?? []) {
-      compared.push({ table, rows, different });
-      differences.addAll(first, different);
+    for (const { first, ...table } of (await attempt(check, () => check.compare())) ?? []) {
+      compared.push(table);
+      differences.addAll(first, table.different);
     }
   const unknown = [...audit.unknown.values()];
   const waitsFor = unknown.filter(({ type }) => !allowed.has(type));
   // The rebuild lacks the rows of a newer version's events: a difference may be correct.
-  const unexplained = waitsFor.length > 0 ? new ListedFindings<string>() : differences;
+  const unexplained = waitsFor.length > 0 ? new FindingList<string>() : differences;
   const { violations, streams, histories, evidence } = audit;
   const ledgerReport = (await ledger?.end()) ?? null;
   const isEmpty = ledgerReport?.events === 0;
@@ -183,14 +183,14 @@ function unknownTo({ type, count, position }: UnknownType): string {
   return `${type}: unknown to this version (${count} events from ${position} on)`;
 }
 
-function rowsOfNewer({ count, listed }: ListedFindings<string>): string {
+function rowsOfNewer({ count, listed }: FindingList<string>): string {
   return `read models: ${count} differences, which events of these types may explain (the first: ${listed[0]})`;
 }
 
 async function compareBalances(
   tables: TableSnapshot,
   { balances }: LogAudit['books'],
-  differences: ListedFindings<string>,
+  differences: FindingList<string>,
 ): Promise<void> {
   const seen = new Set<string>();
   await readBalances(tables.query, (row) => {

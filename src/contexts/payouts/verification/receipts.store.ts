@@ -50,7 +50,7 @@ export class ReceiptsCheck implements TableCheck {
 
   async add(): Promise<void> {}
 
-  async compare(): Promise<ReadonlyMap<string, TableComparison>> {
+  async compare(): Promise<readonly TableComparison[]> {
     const [row] = await this.tables.query<{ rows: number; altered: string[] | null }>(
       `select count(*)::float8 as rows, array_agg(encode(sha256, 'hex'))
          filter (where sha256 <> sha256(convert_to(receipt, 'UTF8'))) as altered from payouts.receipts`,
@@ -60,6 +60,6 @@ export class ReceiptsCheck implements TableCheck {
     const first = altered.map(
       (hash) => `${this.name} ${hash}: it does not have that SHA-256, it was changed`,
     );
-    return new Map([[this.name, { rows: row!.rows, different: altered.length, first }]]);
+    return [{ table: this.name, rows: row!.rows, different: altered.length, first }];
   }
 }

@@ -69,7 +69,7 @@ export class DeliveriesCheck implements TableCheck {
     await this.findCreated(created);
   }
 
-  async compare(): Promise<ReadonlyMap<string, TableComparison>> {
+  async compare(): Promise<readonly TableComparison[]> {
     for (const [id, named] of this.missing)
       if (!named.some((each) => this.erased.has(each)))
         this.differs(id, 'no row, the events say that there is one');
@@ -89,7 +89,7 @@ export class DeliveriesCheck implements TableCheck {
     const strays = rows - this.found;
     if (strays > 0) this.differs(`${strays} of its rows`, 'the events say that there are none');
     await this.compareEndpoints();
-    return new Map([[DELIVERIES_SAGA, this.differences.of(rows)]]);
+    return [this.differences.of(DELIVERIES_SAGA, rows)];
   }
 
   /** A different row would redirect deliveries. */

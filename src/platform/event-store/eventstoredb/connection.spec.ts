@@ -15,7 +15,7 @@ describe('the connection to EventStoreDB', () => {
       'esdb://a?nodepreference=follower&connectionName=x',
       'esdb://a?nodepreference=follower&connectionName=x&gossipTimeout=1',
     ],
-  ])('adds to %s what it does not say', (given, connected) => {
+  ])('adds the missing options to %s', (given, connected) => {
     expect(withDefaults(given)).toBe(connected);
   });
 
@@ -28,7 +28,7 @@ describe('the connection to EventStoreDB', () => {
     expect(new Connection(given).client.connectionName).toBe('disburse');
   });
 
-  it('refuses what is no address', () => {
+  it('rejects the invalid address esdb://a:x,b', () => {
     expect(() => url('esdb')('esdb://a:x,b')).toThrow('a URL that begins with esdb://');
   });
 

@@ -100,7 +100,7 @@ function ignoringForgottenAppends(stream: Stream): Stream {
   return stream;
 }
 
-/** Adds the missing options without the URL class: `esdb://a:2113,b:2113` is no URL. Names of options have no case. */
+/** Adds the missing options without the URL class: `esdb://a:2113,b:2113` is not a valid URL. Names of options have no case. */
 export function withDefaults(url: string): string {
   const [address = '', query = ''] = url.split('?', 2);
   const names = new Set(query.split('&').map((each) => each.split('=')[0]!.toLowerCase()));

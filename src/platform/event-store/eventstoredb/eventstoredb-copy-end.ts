@@ -1,15 +1,14 @@
 import { newId } from '../../../kernel/ids.js';
 import { ConfigError } from '../../config/settings.js';
 import type { CopyEnd, RecordedEvent, StreamAppend } from '../port.js';
-import { Connection } from './connection.js';
-import { EventStoreDbEventStore } from './eventstoredb-event-store.js';
+import { type EventStoreDbEventStore, openEventStoreDb } from './eventstoredb-event-store.js';
 import { COPIED_STREAM, COPIED_TYPE, toCopy } from './wire.js';
 
 export class EventStoreDbCopyEnd implements CopyEnd {
   readonly store: EventStoreDbEventStore;
 
   constructor(url: string) {
-    this.store = new EventStoreDbEventStore(new Connection(url));
+    this.store = openEventStoreDb(url);
   }
 
   async add(after: string | null, events: readonly RecordedEvent[]): Promise<void> {

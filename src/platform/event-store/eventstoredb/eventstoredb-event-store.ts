@@ -52,7 +52,7 @@ export function openEventStoreDb(url: string, timeoutMs?: number): EventStoreDbE
   return new EventStoreDbEventStore(new Connection(url), timeoutMs);
 }
 
-/** Events in EventStoreDB 24.6. The appends of a commit are written one by one, in order; none carries a response. */
+/** Events in EventStoreDB 24.6. The appends of a commit are written one by one, in order, without responses. */
 export class EventStoreDbEventStore implements EventStore {
   readonly atomic = false;
   readonly carriesResponses = false;
@@ -189,7 +189,7 @@ export class EventStoreDbEventStore implements EventStore {
       } catch (error) {
         if (!(error instanceof WrongExpectedVersionError)) throw error;
         const actual = await this.readHead(stream);
-        // The server knows of an event that reads do not show yet: a caller that loads now would decide on it again.
+        // The server has an event that reads do not return yet: a caller that loads now would decide without it.
         if (actual === expected) throw new NotReadableYet();
         return { actual };
       }
@@ -201,7 +201,7 @@ export class EventStoreDbEventStore implements EventStore {
     let sent: AppendResult | Outcome;
     try {
       sent = await this.retrying(async (attemptMs) => {
-        // The server knows a repeat only where the expectation is the one of the first time, and forgets.
+        // The server detects a repeat only with the expectation of the first attempt, and only for some time.
         const known = expected === 'no_stream' ? [] : await this.readOne(stream, LATEST);
         const repeated = toOutcome(known.toReversed(), events);
         if (repeated !== null) return repeated;

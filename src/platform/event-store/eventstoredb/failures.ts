@@ -74,17 +74,16 @@ export class NoResponseInTime extends Error {
   override readonly message = 'the event store did not respond in time';
 }
 
-interface Retries {
-  /** The time limit of all attempts together, in milliseconds. */
-  readonly timeoutMs?: number;
-  /** Called when an attempt that began at `since` (`performance.now()`) got no response in time. */
-  readonly onTimeout?: (since: number) => void;
-}
-
-/** Tries again while the server is unavailable. `work` gets the milliseconds that its attempt may take. */
+/**
+ * Tries again while the server is unavailable. `work` gets the milliseconds that its attempt may take; `timeoutMs`
+ * limits all attempts together. `onTimeout` gets the start (`performance.now()`) of an attempt without a response.
+ */
 export async function retryWhileUnavailable<T>(
   work: (attemptMs: number) => Promise<T>,
-  { timeoutMs = QUERY_TIMEOUT_MS, onTimeout }: Retries = {},
+  {
+    timeoutMs = QUERY_TIMEOUT_MS,
+    onTimeout,
+  }: { timeoutMs?: number; onTimeout?: (since: number) => void } = {},
 ): Promise<T> {
   const until = performance.now() + timeoutMs;
   for (let before = 0, attemptMs = FIRST_ATTEMPT_MS; ; before += 1) {

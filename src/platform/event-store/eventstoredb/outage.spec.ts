@@ -26,7 +26,7 @@ describe.each([
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it('reports that it is unavailable, for every call', async () => {
+  it('is unavailable for every call', async () => {
     const events = [{ id: newId(), type: 'x.v1', data: {}, metadata: {} }];
     const calls = [
       store.commit({ appends: [{ stream: 's-1', events, expected: 'no_stream' }] }),

@@ -113,7 +113,7 @@ describe('the PostgreSQL event store in an outage', () => {
     expect(await direct.readStream(commit.stream)).toHaveLength(1);
   });
 
-  it('feeds subscriptions all events over an outage', async () => {
+  it('returns all events to subscriptions after an outage', async () => {
     const feed = new EventFeed(store);
     const start = await direct.head();
     const seen: RecordedEvent[] = [];

@@ -119,7 +119,7 @@ export class PostgresEventStore implements EventStore {
     params: readonly unknown[],
   ): Promise<readonly RecordedEvent[]> {
     const rows = await this.query<EventRow>(name, sql, params);
-    return rows.map((row) => new StoredEvent(...row));
+    return rows.map((row) => new LazyEvent(...row));
   }
 
   private async query<Row extends unknown[]>(
@@ -194,7 +194,7 @@ function unavailable(error: unknown): EventStoreUnavailable {
 }
 
 /** An event with lazily parsed JSON: subscriptions skip most events. */
-export class StoredEvent implements RecordedEvent {
+export class LazyEvent implements RecordedEvent {
   private parsedData: JsonObject | undefined;
   private parsedMetadata: EventMetadata | undefined;
 

@@ -1,5 +1,5 @@
 /** The findings of a check: it counts all and lists the first `max`. */
-export class ListedFindings<T> {
+export class FindingList<T> {
   readonly listed: T[] = [];
   count = 0;
 
