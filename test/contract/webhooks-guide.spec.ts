@@ -6,12 +6,12 @@ import { webhooksConfig } from '../../src/contexts/webhooks/webhooks.config.js';
 import { registry } from '../../src/platform/telemetry/metrics.js';
 import type { DisableCause } from '../../src/contexts/webhooks/webhooks.contract.js';
 import { EVENT_TYPES } from '../../src/contexts/webhooks/endpoints/event-types.js';
-import type { ErrorClass } from '../../src/contexts/webhooks/deliveries/retry.js';
+import type { FailurePhase } from '../../src/platform/outbound/request-failure.js';
 import { builtDocument } from '../../src/platform/http/docs.controller.js';
 import { DELIVERY_STATUSES } from '../../src/contexts/webhooks/deliveries/retry.js';
 import { COUNTED } from '../../src/contexts/webhooks/endpoints/endpoint-stats.view.js';
 
-const PHASES: Readonly<Record<ErrorClass, true>> = {
+const PHASES: Readonly<Record<FailurePhase, true>> = {
   address: true,
   dns: true,
   connect: true,

@@ -14,7 +14,6 @@ import { Receipts, ReceiptsCheck } from './verification/receipts.store.js';
 import { VERIFICATION_WORK_LIST, VerificationQueue } from './verification/verification-queue.store.js';
 import { Verifier } from './verification/verification.processor.js';
 import { JsonRpcChain } from './verification/json-rpc-chain.adapter.js';
-import { DeactivationWorker } from './deactivation/deactivation.processor.js';
 import { Deactivations } from './deactivation/deactivations.store.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { AdminPayoutsController } from './payouts/admin-payouts.controller.js';
@@ -27,7 +26,7 @@ import {
 import { Payouts1795000000501 } from './migrations/1795000000501-payouts.js';
 import { PAYOUT_PUBLISHES } from './payouts.webhooks.js';
 import { checkPayoutSettings, payoutsConfig } from './payouts.config.js';
-import { BalancesView, EvidenceView, PayoutsView } from './payouts/payouts.view.js';
+import { EvidenceView, PayoutsView } from './payouts/payouts.view.js';
 import { payoutViews } from './payouts/payouts-projection.view.js';
 import { intentHistory, payoutHistory } from './payouts/history.js';
 
@@ -53,9 +52,7 @@ class ChainModule {}
     PayoutsView,
     PayoutExport,
     EvidenceView,
-    BalancesView,
     PayoutChecks,
-    DeactivationWorker,
     Deactivations,
   ],
 })

@@ -1,3 +1,3 @@
 export { deliveryId, EVENT_TYPES } from './endpoints/event-types.js';
 export type { DisableCause } from './endpoints/webhook-endpoints.js';
-export { type DeliveryRecord, readDeliveries } from './deliveries/audited-deliveries.view.js';
+export { type DeliveryRecord, readDeliveries } from './deliveries/deliveries.view.js';

@@ -31,8 +31,11 @@ import { WEBHOOK_HISTORIES } from './endpoints/history.js';
 import { AdminWebhooksController } from './deliveries/admin-webhooks.controller.js';
 import { WebhookDeliveriesController } from './deliveries/deliveries.controller.js';
 import { TestEventData } from './deliveries/deliveries.dto.js';
-import { SandboxEndpointsController, WebhookEndpointsController } from './endpoints/endpoints.controller.js';
-import { WriteResponses } from './endpoints/write-responses.dto.js';
+import {
+  SandboxEndpointsController,
+  WebhookEndpointsController,
+  WriteResponses,
+} from './endpoints/endpoints.controller.js';
 import { Webhooks1795000000662 } from './migrations/1795000000662-webhooks.js';
 import { checkWebhookSettings, webhooksConfig, type WebhooksConfig } from './webhooks.config.js';
 import { DeliveriesView } from './deliveries/deliveries.view.js';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { readConfig } from '../../composition.js';
+import { chainConfig } from '../config/config.js';
 import { chainRules } from './chain-rules.js';
 
 describe('the required finality of a transfer', () => {
@@ -12,7 +13,7 @@ describe('the required finality of a transfer', () => {
     [31337, 1],
     [99_999, 'safe'],
   ])('is that of chain %i: %s', (chainId, finality) =>
-    expect(chainRules({ chainId }).finality).toBe(finality),
+    expect(chainRules({ ...chainConfig({}), chainId }).finality).toBe(finality),
   );
 
   it.each([

@@ -1,4 +1,4 @@
-import type { Finality } from '../config/config.js';
+import type { ChainConfig, Finality } from '../config/config.js';
 
 /** The conditions for an outcome on a chain (contract.md 10.2, 10.6). */
 export interface ChainRules {
@@ -23,12 +23,7 @@ const BY_CHAIN: ReadonlyMap<number, ChainRules> = new Map([
 const ELSEWHERE = 1;
 
 /** Returns the rules of a chain. A setting that is not null replaces its rule. */
-export function chainRules(settings: {
-  readonly chainId: number;
-  readonly payoutFinality?: Finality | null;
-  readonly chainMaxHeadAgeSeconds?: number | null;
-  readonly payoutExpiryMarginSeconds?: number | null;
-}): ChainRules {
+export function chainRules(settings: ChainConfig): ChainRules {
   const usual = BY_CHAIN.get(settings.chainId) ?? BY_CHAIN.get(ELSEWHERE)!;
   return {
     finality: settings.payoutFinality ?? usual.finality,

@@ -2,7 +2,7 @@ import { errors } from 'undici';
 import texts from './failure-texts.json' with { type: 'json' };
 
 /**
- * The phase in which a request failed. `address`: refused by the policy. `dns`: the name did not resolve. `connect`: no TCP
+ * The phase in which a request failed, for merchants the class of its error (ADR 76). `address`: refused by the policy. `dns`: the name did not resolve. `connect`: no TCP
  * connection. `tls`: handshake or certificate. `send`: connected, without a byte of a response. `response`: not HTTP/1.1, too
  * large or broken off. `timeout`: the deadline passed.
  */

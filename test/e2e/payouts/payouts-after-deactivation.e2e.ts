@@ -16,7 +16,6 @@ import {
 } from '../../../src/contexts/payouts/payouts/payouts.commands.js';
 import type { Database } from '../../../src/platform/postgres/database.js';
 import type { CommandBus } from '@nestjs/cqrs';
-import { DeactivationWorker } from '../../../src/contexts/payouts/deactivation/deactivation.processor.js';
 import { Deactivations } from '../../../src/contexts/payouts/deactivation/deactivations.store.js';
 import {
   CompleteDeactivationHandler,
@@ -125,7 +124,7 @@ class World {
   /** The worker's attempt; false where the deactivation cannot be completed yet. */
   async complete(store = this.store, database: Pick<Database, 'query'> = this.db.database): Promise<boolean> {
     const users = new CompleteDeactivationHandler(loopOver(store), clock) as unknown as CommandBus;
-    const worker = new DeactivationWorker(new Deactivations(database as Database), users, store);
+    const worker = new Deactivations(database as Database, users, store);
     try {
       await worker.complete(this.userId);
       return true;

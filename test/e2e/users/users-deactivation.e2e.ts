@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
-import { DeactivationWorker } from '../../../src/contexts/payouts/deactivation/deactivation.processor.js';
+import { Deactivations } from '../../../src/contexts/payouts/deactivation/deactivations.store.js';
 import { CreateUser, UserClaims } from '../../../src/contexts/users/users/create-user.commands.js';
 import { StartDeactivation } from '../../../src/contexts/users/users/users.commands.js';
 import { newId } from '../../../src/kernel/ids.js';
@@ -48,7 +48,7 @@ describe('the deactivation of a user', () => {
     await payout(two, 'payout.reported.v1', userId);
     await start(userId);
     await payout(one, 'payout.received.v2', userId);
-    const worker = people.module.get(DeactivationWorker, { strict: false });
+    const worker = people.module.get(Deactivations, { strict: false });
     const refusal = async (): Promise<string> => {
       for (;;) {
         const error = await worker.complete(userId).then(

@@ -1,23 +1,62 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { fence } from '../../../platform/event-store/claims.js';
+import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
+import { Periodic } from '../../../platform/jobs/background-work.js';
 import { Database } from '../../../platform/postgres/database.js';
+import { CompleteDeactivation } from '../../users/users.contract.js';
+import { PAYOUT_CATEGORY } from '../payouts/payout-events.js';
 
-export interface Deactivating {
-  readonly pending: number;
-  /** The announced payouts that are not reported; none on an atomic store. */
-  readonly intended: readonly string[];
-}
+const SWEEP_MS = 2000;
+const BATCH = 100;
 
 /**
- * The users in deactivation, in the read model of payouts. A report checks the revision of the user's stream, so every
- * payout precedes the start of the deactivation; after the start the number of pending payouts only falls. On a store
- * without atomic commits the intent precedes the start, and the payout may follow until its stream is fenced.
+ * Completes the deactivation of users without a pending payout, by the read model of payouts. A report checks the
+ * revision of the user's stream, so every payout precedes the start of the deactivation; after the start the number of
+ * pending payouts only falls. On a store without atomic commits the intent precedes the start, and the payout may follow
+ * until its stream is fenced.
  */
 @Injectable()
 export class Deactivations {
-  constructor(private readonly database: Database) {}
+  private readonly logger = new Logger(Deactivations.name);
 
-  /** Returns null until the read model has the start of the user's deactivation. */
-  async find(userId: string): Promise<Deactivating | null> {
+  constructor(
+    private readonly database: Database,
+    private readonly commandBus: CommandBus,
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+  ) {}
+
+  @Periodic({ name: 'deactivations', everyMs: SWEEP_MS })
+  async completeAll(): Promise<void> {
+    let users: readonly string[];
+    let after: string | null = null;
+    do {
+      users = await this.settled(BATCH, after);
+      // Two processes may complete the same user: the decision is written once.
+      for (const userId of users)
+        await this.complete(userId).catch((error: unknown) => {
+          // A payout that is reported and not counted yet is an ordinary delay.
+          const level = error instanceof DomainError ? 'debug' : 'warn';
+          this.logger[level]({ msg: 'deactivation waiting', user_id: userId, err: error });
+        });
+      after = users.at(-1) ?? null;
+    } while (users.length === BATCH);
+  }
+
+  /** Throws as {@link CompleteDeactivation} does. */
+  async complete(userId: string): Promise<void> {
+    // Counted before the user's state is loaded: a start that is counted is also in the state.
+    const counted = await this.find(userId);
+    const isCounted = counted !== null && (counted.pending > 0 || (await this.giveUp(counted.intended)));
+    await this.commandBus.execute(new CompleteDeactivation(userId, isCounted ? counted.pending : null));
+  }
+
+  /**
+   * Returns the number of pending payouts and the announced payouts that are not reported (none on an atomic store).
+   * Returns null until the read model has the start of the user's deactivation.
+   */
+  async find(userId: string): Promise<{ readonly pending: number; readonly intended: string[] } | null> {
     const [row] = await this.database.query<{ pending: number; intended: string[] }>(
       `select (select count(*)::int from payouts.payouts where user_id = $1 and status = 0) as pending,
          array(select payout_id::text from payouts.payout_intents where user_id = $1) as intended
@@ -36,5 +75,14 @@ export class Deactivations {
       [limit, after],
     );
     return rows.map(({ user_id }) => user_id);
+  }
+
+  /** Fences announced payouts, which can then never be reported (ADR 103). Returns false when one is reported. */
+  private async giveUp(intended: readonly string[]): Promise<boolean> {
+    for (const payoutId of intended) {
+      const stream = `${PAYOUT_CATEGORY}-${payoutId}`;
+      if (!(await fence(this.store, stream, { actor: 'payouts.deactivation' }))) return false;
+    }
+    return true;
   }
 }

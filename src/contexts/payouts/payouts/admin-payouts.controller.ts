@@ -8,8 +8,8 @@ import { Reply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { payout } from './payout.js';
 import { PayoutChecks, type LastCheck } from '../verification/payout-checks.store.js';
-import { PAYOUT_VIEWS } from './audited-payouts.view.js';
-import { EvidenceView, PayoutsView, type ListedPayout } from './payouts.view.js';
+import { EvidenceView, PayoutsView, type PayoutJson } from './payouts.view.js';
+import { PAYOUT_VIEWS } from './payouts-projection.view.js';
 import {
   AdminPayoutResponse,
   AdminPayoutsQuery,
@@ -112,7 +112,7 @@ export class AdminPayoutsController {
   }
 
   /** Throws `not_found`. */
-  private async find(id: string): Promise<ListedPayout> {
+  private async find(id: string): Promise<PayoutJson> {
     const found = await this.payouts.find(null, id);
     if (found === null) throw DomainError.notFound('Payout');
     return found;
@@ -120,6 +120,6 @@ export class AdminPayoutsController {
 }
 
 /** Adds two members to the payout of the merchant API, without parsing its text. */
-function adminJson({ id, merchant_id, body }: ListedPayout, checks: ReadonlyMap<string, LastCheck>): string {
+function adminJson({ id, merchant_id, body }: PayoutJson, checks: ReadonlyMap<string, LastCheck>): string {
   return `${body.slice(0, -1)},"merchant_id":"${merchant_id}","check":${JSON.stringify(checks.get(id))}}`;
 }

@@ -2,6 +2,7 @@ import { ApiProperty, Many, Nested, ResourceOf, PageOf } from '../../../platform
 import { oneOf, UUID, uuid } from '../../../platform/dto/rules.js';
 import { createdListQuery, Filter, MAX_PAGE } from '../../../platform/http/list-query.js';
 import { LastCheck, MAX_CHECKS, PayoutCheck } from '../verification/payout-checks.store.js';
+import type { Status } from './payouts-projection.view.js';
 import { hashFilter, Payout, STATUSES } from './payouts.dto.js';
 
 const ADMIN_PAGE = 100;
@@ -9,7 +10,7 @@ const ADMIN_PAGE = 100;
 export class AdminPayoutsQuery extends createdListQuery(ADMIN_PAGE, 'Payouts per page.') {
   @Filter(uuid, 'Only payouts of this merchant.') merchant_id?: string;
   @Filter(uuid, 'Only payouts to this user.') user_id?: string;
-  @Filter(oneOf(STATUSES), 'Only payouts in this status.') status?: (typeof STATUSES)[number];
+  @Filter(oneOf(STATUSES), 'Only payouts in this status.') status?: Status;
   @Filter(hashFilter, 'Only payouts of this transaction.') transaction_hash?: string;
 
   @Filter(

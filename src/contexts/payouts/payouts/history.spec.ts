@@ -75,7 +75,7 @@ describe('the audit of a payout', () => {
   it('keeps in memory only the status of an ended payout', () => {
     const stateAfter = (...events: readonly DomainEvent[]): unknown =>
       events.reduce((state, event) => payoutHistory.evaluate(state, event, 'p').state, payoutHistory.initial);
-    expect(stateAfter(reported())).toMatchObject({ status: 'pending', facts });
+    expect(stateAfter(reported())).toMatchObject({ status: 'pending', reported: facts });
     expect(stateAfter(reported(), received())).toEqual({ status: 'received' });
     expect(stateAfter(reported(), expired())).toEqual({ status: 'expired' });
   });

@@ -8,23 +8,23 @@ import { expire, payout, readPayoutAmount, receive, report, type PayoutState } f
 export const payoutHistory = historyRules(
   payout,
   {
-    'payout.reported.v1': ({ created_at: at, expires_at: expiresAt, ...facts }, state) => {
+    'payout.reported.v1': (data, state) => {
       if (state.status !== 'unreported') return `it is reported once, and ${state.status} already`;
-      if (readPayoutAmount(facts.amount) instanceof Fault)
-        return `its amount ${facts.amount} is out of bounds`;
-      const payee = { merchantId: facts.merchant_id, issuerWalletAddress: null } as const;
-      return report({ facts, at, expiresAt }, { accountState: 'active', ...payee }, state);
+      if (readPayoutAmount(data.amount) instanceof Fault) return `its amount ${data.amount} is out of bounds`;
+      const payee = { merchantId: data.merchant_id, issuerWalletAddress: null } as const;
+      return report(data, { accountState: 'active', ...payee }, state);
     },
     'payout.received.v2': (data, state) => {
       if (state.status !== 'pending') return wrongOrder(state);
-      const evidence = { ...data, ...state.facts, created_at: state.createdAt };
+      const { expires_at: _, ...facts } = state.reported;
+      const evidence = { ...data, ...facts };
       return receive({ evidence, at: data.received_at }, state);
     },
     'payout.expired.v1': ({ reason, expired_at: at, early }, state) => {
       if (state.status !== 'pending') return wrongOrder(state);
       const expired = expire({ reason, at, early }, state);
       return expired.length === 0
-        ? `it expires before its window has passed, on ${state.expiresAt}`
+        ? `it expires before its window has passed, on ${state.reported.expires_at}`
         : expired;
     },
   },

@@ -2,14 +2,14 @@ import { afterEach, expect, it } from '@jest/globals';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { systemClock } from '../../../kernel/clock.js';
 import { deriveId } from '../../../kernel/ids.js';
+import { chainConfig } from '../../../platform/config/config.js';
 import { PayoutChecks } from '../verification/payout-checks.store.js';
 import { isOverdue, PENDING_PAYOUTS } from './payouts.view.js';
 
 const db = onTestDatabase();
 const CONFIG = {
+  ...chainConfig({}),
   chainId: 8453,
-  chainMaxHeadAgeSeconds: null,
-  payoutFinality: null,
   // The margin of an expiry, twice, and ten minutes: an outcome is late 12 minutes after the window.
   payoutExpiryMarginSeconds: 60,
 };

@@ -26,18 +26,19 @@ export type PayoutReported = DomainEvent<
 /** The transfer is on the chain, exact and confirmed, and belongs to no other payout. Final. */
 export type PayoutReceived = DomainEvent<
   'payout.received.v2',
-  PayoutFacts & {
-    /** The place of the Transfer log among the logs of its transaction, from 0. */
-    readonly log_index: number;
-    readonly block_number: number;
-    readonly received_at: string;
-  } & TransferEvidence
+  PayoutFacts &
+    TransferSighting & {
+      /** The time of the report, ISO 8601. */
+      readonly created_at: string;
+      readonly received_at: string;
+    }
 >;
 
-/** The evidence of a received payout, from the response of a node (ADR 122). */
-interface TransferEvidence {
-  /** The time of the report, ISO 8601. */
-  readonly created_at: string;
+/** The observation of a transfer by one check, from the response of a node: the evidence of a payout (ADR 122). */
+export interface TransferSighting {
+  /** The place of the Transfer log among the logs of its transaction, from 0. */
+  readonly log_index: number;
+  readonly block_number: number;
   /** Lower case, as all hashes and addresses here. */
   readonly block_hash: string;
   /** The time of the block by its own header, ISO 8601. */
@@ -82,12 +83,6 @@ export const PAYOUT_RECEIVED = 'payout.received.v2';
 export const PAYOUT_EXPIRED = 'payout.expired.v1';
 
 export const PAYOUT_EVENTS = [PAYOUT_REPORTED, PAYOUT_RECEIVED, PAYOUT_EXPIRED] as const;
-
-/** The observation of a transfer by one check. */
-export interface TransferSighting extends Omit<TransferEvidence, 'created_at'> {
-  readonly log_index: number;
-  readonly block_number: number;
-}
 
 /** The stream category of payouts: a payout's stream is `payout-<payout_id>`. */
 export const PAYOUT_CATEGORY = 'payout';

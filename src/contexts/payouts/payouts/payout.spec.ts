@@ -41,7 +41,7 @@ const given = givenOf(payout);
 const reporting =
   (payee: Payee, other: Partial<PayoutFacts> = {}) =>
   (state: PayoutState) =>
-    report({ facts: { ...facts, ...other }, at, expiresAt }, payee, state);
+    report({ ...reported.data, ...other }, payee, state);
 const receiving = (state: PayoutState) => receive({ evidence: evidenceAt(3), at }, state);
 const expiring = (when: string) => (state: PayoutState) => expire({ reason: 'gone', at: when }, state);
 

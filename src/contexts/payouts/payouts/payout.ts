@@ -9,21 +9,19 @@ import {
   type PayoutEvent,
   type PayoutFacts,
   type PayoutReceived,
+  type PayoutReported,
   type TransferSighting,
 } from './payout-events.js';
 
 /** A payout from the merchant's report to its one outcome (contract.md 9.8). */
 export type PayoutState =
   | { readonly status: 'unreported' }
-  | (ReportFacts & { readonly status: 'pending' })
-  | (ReportFacts & { readonly status: 'received'; readonly received: PayoutReceived['data'] })
-  | (ReportFacts & { readonly status: 'expired'; readonly reason: string });
+  | (Reported & { readonly status: 'pending' })
+  | (Reported & { readonly status: 'received'; readonly received: PayoutReceived['data'] })
+  | (Reported & { readonly status: 'expired'; readonly reason: string });
 
-interface ReportFacts {
-  readonly facts: PayoutFacts;
-  readonly createdAt: string;
-  /** End of the verification window, ISO 8601. */
-  readonly expiresAt: string;
+interface Reported {
+  readonly reported: PayoutReported['data'];
 }
 
 export const payout: Aggregate<PayoutState, PayoutEvent> = {
@@ -31,10 +29,8 @@ export const payout: Aggregate<PayoutState, PayoutEvent> = {
   initial: { status: 'unreported' },
   evolve(state, event) {
     switch (event.type) {
-      case 'payout.reported.v1': {
-        const { created_at: createdAt, expires_at: expiresAt, ...facts } = event.data;
-        return { status: 'pending', facts, createdAt, expiresAt };
-      }
+      case 'payout.reported.v1':
+        return { status: 'pending', reported: event.data };
       case 'payout.received.v2':
         return state.status === 'pending' ? { ...state, status: 'received', received: event.data } : state;
       case 'payout.expired.v1':
@@ -60,27 +56,19 @@ export function readPayoutAmount(value: unknown): string | Fault {
   return canonicalAmount(value);
 }
 
-/** Times are ISO 8601. */
-interface ReportDecision {
-  /** Their amount is canonical. */
-  readonly facts: PayoutFacts;
-  readonly at: string;
-  readonly expiresAt: string;
-}
-
 /**
  * Reports a transfer to `payee`, also to one in onboarding, because the money has moved. A repeat of the same report
  * changes nothing at any time. Another report under its id throws `validation_failed`, or IdempotencyKeyExpired once the
  * response to the first one is deleted.
  */
-export function report(command: ReportDecision, payee: Payee, state: PayoutState): PayoutEvent[] {
+export function report(data: PayoutReported['data'], payee: Payee, state: PayoutState): PayoutEvent[] {
   if (state.status !== 'unreported') {
-    if (REPORTED.every((name) => state.facts[name] === command.facts[name])) return [];
-    requireIdempotent(state.createdAt, command.at);
+    if (REPORTED.every((name) => state.reported[name] === data[name])) return [];
+    requireIdempotent(state.reported.created_at, data.created_at);
     const detail = 'The Idempotency-Key was used for another payout';
     throw new DomainError('validation_failed', detail).asTransient();
   }
-  if (payee.accountState === 'unknown' || payee.merchantId !== command.facts.merchant_id) {
+  if (payee.accountState === 'unknown' || payee.merchantId !== data.merchant_id) {
     throw DomainError.notFound('User');
   }
   if (payee.accountState === 'deactivating' || payee.accountState === 'deactivated') {
@@ -89,12 +77,7 @@ export function report(command: ReportDecision, payee: Payee, state: PayoutState
       `The user is ${payee.accountState} and cannot receive payouts`,
     );
   }
-  return [
-    {
-      type: 'payout.reported.v1',
-      data: { ...command.facts, created_at: command.at, expires_at: command.expiresAt },
-    },
-  ];
+  return [{ type: 'payout.reported.v1', data }];
 }
 
 /** Changes nothing once the payout has its outcome. */
@@ -103,20 +86,10 @@ export function receive(
   state: PayoutState,
 ): PayoutEvent[] {
   if (state.status !== 'pending') return [];
+  const { created_at, expires_at: _, ...facts } = state.reported;
   const { log_index, block_number, ...seen } = evidence;
-  return [
-    {
-      type: 'payout.received.v2',
-      data: {
-        ...state.facts,
-        log_index,
-        block_number,
-        received_at: at,
-        created_at: state.createdAt,
-        ...seen,
-      },
-    },
-  ];
+  const times = { received_at: at, created_at };
+  return [{ type: 'payout.received.v2', data: { ...facts, log_index, block_number, ...times, ...seen } }];
 }
 
 /** Changes nothing once the payout has its outcome, or before the end of its window, unless `early`. */
@@ -125,21 +98,20 @@ export function expire(
   state: PayoutState,
 ): PayoutEvent[] {
   if (state.status !== 'pending') return [];
-  if (early !== true && Date.parse(at) < Date.parse(state.expiresAt)) return [];
-  const data = { ...state.facts, reason, expired_at: at, ...(early && { early }) };
+  const { created_at: _, expires_at, ...facts } = state.reported;
+  if (early !== true && Date.parse(at) < Date.parse(expires_at)) return [];
+  const data = { ...facts, reason, expired_at: at, ...(early && { early }) };
   return [{ type: 'payout.expired.v1', data }];
 }
 
 export type Report = Pick<PayoutFacts, (typeof REPORTED)[number]>;
 const REPORTED = ['merchant_id', 'user_id', 'amount', 'transaction_hash', 'custom_metadata'] as const;
 
-type JsonFacts = Omit<PayoutFacts, 'merchant_id' | 'chain_id'>;
-
 /** Returns the response to a report, the same for a repeat after the outcome. */
 export function responseTo(state: PayoutState): string {
   if (state.status === 'unreported') throw new Error('a reported payout has facts');
-  const json = payoutJsonBeforeTime(state.facts, 'pending', null);
-  return `{"payout":${json},"created_at":"${state.createdAt}"}}`;
+  const json = payoutJsonBeforeTime(state.reported, 'pending', null);
+  return `{"payout":${json},"created_at":"${state.reported.created_at}"}}`;
 }
 
 /**
@@ -147,7 +119,7 @@ export function responseTo(state: PayoutState): string {
  * repeat. The metadata is not parsed. `reason` is null unless the payout expired.
  */
 export function payoutJsonBeforeTime(
-  facts: JsonFacts,
+  facts: PayoutFacts,
   status: Exclude<PayoutState['status'], 'unreported'>,
   reason: string | null,
 ): string {

@@ -2,8 +2,9 @@ import type { PoolClient } from 'pg';
 import type { DomainEvent } from '../../../kernel/aggregate.js';
 import { toMinorUnits } from '../../../kernel/money.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
-import { columnArrays } from '../../../platform/postgres/batches.js';
-import type { ReadModel } from '../../../platform/projections/projection.js';
+import type { CheckedTables } from '../../../platform/context.js';
+import { columnArrays, everyRow } from '../../../platform/postgres/batches.js';
+import { subscriptionName, type ReadModel } from '../../../platform/projections/projection.js';
 import type { UserCreated, UserDeactivated, UserDeactivationStarted } from '../../users/users.contract.js';
 import {
   comparableHash,
@@ -16,7 +17,9 @@ import {
   type PayoutIntent,
 } from './payout-events.js';
 import { payoutJsonBeforeTime } from './payout.js';
-import { PAYOUT_VIEWS } from './audited-payouts.view.js';
+
+/** The projection of payouts and balances, for which requests wait to read their own writes. */
+export const PAYOUT_VIEWS = subscriptionName('payouts.views');
 
 /** The values of `payouts.payouts.status`, by the status of the API. */
 export const STATUS = { pending: 0, received: 1, expired: 2 } as const;
@@ -238,4 +241,22 @@ async function recordUsers(
 function bodySql(bodyBeforeTime: string, createdAt: string): string {
   const time = `to_char(${createdAt} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
   return `${bodyBeforeTime} || ',"created_at":"' || ${time} || '"}'`;
+}
+
+interface BalanceRow {
+  readonly user_id: string;
+  readonly merchant_id: string;
+  readonly confirmed: string;
+  readonly pending: string;
+}
+
+/** Passes every stored balance to `read`. */
+export function readBalances(query: CheckedTables['query'], read: (row: BalanceRow) => void): Promise<void> {
+  return everyRow<BalanceRow>(
+    query,
+    `select user_id, merchant_id, confirmed, pending from payouts.balances
+     where $1::uuid is null or user_id > $1 order by user_id limit $2`,
+    ({ user_id: id }) => id,
+    read,
+  );
 }

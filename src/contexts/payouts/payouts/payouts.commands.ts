@@ -11,7 +11,7 @@ import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { isUuid, newId } from '../../../kernel/ids.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { payee, type Payee } from '../../users/users.contract.js';
-import { PAYOUT_INTENDED, type PayoutFacts } from './payout-events.js';
+import { PAYOUT_INTENDED, type PayoutReported } from './payout-events.js';
 import { payout, report, type Report, responseTo } from './payout.js';
 import { payoutsConfig, type PayoutsConfig } from '../payouts.config.js';
 
@@ -69,8 +69,8 @@ export class ReportPayoutHandler implements ICommandHandler<ReportPayout> {
     private readonly payees: PayeeCache,
   ) {}
 
-  async execute({ report: reported, ticket, cause }: ReportPayout): Promise<string> {
-    const userId = reported.user_id.toLowerCase();
+  async execute({ report: facts, ticket, cause }: ReportPayout): Promise<string> {
+    const userId = facts.user_id.toLowerCase();
     let user: Loaded<Payee>;
     const preconditions = async (attempt: number): Promise<readonly StreamAppend[]> => {
       user = await this.payees.get(userId, { fresh: attempt > 0 });
@@ -80,18 +80,19 @@ export class ReportPayoutHandler implements ICommandHandler<ReportPayout> {
     const payoutId = ticket.id('payout');
     const now = this.clock.now();
     const expiresAt = new Date(now.getTime() + this.config.payoutVerificationWindowSeconds * 1000);
-    const facts: PayoutFacts = {
+    const reported: PayoutReported['data'] = {
       payout_id: payoutId,
-      ...reported,
+      ...facts,
       user_id: userId,
       currency_code: 'USDC',
       chain_id: this.chainSettings.chainId,
+      created_at: now.toISOString(),
+      expires_at: expiresAt.toISOString(),
     };
-    const command = { facts, at: now.toISOString(), expiresAt: expiresAt.toISOString() };
     const { body } = await this.loop.execute(
       payout,
       payoutId,
-      (current) => report(command, user.state, current),
+      (current) => report(reported, user.state, current),
       {
         metadata: cause,
         preconditions,

@@ -21,8 +21,8 @@ import { ApiRoute } from '../../../platform/openapi/route.js';
 import { USERS_VIEW, UsersView } from '../../users/users.contract.js';
 import { PayoutOutcomes } from '../verification/payout-outcomes.service.js';
 import { PayeeCache, ReportPayout } from './payouts.commands.js';
-import { BalancesView, EvidenceView, NOTHING_PAID, PayoutsView, type PayoutFilter } from './payouts.view.js';
-import { PAYOUT_VIEWS } from './audited-payouts.view.js';
+import { EvidenceView, NOTHING_PAID, PayoutsView, type PayoutFilter } from './payouts.view.js';
+import { PAYOUT_VIEWS } from './payouts-projection.view.js';
 import { ExportType, PayoutExport } from './payout-export.dto.js';
 import {
   EvidenceResponse,
@@ -153,7 +153,7 @@ export class PayoutsController {
 @Controller('merchants/v1/users')
 export class BalanceController {
   constructor(
-    private readonly balances: BalancesView,
+    private readonly payouts: PayoutsView,
     private readonly payees: PayeeCache,
   ) {}
 
@@ -172,7 +172,7 @@ export class BalanceController {
     @MerchantId() merchantId: string,
     @UuidParam('id', 'User') userId: string,
   ): Promise<BalanceResponse> {
-    const balance = await this.balances.find(merchantId, userId);
+    const balance = await this.payouts.findBalance(merchantId, userId);
     if (balance !== null) return { balance };
     // Creating a user does not wait for this read model, so that a missing user may be new.
     const { state } = await this.payees.get(userId);

@@ -8,8 +8,9 @@ import { createdListQuery, Filter, MAX_PAGE } from '../../../platform/http/list-
 import { measureDepth, JsonText } from '../../../platform/json-text/json-text.js';
 import { MAX_PAYOUT_AMOUNT, readPayoutAmount } from './payout.js';
 import { Balance, PayoutTotals } from './payouts.view.js';
+import { STATUS, type Status } from './payouts-projection.view.js';
 
-export const STATUSES = ['pending', 'received', 'expired'] as const;
+export const STATUSES = Object.keys(STATUS) as Status[];
 const HASH_MAX_LENGTH = 255;
 /** The depth of `custom_metadata`; the object itself is level 1. */
 const METADATA_MAX_DEPTH = 32;
@@ -87,7 +88,7 @@ export class PayoutResponse extends ResourceOf('payout', Payout) {}
 
 export class MerchantPayoutsQuery extends createdListQuery(MAX_PAGE, 'Payouts per page.') {
   @Filter(uuid, 'Only payouts to this user.') user_id?: string;
-  @Filter(oneOf(STATUSES), 'Only payouts in this status.') status?: (typeof STATUSES)[number];
+  @Filter(oneOf(STATUSES), 'Only payouts in this status.') status?: Status;
   @Filter(hashFilter, 'Only payouts of this transaction.') transaction_hash?: string;
 
   @Filter(text({ minLength: 1 }, tidy), 'Only payouts to the user of this external_id.')

@@ -32,7 +32,7 @@ export interface PayoutFilter extends CreatedDays, KeysetPage {
   readonly transaction_hash?: string | undefined;
 }
 
-export interface ListedPayout {
+export interface PayoutJson {
   readonly id: string;
   readonly merchant_id: string;
   /** The JSON text of the merchant API. */
@@ -47,12 +47,21 @@ export class PayoutsView {
     @Inject(chainConfig.KEY) private readonly config: ChainConfig,
   ) {}
 
-  async find(merchantId: string | null, id: string): Promise<ListedPayout | null> {
-    const [row] = await this.database.query<ListedPayout & Record<string, unknown>>(
+  async find(merchantId: string | null, id: string): Promise<PayoutJson | null> {
+    const [row] = await this.database.query<PayoutJson & Record<string, unknown>>(
       `select ${COLUMNS} from payouts.payouts where id = $1 and ($2::uuid is null or merchant_id = $2)`,
       [id, merchantId],
     );
     return row ?? null;
+  }
+
+  /** Returns the running totals of a user; null when the projection has no such user of the merchant. */
+  async findBalance(merchantId: string, userId: string): Promise<Balance | null> {
+    const [row] = await this.database.query<{ confirmed: string; pending: string }>(
+      'select confirmed, pending from payouts.balances where user_id = $1 and merchant_id = $2',
+      [userId, merchantId],
+    );
+    return row === undefined ? null : toFigures(BigInt(row.confirmed), BigInt(row.pending));
   }
 
   /** Returns the JSON text of a page of a merchant, newest first. */
@@ -63,7 +72,7 @@ export class PayoutsView {
   }
 
   rows(merchants: readonly string[] | null, filter: PayoutFilter) {
-    return listPage<ListedPayout>(this.database, { columns: COLUMNS, ...toList(merchants, filter) }, filter);
+    return listPage<PayoutJson>(this.database, { columns: COLUMNS, ...toList(merchants, filter) }, filter);
   }
 
   /** Returns a page of overdue payouts, by the table of pending ones. */
@@ -80,7 +89,7 @@ export class PayoutsView {
     const list = { columns: 'payout_id as id', from: PENDING_PAYOUTS, id: 'payout_id', where };
     const { rows, next_cursor } = await listPage<{ id: string }>(this.database, list, filter);
     // The two tables follow the log separately.
-    const pending = await this.database.query<ListedPayout & Record<string, unknown>>(
+    const pending = await this.database.query<PayoutJson & Record<string, unknown>>(
       `select ${COLUMNS} from payouts.payouts where id = any($1) and status = ${STATUS.pending}
        order by created_at desc, id desc`,
       [rows.map(({ id }) => id)],
@@ -166,7 +175,7 @@ export const PENDING_PAYOUTS = `payouts.verifications pending
  * response about its transaction; or its window is over. `due` of the state is the scheduled time of the check, because
  * `due_at` moves with each attempt.
  */
-export function isOverdue(settings: Parameters<typeof chainRules>[0]): string {
+export function isOverdue(settings: ChainConfig): string {
   const { expiryMarginSeconds } = chainRules(settings);
   const isBefore = (time: string, seconds: number): string =>
     `${time} < now() - interval '${seconds} seconds'`;
@@ -200,7 +209,7 @@ export class EvidenceView {
   /** Throws `not_found`, and `invalid_transition` for a payout that was not received. */
   async of(merchantId: string, payoutId: string) {
     const state = await this.loop.loadForDisplay(payout, payoutId);
-    if (state.status === 'unreported' || state.facts.merchant_id !== merchantId)
+    if (state.status === 'unreported' || state.reported.merchant_id !== merchantId)
       throw DomainError.notFound('Payout');
     if (state.status !== 'received')
       throw new DomainError(
@@ -221,7 +230,7 @@ export class EvidenceView {
       from: seen.from,
       to: seen.to,
       value: seen.value,
-      created_at: state.createdAt,
+      created_at: state.reported.created_at,
       received_at: seen.received_at,
       receipt: { sha256, json: await this.receipts.find(sha256) },
     };
@@ -237,21 +246,6 @@ export class Balance {
 }
 
 export const NOTHING_PAID: Balance = toFigures(0n, 0n);
-
-/** The running totals of users, kept by the projection. */
-@Injectable()
-export class BalancesView {
-  constructor(private readonly database: Database) {}
-
-  /** Returns null when the projection has no such user of the merchant. */
-  async find(merchantId: string, userId: string): Promise<Balance | null> {
-    const [row] = await this.database.query<{ confirmed: string; pending: string }>(
-      'select confirmed, pending from payouts.balances where user_id = $1 and merchant_id = $2',
-      [userId, merchantId],
-    );
-    return row === undefined ? null : toFigures(BigInt(row.confirmed), BigInt(row.pending));
-  }
-}
 
 function toFigures(confirmed: bigint, pending: bigint): Balance {
   return {

@@ -1,12 +1,13 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { CommandBus } from '@nestjs/cqrs';
 import fc from 'fast-check';
-import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
+import type { EventStore, JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { fromMinorUnits, toMinorUnits } from '../../../kernel/money.js';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { Deactivations } from '../deactivation/deactivations.store.js';
-import { BalancesView, PayoutsView, type PayoutFilter } from './payouts.view.js';
+import { PayoutsView, type PayoutFilter } from './payouts.view.js';
 import { ShadowTables } from '../../../platform/projections/shadow-tables.js';
 import { applyPayoutEvents, payoutViews } from './payouts-projection.view.js';
 
@@ -121,14 +122,14 @@ function newestFirst(payouts: readonly Expected[]): Expected[] {
   return [...payouts].sort((a, b) => b.createdAt.localeCompare(a.createdAt) || (b.id < a.id ? -1 : 1));
 }
 
+const view = (): PayoutsView =>
+  new PayoutsView(db.database, {} as ConstructorParameters<typeof PayoutsView>[1]);
+
 async function everyPage(filter: PayoutFilter, merchant: string): Promise<string[]> {
   const pages: string[] = [];
   let next: PayoutFilter | null = filter;
   while (next !== null) {
-    const text: string = await new PayoutsView(
-      db.database,
-      {} as ConstructorParameters<typeof PayoutsView>[1],
-    ).page(merchant, next);
+    const text: string = await view().page(merchant, next);
     pages.push(text);
     const cursor = (JSON.parse(text) as { next_cursor: string | null }).next_cursor;
     next = cursor === null ? null : { ...filter, page_cursor: decodeCursor(cursor)! };
@@ -149,7 +150,7 @@ async function expectViews(payouts: readonly Expected[], pageSize: number, merch
       payouts
         .filter(({ story: each }) => each.user === user && each.end === end)
         .reduce((total, { story: each }) => total + toMinorUnits(each.amount), 0n);
-    expect(await new BalancesView(db.database).find(merchant, id(`${merchant} user ${user}`))).toEqual({
+    expect(await view().findBalance(merchant, id(`${merchant} user ${user}`))).toEqual({
       confirmed: fromMinorUnits(sum('received')),
       pending: fromMinorUnits(sum('pending')),
       committed: fromMinorUnits(sum('received') + sum('pending')),
@@ -228,7 +229,7 @@ describe('the read models of payouts', () => {
       recorded(type, { user_id }),
     );
     const intended = recorded('payout.intended.v1', { payout_id: id(`${merchant} intended`), user_id });
-    const deactivations = new Deactivations(db.database);
+    const deactivations = new Deactivations(db.database, {} as CommandBus, {} as EventStore);
     const found = async (...batch: readonly RecordedEvent[]) => {
       for (let delivery = 0; delivery < 2; delivery += 1)
         await db.database.transaction((tx) => applyPayoutEvents(batch, tx));

@@ -64,7 +64,6 @@ export interface ChainReader {
   checkToken(): Promise<string | null>;
   /** Resolves when a node can be relied on, throws {@link ChainUnavailable} otherwise. */
   ping(): Promise<void>;
-  close(): void;
 }
 
 export const CHAIN_READER = Symbol('CHAIN_READER');

@@ -67,7 +67,7 @@ export class PayoutOutcomes {
     const reason = expiryReason({ kind: 'not_found' });
     const command = { reason, at: timestamp(this.clock), early: true } as const;
     const decide = (state: PayoutState): PayoutEvent[] => {
-      if (state.status === 'unreported' || state.facts.merchant_id !== merchantId)
+      if (state.status === 'unreported' || state.reported.merchant_id !== merchantId)
         throw DomainError.notFound('Payout');
       if (state.status === 'received') throw new DomainError('invalid_transition', 'The payout is received');
       return expire(command, state);
@@ -98,10 +98,10 @@ export class PayoutOutcomes {
   private matchesReport({ userId, hash, amountMinor }: VerifiedRow, state: PayoutState): boolean {
     return (
       state.status === 'pending' &&
-      state.facts.user_id === userId &&
-      state.facts.chain_id === this.config.chainId &&
-      comparableHash(state.facts.transaction_hash) === hash &&
-      toMinorUnits(state.facts.amount) === amountMinor
+      state.reported.user_id === userId &&
+      state.reported.chain_id === this.config.chainId &&
+      comparableHash(state.reported.transaction_hash) === hash &&
+      toMinorUnits(state.reported.amount) === amountMinor
     );
   }
 }

@@ -2,13 +2,9 @@ import { toMinorUnits } from '../../../kernel/money.js';
 import type { PayoutReceived } from '../payouts/payout-events.js';
 import { toSighting, type TransactionReceipt } from './verification.js';
 
+/** `moved`: the same transfer in another block (contract.md 10.3). `unknown`: the node has too little to compare. */
 export type Rechecked =
-  | { readonly kind: 'unchanged' }
-  /** The same transfer in another block (contract.md 10.3). */
-  | { readonly kind: 'moved'; readonly why: string }
-  | { readonly kind: 'undone'; readonly why: string }
-  /** No usable response. */
-  | { readonly kind: 'unknown'; readonly why: string };
+  { readonly kind: 'unchanged' } | { readonly kind: 'moved' | 'undone' | 'unknown'; readonly why: string };
 
 export interface RecheckSighting {
   /** The receipt; null when the transaction is in no block, undefined without a usable response. */

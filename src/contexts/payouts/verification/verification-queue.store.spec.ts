@@ -82,27 +82,30 @@ describe('pending payouts to verify', () => {
     await add('one', 1);
     await again((await claim(1)).payouts[0]!, { finding: null });
     const second = await claimOne(LINES.noResponse);
-    expect(second!.noResponses).toBe(1);
+    expect(second!.item.failures).toBe(1);
     await queue.postpone([second!], 0);
     const third = await claimOne(LINES.noResponse);
-    expect(third!.noResponses).toBe(1);
+    expect(third!.item.failures).toBe(1);
     await again(third!, { finding: null });
     const fourth = await claimOne(LINES.noResponse);
-    expect(fourth!.noResponses).toBe(2);
+    expect(fourth!.item.failures).toBe(2);
     await again(fourth!);
-    expect((await claimOne(LINES.fresh))!.noResponses).toBe(0);
+    expect((await claimOne(LINES.fresh))!.item.failures).toBe(0);
   });
 
   it('keep the first check after the window until one has another finding', async () => {
     await add('closing', 1);
     const check = async (finding: NextCheck['finding'], head = 0) => {
       const payout = (await claim(1)).payouts[0] ?? (await claimOne(LINES.noResponse));
-      await again(payout!, { finding, ...(finding !== null && { closing: { finding, head, at: NOW } }) });
-      return payout!.closing;
+      await again(payout!, {
+        finding,
+        ...(finding !== null && { closing: { finding, head, at: NOW.toISOString() } }),
+      });
+      return payout!.item.state.closing;
     };
-    expect(await check('not_found', 7)).toBeNull();
+    expect(await check('not_found', 7)).toBeUndefined();
     const first = await check('not_found', 9);
-    expect(first).toEqual({ finding: 'not_found', head: 7, at: NOW });
+    expect(first).toEqual({ finding: 'not_found', head: 7, at: NOW.toISOString() });
     expect(await check(null)).toEqual(first);
     expect(await check('reverted', 11)).toEqual(first);
     expect(await check(null)).toMatchObject({ finding: 'reverted', head: 11 });
@@ -142,13 +145,13 @@ describe('pending payouts to verify', () => {
   ] as const)('say when the transfer was last not final: a check that %s', async (_, finding, movedMs) => {
     await add('one', 1);
     const first = (await claimOne(LINES.fresh))!;
-    expect(first.notFinalAt).toBeNull();
+    expect(first.item.state.notFinalAt).toBeUndefined();
     await again(first);
     const second = (await claimOne(LINES.fresh))!;
-    expect(second.notFinalAt).toEqual(NOW);
+    expect(second.item.state.notFinalAt).toBe(NOW.toISOString());
     const later = new Date(NOW.getTime() + 60_000);
     await queue.reschedule([{ payout: second, delayMs: -120_000, finding }], later);
     const third = (await claim(1, Object.values(LINES))).payouts[0]!;
-    expect(third.notFinalAt).toEqual(new Date(NOW.getTime() + movedMs));
+    expect(third.item.state.notFinalAt).toBe(new Date(NOW.getTime() + movedMs).toISOString());
   });
 });

@@ -47,14 +47,16 @@ const FRESH_MS = 600_000;
 /** The delay of payouts on another chain than CHAIN_ID, which may be changed. */
 const OTHER_CHAIN_MS = 30 * 60_000;
 
+/** The members of an item's state. None is present before the first check. Times are ISO 8601. */
 interface State {
   readonly finding?: string | null;
   /** The number of checks. */
   readonly checks?: number;
-  /** The scheduled time of the next check, ISO 8601. Unlike `due_at`, it does not move with each attempt. */
+  /** The scheduled time of the next check. Unlike `due_at`, it does not move with each attempt. */
   readonly due?: string;
-  readonly closing?: { readonly finding: string; readonly head: number; readonly at: string } | null;
-  /** The time of the last check that did not find the transfer final, ISO 8601. */
+  /** The first check after the window. */
+  readonly closing?: Closing | null;
+  /** The time of the last check that did not find the transfer final. */
   readonly notFinalAt?: string | null;
 }
 
@@ -71,14 +73,7 @@ export interface PendingPayout {
   wallet?: string | null | undefined;
   /** The logs that confirmed other payouts by the read model, which may lag. No outcome rests on them. */
   readonly usedLogs: ReadonlySet<number>;
-  /** The number of earlier checks. */
-  readonly checks: number;
-  /** The number of consecutive checks without a usable response. */
-  readonly noResponses: number;
-  /** The first check after the window; null before it. */
-  readonly closing: Closing | null;
-  /** The time of the last check that did not find the transfer final; null before the first. */
-  readonly notFinalAt: Date | null;
+  /** The item that schedules the checks. Its failures are consecutive checks without a usable response. */
   readonly item: WorkItem<State>;
 }
 
@@ -181,7 +176,6 @@ const FACTS = `
   from payouts.verifications work where payout_id = any($1::uuid[])`;
 
 function toPendingPayout(item: WorkItem<State>, row: Row): PendingPayout {
-  const { closing, notFinalAt } = item.state;
   // Member by member: a spread of the row costs 6 % of a process with many pending payouts.
   return {
     payoutId: row.payoutId,
@@ -192,10 +186,6 @@ function toPendingPayout(item: WorkItem<State>, row: Row): PendingPayout {
     expiresAt: row.expiresAt,
     amountMinor: BigInt(row.amount_minor),
     usedLogs: new Set(row.used),
-    checks: item.state.checks ?? 0,
-    noResponses: item.failures,
-    closing: closing ? { ...closing, at: new Date(closing.at) } : null,
-    notFinalAt: notFinalAt ? new Date(notFinalAt) : null,
     item,
   };
 }
@@ -208,8 +198,8 @@ function toNext({ payout, delayMs, finding, isLarge, closing }: NextCheck, now: 
   const isFirst = closing !== undefined && closing.finding !== before.closing?.finding;
   const state: State = {
     finding: finding ?? before.finding ?? null,
-    closing: isFirst ? { ...closing, at: closing.at.toISOString() } : (before.closing ?? null),
-    checks: payout.checks + 1,
+    closing: isFirst ? closing : (before.closing ?? null),
+    checks: (before.checks ?? 0) + 1,
     due: new Date(now.getTime() + delayMs).toISOString(),
     notFinalAt: isNotFinal ? readAt.toISOString() : (before.notFinalAt ?? null),
   };

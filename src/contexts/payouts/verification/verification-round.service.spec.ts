@@ -3,7 +3,7 @@ import type { NewCheck, PayoutChecks } from './payout-checks.store.js';
 import type { Receipts } from './receipts.store.js';
 import type { NextCheck, PendingPayout, VerificationQueue } from './verification-queue.store.js';
 import { verificationDelay } from '../payouts.metrics.js';
-import type { TransactionReceipt } from './verification.js';
+import type { Closing, TransactionReceipt } from './verification.js';
 import type { PayoutOutcomes } from './payout-outcomes.service.js';
 import type { PayeeCache } from '../payouts/payouts.commands.js';
 import { ChainUnavailable, NodeLimited, type ChainObservation, type ChainReader } from './chain.ports.js';
@@ -15,7 +15,7 @@ const START = Date.parse('2026-01-02T00:00:00Z');
 const END = START + 3_600_000;
 /** A time past the window by every clock. */
 const FIRST = END + 600_000;
-const CLOSING = { finding: 'not_found', head: 100, at: new Date(FIRST) };
+const CLOSING = { finding: 'not_found', head: 100, at: new Date(FIRST).toISOString() };
 const HASH = `0x${'ab'.repeat(32)}`;
 const PAYOUT: PendingPayout = {
   payoutId: 'p',
@@ -23,20 +23,17 @@ const PAYOUT: PendingPayout = {
   merchantId: 'm',
   hash: HASH,
   amountMinor: 1n,
-  checks: 0,
-  noResponses: 0,
-  closing: null,
-  notFinalAt: null,
   createdAt: new Date(START),
   expiresAt: new Date(END),
   usedLogs: new Set<number>(),
-  item: {} as PendingPayout['item'],
+  item: { failures: 0, state: {} } as PendingPayout['item'],
 };
 
 /** Checks a payout whose transaction is in no block, on a chain with a margin of 60 s. */
 async function check({
   afterFirstMs = 0,
-  closing = null as PendingPayout['closing'],
+  closing = null as Closing | null,
+  notFinalAt = null as string | null,
   final = 101,
   finalAt = FIRST,
   receipts = new Map<string, TransactionReceipt | null>([[HASH, null]]),
@@ -83,8 +80,9 @@ async function check({
     outcomes,
     { findWallet } as unknown as PayeeCache,
   );
+  const item = { ...PAYOUT.item, state: { closing, notFinalAt } };
   const running = round.run(
-    { payouts: [{ ...PAYOUT, closing, ...over }], now: new Date(FIRST + afterFirstMs), more: false },
+    { payouts: [{ ...PAYOUT, item, ...over }], now: new Date(FIRST + afterFirstMs), more: false },
     false,
   );
   if (isDown) await expect(running).rejects.toThrow(ChainUnavailable);
@@ -198,17 +196,14 @@ describe('how long a transfer took from its finality to its outcome is at most t
     (await verificationDelay.get()).values.find(({ metricName }) => metricName?.endsWith('_sum'))!.value;
 
   it.each([
-    ['since its report', { createdAt: at(7000) }, 9000, 7],
-    ['since its block, which is younger than the report', { createdAt: at(90_000) }, 9000, 9],
-    [
-      'since the last check that did not find it final',
-      { createdAt: at(90_000), notFinalAt: at(4000) },
-      9000,
-      4,
-    ],
-  ])('%s', async (_, over, blockMs, seconds) => {
+    ['since its report', 7000, null, 9000, 7],
+    ['since its block, which is younger than the report', 90_000, null, 9000, 9],
+    ['since the last check that did not find it final', 90_000, 4000, 9000, 4],
+  ])('%s', async (_, reportedMs, notFinalMs, blockMs, seconds) => {
     const before = await measured();
-    const { checks, recorded } = await check({ receipts: settled(blockMs), over });
+    const notFinalAt = notFinalMs === null ? null : at(notFinalMs).toISOString();
+    const over = { createdAt: at(reportedMs) };
+    const { checks, recorded } = await check({ receipts: settled(blockMs), over, notFinalAt });
     expect([checks, recorded.map(({ finding }) => finding)]).toEqual([[], ['settled']]);
     expect((await measured()) - before).toBeCloseTo(seconds, 0);
   });

@@ -43,8 +43,6 @@ const USERS_AT_A_TIME = 16;
 
 interface Verdict {
   readonly finding: Finding;
-  /** The height of the newest block that is final for all of the nodes. */
-  readonly head: number;
   /** The transfers; empty unless the finding is `settled`. */
   readonly transfers: readonly TransferSighting[];
   readonly source?: ReceiptSource | undefined;
@@ -189,12 +187,11 @@ export class VerificationRound {
     const findings = confirmed.map((observed) => this.endingIn(observed, claimable, now));
     const finding = quorumFinding(findings, this.chainSettings.chainQuorum);
     if (finding === null) return null;
-    const head = Math.min(...confirmed.map((observed) => observed.final.number));
-    if (finding.kind !== 'settled') return { finding, head, transfers: [] };
+    if (finding.kind !== 'settled') return { finding, transfers: [] };
     const agreeing = confirmed[findings.indexOf(finding)]!;
     const receipt = agreeing.receipts.get(each.hash);
     const transfers = recordedTransfers(finding, receipt, agreeing.head.number);
-    return transfers === null ? null : { finding, head, transfers, source: receipt?.source };
+    return transfers === null ? null : { finding, transfers, source: receipt?.source };
   }
 
   /** Receives or expires a payout on which the observations agree. */
@@ -222,11 +219,13 @@ export class VerificationRound {
     }
     if (!confirmed.every((observed) => this.isOver(each, observed, now)))
       return this.checkAgain(each, finding, now);
-    const closing = { finding: closingName(finding), head: verdict.head, at: now };
+    // The newest block that is final for all of the nodes.
+    const head = Math.min(...confirmed.map(({ final }) => final.number));
+    const closing = { finding: closingName(finding), head, at: now.toISOString() };
     const apartMs = Math.max(this.config.payoutCheckIntervalMs, this.rules.expiryMarginSeconds * 1000);
     const rules = { apartMs, requiresNewerHead: this.rules.maxHeadAgeSeconds > 0 };
     const next = { payout: each, delayMs: apartMs, finding: finding.kind, closing };
-    if (!isSecondCheck(each.closing, closing, rules)) return { found: finding.kind, next };
+    if (!isSecondCheck(each.item.state.closing, closing, rules)) return { found: finding.kind, next };
     const outcome = await this.outcomes.expire(each, expiryReason(finding));
     if (outcome === 'early') return this.checkAgain(each, finding, now);
     if (outcome === 'row_changed') return this.checkAgain(each, finding, now, outcome);
@@ -242,7 +241,7 @@ export class VerificationRound {
     const intervalMs = this.config.payoutCheckIntervalMs;
     payoutChecks.inc({ outcome: finding === null ? 'no_response' : 'responded' });
     if (finding === null) {
-      const delayMs = noResponseBackoff(payout.noResponses, intervalMs);
+      const delayMs = noResponseBackoff(payout.item.failures, intervalMs);
       return { found, next: { payout, delayMs, finding } };
     }
     const { kind } = finding;
@@ -268,11 +267,11 @@ export class VerificationRound {
 
 /** Returns the record of a check. `observed` is null when no node responded. */
 function toCheck(
-  { payoutId, checks, hash }: PendingPayout,
+  { payoutId, item, hash }: PendingPayout,
   finding: CheckFinding,
   observed: ChainObservation | null,
 ): NewCheck {
-  const check = { payoutId, number: checks + 1, finding };
+  const check = { payoutId, number: (item.state.checks ?? 0) + 1, finding };
   if (observed === null || finding === 'no_wallet' || finding === 'not_a_hash')
     return { ...check, node: null, head: null, confirmations: null };
   const { node, head, receipts } = observed;
@@ -283,11 +282,13 @@ function toCheck(
 
 /** Returns an upper bound of the seconds since the transfer became final. */
 function secondsSinceFinal(
-  { createdAt, notFinalAt }: PendingPayout,
+  { createdAt, item }: PendingPayout,
   [transfer]: readonly TransferSighting[],
   now: Date,
 ): number {
   const blockMs = transfer === undefined ? 0 : Date.parse(transfer.block_time);
-  const sinceMs = Math.max(createdAt.getTime(), notFinalAt?.getTime() ?? 0, blockMs);
+  const { notFinalAt } = item.state;
+  const notFinalMs = notFinalAt ? Date.parse(notFinalAt) : 0;
+  const sinceMs = Math.max(createdAt.getTime(), notFinalMs, blockMs);
   return Math.max(0, now.getTime() - sinceMs) / 1000;
 }

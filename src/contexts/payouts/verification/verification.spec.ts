@@ -116,8 +116,9 @@ describe('nodes that have a transfer', () => {
 });
 
 describe('an expiry', () => {
-  const first: Closing = { finding: 'not_found', head: 10, at: new Date(1000) };
-  const second: Closing = { finding: 'not_found', head: 11, at: new Date(2000) };
+  const at = (ms: number): string => new Date(ms).toISOString();
+  const first: Closing = { finding: 'not_found', head: 10, at: at(1000) };
+  const second: Closing = { finding: 'not_found', head: 11, at: at(2000) };
   const rules = { apartMs: 1000, requiresNewerHead: true };
 
   it('follows the second of two equal findings, one second and one block apart', () => {
@@ -127,7 +128,7 @@ describe('an expiry', () => {
   it.each<[string, Closing | null, Closing]>([
     ['there was no earlier finding', null, second],
     ['the two findings differ', { ...first, finding: 'reverted' }, second],
-    ['they are a millisecond too close', { ...first, at: new Date(1001) }, second],
+    ['they are a millisecond too close', { ...first, at: at(1001) }, second],
     ['they are from the same block', first, { ...second, head: 10 }],
   ])('waits while %s', (_what, one, other) => {
     expect(isSecondCheck(one, other, rules)).toBe(false);

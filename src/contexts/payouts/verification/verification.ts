@@ -86,14 +86,7 @@ export type Finding =
 export const CHECK_FINDINGS = [
   'settled',
   'confirming',
-  'not_found',
-  'not_a_hash',
-  'no_wallet',
-  'reverted',
-  'wrong_token',
-  'wrong_recipient',
-  'wrong_amount',
-  'already_used',
+  ...(Object.keys(REASONS) as (keyof typeof REASONS)[]),
   'no_response',
   'rate_limited',
   'not_confirmed',
@@ -172,11 +165,11 @@ export function agreeing<Vote>(
   return enough.length === 1 ? enough[0]! : [];
 }
 
-/** The first check after the window, which a second one must confirm. */
+/** The first check after the window, which a second one must confirm. `at` is ISO 8601. */
 export interface Closing {
   readonly finding: string;
   readonly head: number;
-  readonly at: Date;
+  readonly at: string;
 }
 
 /** Returns the name by which findings of two times are compared. A transfer that comes nearer to finality differs. */
@@ -186,11 +179,11 @@ export function closingName(finding: Finding): string {
 
 /** Checks that the second of two equal findings is late enough and, where the rules require it, at a later block. */
 export function isSecondCheck(
-  first: Closing | null,
+  first: Closing | null | undefined,
   second: Closing,
   rules: { readonly apartMs: number; readonly requiresNewerHead: boolean },
 ): boolean {
-  if (first === null || first.finding !== second.finding) return false;
-  if (second.at.getTime() - first.at.getTime() < rules.apartMs) return false;
+  if (first?.finding !== second.finding) return false;
+  if (Date.parse(second.at) - Date.parse(first.at) < rules.apartMs) return false;
   return !rules.requiresNewerHead || second.head > first.head;
 }

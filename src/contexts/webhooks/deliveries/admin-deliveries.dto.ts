@@ -7,7 +7,7 @@ import { ENDPOINT_STATUSES, type EndpointStatus } from '../endpoints/webhook-end
 import { DELIVERY_STATUSES, type DeliveryStatus } from './retry.js';
 import { WebhookDeliveryDetail } from './deliveries.dto.js';
 import { WebhookDelivery } from './delivery-page.view.js';
-import { WebhookEndpoint } from '../endpoints/endpoints.dto.js';
+import { WebhookEndpoint } from '../endpoints/endpoints.view.js';
 
 export class EndpointsQuery extends ListParameters {
   @Filter(uuid, 'Only endpoints of this merchant.') merchant_id?: string;

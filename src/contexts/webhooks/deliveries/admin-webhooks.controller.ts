@@ -17,7 +17,7 @@ import { Operations } from '../../../platform/operations/operations.js';
 import { DELIVERIES_SAGA } from './deliveries.saga.js';
 import { DeliveriesView } from './deliveries.view.js';
 import type { DeliveriesPage } from './delivery-page.view.js';
-import { EndpointsView, type EndpointsPage } from '../endpoints/endpoints.view.js';
+import { EndpointsView } from '../endpoints/endpoints.view.js';
 import {
   AdminDeliveriesQuery,
   AdminDeliveriesResponse,
@@ -62,7 +62,7 @@ export class AdminWebhooksController {
   pageOfEndpoints(
     @Reach() merchants: readonly string[] | null,
     @ListQuery() query: EndpointsQuery,
-  ): Promise<EndpointsPage> {
+  ): Promise<AdminEndpointsResponse> {
     return this.endpoints.page(merchants, query);
   }
 

@@ -5,8 +5,8 @@ import { DAY_MS } from '../../../kernel/clock.js';
 import { newId } from '../../../kernel/ids.js';
 import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { DELIVERY_STATUSES } from './retry.js';
-import { DeliveriesView, type DeliveriesFilter as Filter } from './deliveries.view.js';
-import { READ_AT_ONCE } from './delivery-page.view.js';
+import { DeliveriesView } from './deliveries.view.js';
+import { READ_AT_ONCE, type DeliveriesFilter as Filter } from './delivery-page.view.js';
 
 const TYPES = ['payout.received', 'payout.failed'] as const;
 const START = Date.UTC(2026, 5, 30);

@@ -9,19 +9,11 @@ import { Operation, OperatorCommand, type OperationHandler } from '../../../plat
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { DELIVERIES_SAGA } from './deliveries.saga.js';
 import { testEvent } from './published-events.service.js';
-import { findEndpoint, webhookEndpoints } from '../endpoints/webhook-endpoints.js';
-import {
-  requestTest,
-  TEST_MESSAGE,
-  webhookTest,
-  requestResend,
-  webhookResend,
-  requestRecovery,
-  webhookRecovery,
-} from '../recoveries/webhook-requests.js';
-import { DeliveriesView, type FoundDelivery } from './deliveries.view.js';
+import { webhookEndpoints } from '../endpoints/webhook-endpoints.js';
+import { TEST_MESSAGE, webhookRecovery, webhookResend, webhookTest } from '../recoveries/webhook-requests.js';
+import { DeliveriesView } from './deliveries.view.js';
 import { toMerchantJson } from './delivery-page.view.js';
-import { MerchantCommand, respondWith, type Responded } from '../endpoints/merchant.commands.js';
+import { MerchantCommand, respondWith, type Responded } from '../endpoints/endpoints.commands.js';
 
 /** Requests a test delivery to the endpoint with this id, enabled or disabled. Throws `not_found`. */
 export class RequestTestDelivery extends MerchantCommand<string> {}
@@ -36,13 +28,13 @@ export class RequestTestDeliveryHandler implements ICommandHandler<RequestTestDe
   async execute({ caller, input: endpoint_id }: RequestTestDelivery): Promise<Responded> {
     const { merchantId: merchant_id } = caller;
     const delivery_id = caller.ticket.id('webhook_test');
-    findEndpoint((await this.loop.load(webhookEndpoints, merchant_id)).state, endpoint_id);
+    const { state: endpoints } = await this.loop.load(webhookEndpoints, merchant_id);
     const place = { delivery_id, endpoint_id, merchant_id };
     const command = { ...place, message: TEST_MESSAGE, occurred_at: timestamp(this.clock) };
     return this.loop.execute(
       webhookTest,
       delivery_id,
-      (state) => requestTest(command, state),
+      (state) => webhookTest.request(command, endpoints, state),
       respondWith(caller, 202, (state) => {
         const { type, occurredAt: occurred_at, data } = testEvent(state!);
         const delivery = withJsonText({ id: delivery_id, type, occurred_at }, 'data', data);
@@ -74,16 +66,18 @@ export class ResendWebhookDeliveryHandler implements ICommandHandler<ResendWebho
       this.loop.load(webhookEndpoints, merchant_id),
     ]);
     if (!delivery) throw DomainError.notFound('Webhook delivery');
-    const { json, isTest: is_test } = delivery;
+    const { json, is_test, in_flight } = delivery;
     const place = { resend_id, delivery_id, endpoint_id: json.webhook_endpoint_id, merchant_id };
     const command = { ...place, is_test, requested_at: timestamp(this.clock) };
     return this.loop.execute(
       webhookResend,
       resend_id,
-      (state) => requestResend(command, endpoints, state),
-      respondWith(caller, 202, (state) =>
-        JSON.stringify({ webhook_delivery: resent(delivery, state!.requested_at) }),
-      ),
+      (state) => webhookResend.request(command, endpoints, state),
+      respondWith(caller, 202, (state) => {
+        // The response is the delivery at the time of the request: due at once, unless an attempt is in flight.
+        const due = { status: 'pending', next_attempt_at: state!.requested_at, finished_at: null };
+        return JSON.stringify({ webhook_delivery: { ...toMerchantJson(json), ...(!in_flight && due) } });
+      }),
     );
   }
 }
@@ -112,12 +106,6 @@ export class ResendDeliveryHandler implements OperationHandler<ResendDelivery> {
   }
 }
 
-/** Returns the delivery as of the request: due at once, unless an attempt is in flight. */
-function resent({ json, inFlight }: FoundDelivery, requestedAt: string): object {
-  const own = toMerchantJson(json);
-  return inFlight ? own : { ...own, status: 'pending', next_attempt_at: requestedAt, finished_at: null };
-}
-
 /**
  * Requests a resend of all exhausted and dropped deliveries of an endpoint that were created at `since` or later. Throws
  * `not_found`, `validation_failed` for a time in the future and `invalid_transition` for a disabled endpoint.
@@ -143,7 +131,7 @@ export class RecoverWebhookEndpointHandler implements ICommandHandler<RecoverWeb
     return this.loop.execute(
       webhookRecovery,
       recovery_id,
-      (state) => requestRecovery(command, endpoints, state),
+      (state) => webhookRecovery.request(command, endpoints, state),
       respondWith(caller, 202, (state) => {
         const { endpoint_id: webhook_endpoint_id, since, requested_at } = state!;
         const recovery = { id: recovery_id, webhook_endpoint_id, since, requested_at };

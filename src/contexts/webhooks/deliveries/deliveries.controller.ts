@@ -11,11 +11,10 @@ import {
 } from '../../../platform/http/decorators.js';
 import { UpToDate } from '../../../platform/http/reads.js';
 import { Reply } from '../../../platform/http/reply.js';
-import { CallingMerchant } from '../endpoints/endpoints.controller.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
-import type { MerchantCaller } from '../endpoints/merchant.commands.js';
 import { DELIVERIES_SAGA } from './deliveries.saga.js';
 import { RecoverWebhookEndpoint, ResendWebhookDelivery } from './deliveries.commands.js';
+import type { MerchantCaller } from '../endpoints/endpoints.commands.js';
 import { DeliveriesView } from './deliveries.view.js';
 import { toMerchantJson } from './delivery-page.view.js';
 import { EndpointsView } from '../endpoints/endpoints.view.js';
@@ -31,7 +30,7 @@ import {
   WebhookEndpointStatsResponse,
   WebhookRecoveryResponse,
 } from './deliveries.dto.js';
-import { WriteResponses } from '../endpoints/write-responses.dto.js';
+import { CallingMerchant, WriteResponses } from '../endpoints/endpoints.controller.js';
 
 const ENDPOINT = 'Webhook endpoint';
 const DELIVERY = 'Webhook delivery';

@@ -3,7 +3,8 @@ import { newId } from '../../../kernel/ids.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { GroupCall } from '../../../platform/jobs/group-call.js';
 import { columnArrays } from '../../../platform/postgres/batches.js';
-import type { AttemptOutcome, DeliveryStatus, ErrorClass } from './retry.js';
+import type { FailurePhase } from '../../../platform/outbound/request-failure.js';
+import type { AttemptOutcome, DeliveryStatus } from './retry.js';
 import type { DeliveryWithMac } from '../endpoints/signing-secrets.store.js';
 
 /** The age of the last heartbeat at which the leases of a sender end. */
@@ -27,7 +28,7 @@ export interface AttemptRecord {
   readonly duration_ms: number;
   readonly outcome: AttemptOutcome;
   readonly http_status: number | null;
-  readonly failure_phase: ErrorClass | null;
+  readonly failure_phase: FailurePhase | null;
   readonly error: string | null;
   /** The first KiB of the response. */
   readonly response_excerpt: Buffer | null;

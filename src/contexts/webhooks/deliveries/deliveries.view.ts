@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { CheckedTables } from '../../../platform/context.js';
 import { withJsonText } from '../../../platform/json-text/json-text.js';
 import { MAX_DUE, ReportsBacklog, type BacklogState } from '../../../platform/operations/system-report.js';
 import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
@@ -8,13 +9,9 @@ import {
   deliveryPage,
   toMerchantJson,
   type DeliveriesPage,
-  type DeliveryFilter,
+  type DeliveriesFilter,
   type DeliveryJson,
 } from './delivery-page.view.js';
-
-export interface DeliveriesFilter extends DeliveryFilter {
-  readonly endpoint_id?: string | undefined;
-}
 
 /** The endpoints that one page merges. With more, a page reads the deliveries of all merchants. */
 const MAX_LANES = 1000;
@@ -22,21 +19,13 @@ const MAX_LANES = 1000;
 /** The attempts of a delivery in the API, of which many resends may create more. */
 export const LISTED_ATTEMPTS = 1000;
 
-export interface FoundDelivery {
-  readonly json: DeliveryJson;
-  /** The exact text that is signed and sent. */
-  readonly body: string;
-  readonly isTest: boolean;
-  readonly inFlight: boolean;
-}
-
 /** The read model of deliveries. A null merchant matches any. */
 @Injectable()
 export class DeliveriesView {
   constructor(private readonly database: Database) {}
 
-  /** Returns a delivery, also of a deleted endpoint, or null. */
-  async find(merchantId: string | null, deliveryId: string): Promise<FoundDelivery | null> {
+  /** Returns a delivery, also of a deleted endpoint, or null. `body` is the exact text that is signed and sent. */
+  async find(merchantId: string | null, deliveryId: string) {
     const [row] = await this.database.query<
       DeliveryJson & { body: string; is_test: boolean; in_flight: boolean }
     >(
@@ -45,8 +34,8 @@ export class DeliveriesView {
       [deliveryId, merchantId],
     );
     if (!row) return null;
-    const { body, is_test: isTest, in_flight: inFlight, ...json } = row;
-    return { json, body, isTest, inFlight };
+    const { body, is_test, in_flight, ...json } = row;
+    return { json: json as DeliveryJson, body, is_test, in_flight };
   }
 
   /** Counts the due deliveries of enabled endpoints. */
@@ -136,4 +125,31 @@ export class DeliveriesView {
 /** Decodes UTF-8 without an incomplete character at the end; invalid bytes become U+FFFD. */
 function toText(bytes: Buffer): string {
   return new TextDecoder().decode(bytes, { stream: true });
+}
+
+export interface DeliveryRecord {
+  readonly delivery_id: string;
+  readonly endpoint_id: string;
+  readonly type: string;
+  readonly body: string;
+  readonly is_test: boolean;
+  readonly state: string;
+  readonly attempts: number;
+  readonly attempt_list: readonly { readonly http_status: number | null; readonly error: string | null }[];
+}
+
+/** Returns the retained deliveries with these ids, oldest first. */
+export function readDeliveries(
+  query: CheckedTables['query'],
+  ids: readonly string[],
+): Promise<readonly DeliveryRecord[]> {
+  return query<DeliveryRecord>(
+    `select delivery_id, endpoint_id, merchant_id, type, body, is_test, state, attempts, created_at, finished_at,
+       due_at, resent_position, coalesce((
+         select json_agg(a order by attempt)
+         from (select attempt, started_at, duration_ms, outcome, http_status, failure_phase, error
+               from webhooks.attempts where attempts.delivery_id = deliveries.delivery_id) a), '[]') as attempt_list
+     from webhooks.deliveries where delivery_id = any($1::uuid[]) order by created_at, delivery_id`,
+    [ids],
+  );
 }

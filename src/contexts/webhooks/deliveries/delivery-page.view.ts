@@ -52,7 +52,8 @@ export function toMerchantJson({ merchant_id: _, ...json }: DeliveryJson) {
   return json;
 }
 
-export interface DeliveryFilter extends CreatedDays, KeysetPage {
+export interface DeliveriesFilter extends CreatedDays, KeysetPage {
+  readonly endpoint_id?: string | undefined;
   readonly status?: DeliveryStatus | undefined;
   readonly type?: EventType | undefined;
   readonly from?: { readonly at: Date } | undefined;
@@ -82,13 +83,6 @@ export interface DeliveriesPage {
   readonly next_cursor: string | null;
 }
 
-/** A statement of the newest rows of each lane, numbered by `place`. */
-interface Source {
-  readonly sql: string;
-  /** The limit of rows of a lane. A lane with fewer rows is complete. */
-  readonly max: number;
-}
-
 /**
  * Returns a page of deliveries, newest first. Each endpoint is a lane that is read through its index. The page ends at
  * the last row of an incomplete lane, because older rows of it may be missing.
@@ -96,7 +90,7 @@ interface Source {
 export async function deliveryPage(
   database: Pick<Database, 'query'>,
   lanes: Lanes,
-  filter: DeliveryFilter,
+  filter: DeliveriesFilter,
 ): Promise<DeliveriesPage> {
   if (lanes.endpoints?.length === 0) return { deliveries: [], next_cursor: null };
   // Most filters match many deliveries, so that a small read fills the page.
@@ -108,7 +102,7 @@ export async function deliveryPage(
 async function readPage(
   database: Pick<Database, 'query'>,
   { endpoints, merchants }: Lanes,
-  filter: DeliveryFilter,
+  filter: DeliveriesFilter,
   budget: number,
 ): Promise<DeliveriesPage> {
   const { status, type, page_size: size, from, to } = filter;
@@ -134,7 +128,7 @@ async function readPage(
       ? newest(isIndexed ? [...place, `state = '${status}'`] : place, max)
       : newestOfEach(lanes, keysFirst ? KEYS : COLUMNS, [...place, ...unsentOnly(filter)], max);
   const found = await database.query<DeliveryJson & { readonly matches: boolean }>(
-    pageSql(source, conditions, size, keysFirst),
+    pageSql(source, max, conditions, size, keysFirst),
     params,
   );
   const matching = found.filter((row) => row.matches);
@@ -152,16 +146,20 @@ function rowsOfLane(lanes: number, pageSize: number, budget: number | null): num
   return Math.ceil(Math.min(budget, READ_AT_ONCE) / lanes);
 }
 
-/** Returns the statement of the page, and of the row at which a page that is not full ends. */
+/**
+ * Returns the statement of the page, and of the row at which a page that is not full ends. `source` selects the newest
+ * rows of each lane, numbered by `place`. A lane with fewer than `max` rows is complete.
+ */
 function pageSql(
-  { sql, max }: Source,
+  source: string,
+  max: number,
   conditions: readonly string[],
   pageSize: number,
   keysFirst: boolean,
 ): string {
   const from = (keys: string): string =>
     keysFirst ? `${keys} join webhooks.deliveries d using (delivery_id)` : `${keys} d`;
-  return `with read_rows as materialized (${sql}),
+  return `with read_rows as materialized (${source}),
        ends as (select * from read_rows where place = ${max} ${NEWEST_FIRST} limit 1),
        matching as (
          select * from read_rows ${where(conditions)} and not exists (
@@ -174,34 +172,35 @@ function pageSql(
 }
 
 /** Returns the condition of the index of unsent deliveries, where the filter allows it. */
-function unsentOnly({ status }: DeliveryFilter): readonly string[] {
+function unsentOnly({ status }: DeliveriesFilter): readonly string[] {
   return status === 'exhausted' || status === 'dropped' ? [`state in ('exhausted', 'dropped')`] : [];
 }
 
 const where = (conditions: readonly string[]): string => `where ${['true', ...conditions].join(' and ')}`;
 
 /** Reads all endpoints, through the index by time. */
-function newest(conditions: readonly string[], max: number): Source {
-  const sql = `select *, row_number() over (${NEWEST_FIRST}) as place from (
+function newest(conditions: readonly string[], max: number): string {
+  return `select *, row_number() over (${NEWEST_FIRST}) as place from (
     select ${COLUMNS} from webhooks.deliveries ${where(conditions)} ${NEWEST_FIRST} limit ${max}) newest`;
-  return { sql, max };
 }
 
-function newestOfEach(lanes: string, columns: string, conditions: readonly string[], max: number): Source {
+function newestOfEach(lanes: string, columns: string, conditions: readonly string[], max: number): string {
   const ofLane = where(['endpoint_id = lane.id', ...conditions]);
-  const sql = `select of_lane.*, row_number() over (partition by endpoint_id ${NEWEST_FIRST}) as place
+  return `select of_lane.*, row_number() over (partition by endpoint_id ${NEWEST_FIRST}) as place
     from unnest(${lanes}) as lane (id) cross join lateral (
       select ${columns} from webhooks.deliveries ${ofLane} ${NEWEST_FIRST} limit ${max}) of_lane`;
-  return { sql, max };
 }
 
-/** Reads all pending deliveries through their indexes, because they may be rare among old succeeded ones. */
-function allPending(lanes: string | null, place: readonly string[]): Source {
+/**
+ * Reads all pending deliveries through their indexes, because they may be rare among old succeeded ones. With place 0
+ * every lane is complete.
+ */
+function allPending(lanes: string | null, place: readonly string[]): string {
   const ofLanes = lanes === null ? [] : [`endpoint_id = any(${lanes})`];
   const pending = (lease: string): string =>
     `select ${COLUMNS}, 0 as place from webhooks.deliveries
      ${where([...place, ...ofLanes, `state = 'pending'`, `leased_by is ${lease}`])}`;
-  return { sql: `${pending('null')} union all ${pending('not null')}`, max: Number.MAX_SAFE_INTEGER };
+  return `${pending('null')} union all ${pending('not null')}`;
 }
 
 async function hasFewPending(

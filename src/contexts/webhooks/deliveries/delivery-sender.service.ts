@@ -29,13 +29,8 @@ const WARN_EVERY_MS = 10_000;
 /** The errors of a process or machine without free sockets, which are not the receiver's fault. */
 const OUT_OF_SOCKETS = /\b(EMFILE|ENFILE|ENOBUFS)\b/;
 
-type SendResult = DeliveryResult & { readonly attempt: AttemptRecord };
-
-interface Attempted {
-  readonly result: DeliveryResult;
-  /** The destination; absent where there was no attempt. */
-  readonly url?: string;
-}
+/** The result of an attempt, with its destination. */
+type SendResult = DeliveryResult & { readonly attempt: AttemptRecord; readonly url: string };
 
 /** Makes one attempt of a delivery. Each has one log line, one count and one span, without bodies and secrets. */
 @Injectable()
@@ -69,22 +64,23 @@ export class DeliverySender {
     responded: (attempt: AttemptRecord | null) => void,
     fills: boolean,
   ): Promise<number | null> {
-    const { result, url } = await this.attempt(delivery, fills).catch((err: Error): Attempted => {
+    const result = await this.attempt(delivery, fills).catch((err: Error): DeliveryResult => {
       const { delivery_id, endpoint_id } = delivery;
       this.logger.warn({ msg: 'delivery postponed', delivery_id, endpoint_id, err });
-      return { result: notSent(delivery, 'pending', PAUSE_MS) };
+      return notSent(delivery, 'pending', PAUSE_MS);
     });
     const { attempt } = result;
-    if (attempt?.outcome === 'gone') {
+    if ('url' in result && result.attempt.outcome === 'gone') {
       // The endpoint is disabled before the attempt is recorded: after a crash in between, the next 410 disables it. The
       // slot waits for one try only, because an outage of the event store must not occupy the slots of the process.
-      const disable = (): Promise<void> => this.disable(delivery, url!, attempt);
+      const disable = (): Promise<void> => this.disable(delivery, result);
       const isDisabled = await disable().then(
         () => true,
         () => false,
       );
       responded(attempt);
-      if (!isDisabled && !(await this.disableOnce(`${delivery.endpoint_id} ${url!}`, disable))) return null;
+      if (!isDisabled && !(await this.disableOnce(`${delivery.endpoint_id} ${result.url}`, disable)))
+        return null;
     } else responded(attempt);
     if (!(await this.retryUntilDone(() => this.table.record(result)))) return null;
     if (attempt && attempt.outcome !== 'succeeded') this.disabling.attemptFailed(delivery.endpoint_id);
@@ -104,20 +100,20 @@ export class DeliverySender {
     this.stopped = true;
   }
 
-  private async attempt(delivery: DeliveryClaim, fills: boolean): Promise<Attempted> {
+  private async attempt(delivery: DeliveryClaim, fills: boolean): Promise<DeliveryResult | SendResult> {
     if (!(await this.secrets.isAuthentic(delivery)))
       return this.drop(delivery, 'webhook dropped: its MAC is missing or wrong', 'error');
     const destination = await this.destinations.load(delivery.endpoint_id);
     if (!destination || !mayGo(delivery, destination)) return this.drop(delivery, 'webhook dropped', 'info');
     if ((await this.merchants.find(delivery.merchant_id))?.status === 'suspended')
-      return { result: notSent(delivery, 'pending', SUSPENDED_MS) };
+      return notSent(delivery, 'pending', SUSPENDED_MS);
     const send = (): Promise<SendResult> => this.send(delivery, destination);
     const result = isTracing()
       ? await traced('webhook.attempt', { ...toIds(delivery), caused_by: delivery.traceparent ?? '' }, send)
       : await send();
-    this.report(delivery, destination.url, result);
+    this.report(delivery, result);
     if (!fills) observeFirstAttempt(delivery, result.attempt.started_at);
-    return { result, url: destination.url };
+    return result;
   }
 
   private async send(delivery: DeliveryClaim, destination: Destination): Promise<SendResult> {
@@ -140,6 +136,7 @@ export class DeliverySender {
     const failed = delay === null ? 'exhausted' : 'pending';
     const response = received.kind === 'response' ? received : null;
     return {
+      url: destination.url,
       delivery_id: id,
       endpoint_id: delivery.endpoint_id,
       state: outcome === 'succeeded' ? 'succeeded' : failed,
@@ -168,10 +165,9 @@ export class DeliverySender {
   /** Rejects while a store is unavailable. */
   private async disable(
     { delivery_id, endpoint_id, merchant_id }: DeliveryClaim,
-    attempted_url: string,
-    { started_at }: AttemptRecord,
+    { url: attempted_url, attempt }: SendResult,
   ): Promise<void> {
-    const attempted_at = started_at.toISOString();
+    const attempted_at = attempt.started_at.toISOString();
     try {
       const reason = { cause: 'gone', delivery_id, attempted_url, attempted_at } as const;
       await this.disabling.disable({ endpoint_id, merchant_id }, reason);
@@ -182,14 +178,14 @@ export class DeliverySender {
     }
   }
 
-  private drop(delivery: DeliveryClaim, msg: string, level: 'info' | 'error'): Attempted {
+  private drop(delivery: DeliveryClaim, msg: string, level: 'info' | 'error'): DeliveryResult {
     deliveries.inc({ outcome: 'dropped' });
     this.log.wideLog(msg, toIds(delivery), level);
-    return { result: notSent(delivery, 'dropped', 0) };
+    return notSent(delivery, 'dropped', 0);
   }
 
-  private report(delivery: DeliveryClaim, url: string, result: SendResult): void {
-    const { attempt, state } = result;
+  private report(delivery: DeliveryClaim, result: SendResult): void {
+    const { attempt, state, url } = result;
     deliveries.inc({ outcome: state === 'pending' ? 'failed' : state });
     deliveryDuration.observe(attempt.duration_ms / 1000);
     this.log.wideLog(

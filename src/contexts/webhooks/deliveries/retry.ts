@@ -31,16 +31,7 @@ export function retryDelayMs(
   return Math.round(Math.max(scheduled, Math.min(honoured, RETRY_AFTER_CAP_MS)));
 }
 
-/**
- * The phase in which an attempt without a whole response failed, for merchants the class of its error (docs/adr/0076).
- * `address`: refused by the address guard. `dns`: not resolved. `connect`: no TCP connection. `tls`: handshake or
- * certificate. `send`: no byte of a response. `response`: not HTTP/1.1, too large or incomplete. `timeout`: too slow.
- */
-export type ErrorClass = 'address' | 'dns' | 'connect' | 'tls' | 'send' | 'response' | 'timeout';
-
-type ReceiverResponse =
-  | { readonly kind: 'response'; readonly status: number }
-  | { readonly kind: 'failed'; readonly phase: ErrorClass };
+type ReceiverResponse = { readonly kind: 'response'; readonly status: number } | { readonly kind: 'failed' };
 
 /** `retry` applies while the schedule lasts; `gone` also disables the endpoint. */
 export type AttemptOutcome = 'succeeded' | 'retry' | 'exhausted' | 'gone';

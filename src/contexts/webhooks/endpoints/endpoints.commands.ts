@@ -1,7 +1,9 @@
 import { Inject } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import type { EventMetadata } from '../../../platform/event-store/port.js';
+import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { AutomaticDisabling } from './automatic-disabling.processor.js';
 import { ReceiverHosts } from '../deliveries/receivers.service.js';
 import { SigningSecrets } from './signing-secrets.store.js';
@@ -16,8 +18,38 @@ import {
   type EndpointFields,
   type Update,
 } from './webhook-endpoints.js';
-import { endpointJson } from './endpoints.view.js';
-import { MerchantCommand, respondWith, type Responded } from './merchant.commands.js';
+import { toEndpointDto } from './endpoints.view.js';
+
+/** The merchant of a write, the metadata of its events and its idempotency ticket. */
+export interface MerchantCaller {
+  readonly merchantId: string;
+  readonly metadata: EventMetadata;
+  readonly ticket: IdempotencyTicket;
+}
+
+export interface Responded {
+  readonly body: string;
+  /** The position that the views must pass before the response is sent; null when nothing was written. */
+  readonly position: string | null;
+}
+
+export abstract class MerchantCommand<Input> extends Command<Responded> {
+  constructor(
+    readonly caller: MerchantCaller,
+    readonly input: Input,
+  ) {
+    super();
+  }
+}
+
+/** Returns the options of a command whose response is stored with its events, for repeats. */
+export function respondWith<State>(
+  { metadata, ticket }: MerchantCaller,
+  status: number,
+  body: (state: State) => string,
+) {
+  return { metadata, response: { ticket, status, body } };
+}
 
 /**
  * Registers an endpoint. The response contains its signing secret. Throws `validation_failed` for a refused address and
@@ -155,5 +187,5 @@ export class RotateSigningSecretHandler implements ICommandHandler<RotateSigning
 }
 
 function toBody(endpoint: Endpoint, failures: number, signing_secret?: string): string {
-  return JSON.stringify({ webhook_endpoint: { ...endpointJson(endpoint, failures), signing_secret } });
+  return JSON.stringify({ webhook_endpoint: { ...toEndpointDto(endpoint, failures), signing_secret } });
 }

@@ -1,12 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Controller,
   createParamDecorator,
   Delete,
   Get,
+  Injectable,
   Patch,
   Post,
   type ExecutionContext,
 } from '@nestjs/common';
+import { CommandBus, type Command } from '@nestjs/cqrs';
 import { ApiBody } from '@nestjs/swagger';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { PortalRoute } from '../../../platform/http/admin/portal.guard.js';
@@ -17,16 +20,20 @@ import {
   UuidParam,
   ValidBody,
 } from '../../../platform/http/decorators.js';
-import type { Reply } from '../../../platform/http/reply.js';
+import { Reply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
-import type { MerchantCaller } from './merchant.commands.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import {
   DeleteWebhookEndpoint,
   RegisterWebhookEndpoint,
   RotateSigningSecret,
   UpdateWebhookEndpoint,
+  type MerchantCaller,
+  type Responded,
 } from './endpoints.commands.js';
 import { RequestTestDelivery } from '../deliveries/deliveries.commands.js';
+import { DELIVERIES_SAGA } from '../deliveries/deliveries.saga.js';
+import { DESTINATION_FRESH_MS } from './destinations.store.js';
 import { EndpointsView } from './endpoints.view.js';
 import { WebhookTestDeliveryResponse } from '../deliveries/deliveries.dto.js';
 import {
@@ -38,7 +45,6 @@ import {
   WebhookEndpointsResponse,
   WebhookEndpointWithSecretResponse,
 } from './endpoints.dto.js';
-import { WriteResponses } from './write-responses.dto.js';
 import { toCause, getMerchant, getRequest, getTicket } from '../../../platform/http/request-state.js';
 
 const WHAT = 'Webhook endpoint';
@@ -55,6 +61,26 @@ export const CallingMerchant = createParamDecorator(
     return { merchantId, metadata: toCause(request), ticket: getTicket(request) };
   },
 );
+
+/** The time by which a timer of Node may fire early. */
+const TIMER_EARLY_MS = 2;
+
+/** Executes writes, and responds once reads and deliveries reflect them. */
+@Injectable()
+export class WriteResponses {
+  constructor(
+    private readonly commandBus: CommandBus,
+    private readonly progress: SubscriptionProgress,
+  ) {}
+
+  /** @param expiresCache also waits until the former state of the endpoint has expired in all senders */
+  async reply(status: number, command: Command<Responded>, expiresCache = false): Promise<Reply> {
+    const { body, position } = await this.commandBus.execute(command);
+    await this.progress.waitFor(DELIVERIES_SAGA, position);
+    if (expiresCache && position !== null) await sleep(DESTINATION_FRESH_MS + TIMER_EARLY_MS);
+    return new Reply(status, body);
+  }
+}
 
 /** The routes of a merchant's endpoints (contract.md 12). */
 @Controller('merchants/v1/webhook_endpoints')

@@ -9,50 +9,10 @@ import {
   type FieldOptions,
   type Rule,
 } from '../../../platform/dto/field.js';
-import { COUNT, integer, oneOf, text, TIME, UUID } from '../../../platform/dto/rules.js';
+import { integer, oneOf, text } from '../../../platform/dto/rules.js';
 import { EVENT_TYPES, type EventType } from './event-types.js';
-import {
-  DESCRIPTION_LIMIT,
-  ENDPOINT_STATUSES,
-  FAILURE_COUNT_LIMIT,
-  type DisableCause,
-  type EndpointStatus,
-} from './webhook-endpoints.js';
-
-/** The endpoint in the API (contract.md 12), with extensions. */
-export class WebhookEndpoint {
-  @ApiProperty(UUID) id!: string;
-  @ApiProperty({ type: 'string', description: 'Where deliveries are POSTed.' }) url!: string;
-  @ApiProperty({ type: 'string', maxLength: DESCRIPTION_LIMIT, nullable: true }) description!: string | null;
-  @ApiProperty({ type: 'string', enum: ENDPOINT_STATUSES }) status!: string;
-  @ApiProperty(TIME) created_at!: string;
-  @ApiProperty(TIME) updated_at!: string;
-
-  @ApiProperty({
-    type: 'array',
-    items: { type: 'string' },
-    nullable: true,
-    description: 'Types of events that the endpoint receives; null means all but those of orders.',
-  })
-  event_types!: readonly string[] | null;
-
-  @ApiProperty({
-    ...COUNT,
-    maximum: FAILURE_COUNT_LIMIT,
-    description: 'Failed attempts that count towards automatic disabling now; enabling clears them.',
-  })
-  failure_count!: number;
-
-  @ApiProperty({
-    type: 'string',
-    enum: ['merchant', 'gone', 'failing'] satisfies DisableCause[],
-    nullable: true,
-    description: 'By a PATCH, by a response with 410, or by sustained failures; null while enabled.',
-  })
-  disabled_cause!: DisableCause | null;
-
-  @ApiProperty({ ...TIME, nullable: true }) disabled_at!: string | null;
-}
+import { DESCRIPTION_LIMIT, ENDPOINT_STATUSES, type EndpointStatus } from './webhook-endpoints.js';
+import { WebhookEndpoint } from './endpoints.view.js';
 
 /** The endpoint with its secret, only in responses to registration and rotation. */
 class WebhookEndpointWithSecret extends WebhookEndpoint {

@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { ApiProperty } from '../../../platform/dto/field.js';
+import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { Database } from '../../../platform/postgres/database.js';
@@ -6,18 +8,55 @@ import { listPage, type KeysetPage } from '../../../platform/postgres/list-page.
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { AutomaticDisabling } from './automatic-disabling.processor.js';
 import { DELIVERIES_SAGA } from '../deliveries/deliveries.saga.js';
-import { webhookEndpoints, type Endpoint, type EndpointStatus } from './webhook-endpoints.js';
+import {
+  DESCRIPTION_LIMIT,
+  DISABLE_CAUSES,
+  ENDPOINT_STATUSES,
+  FAILURE_COUNT_LIMIT,
+  webhookEndpoints,
+  type DisableCause,
+  type Endpoint,
+  type EndpointStatus,
+} from './webhook-endpoints.js';
 
 export interface EndpointsFilter extends KeysetPage {
   readonly status?: EndpointStatus | undefined;
   readonly endpoint_id?: string | undefined;
 }
 
-type ListedEndpoint = EndpointJson & { readonly merchant_id: string };
+/** The endpoint in the API (contract.md 12), with extensions. */
+export class WebhookEndpoint {
+  @ApiProperty(UUID) id!: string;
+  @ApiProperty({ type: 'string', description: 'Where deliveries are POSTed.' }) url!: string;
+  @ApiProperty({ type: 'string', maxLength: DESCRIPTION_LIMIT, nullable: true }) description!: string | null;
+  @ApiProperty({ type: 'string', enum: ENDPOINT_STATUSES }) status!: string;
+  @ApiProperty(TIME) created_at!: string;
+  @ApiProperty(TIME) updated_at!: string;
 
-export interface EndpointsPage {
-  readonly webhook_endpoints: readonly ListedEndpoint[];
-  readonly next_cursor: string | null;
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'string' },
+    nullable: true,
+    description: 'Types of events that the endpoint receives; null means all but those of orders.',
+  })
+  event_types!: readonly string[] | null;
+
+  @ApiProperty({
+    ...COUNT,
+    maximum: FAILURE_COUNT_LIMIT,
+    description: 'Failed attempts that count towards automatic disabling now; enabling clears them.',
+  })
+  failure_count!: number;
+
+  @ApiProperty({
+    type: 'string',
+    enum: DISABLE_CAUSES,
+    nullable: true,
+    description: 'By a PATCH, by a response with 410, or by sustained failures; null while enabled.',
+  })
+  disabled_cause!: DisableCause | null;
+
+  @ApiProperty({ ...TIME, nullable: true }) disabled_at!: string | null;
 }
 
 /** The webhook endpoints of one merchant, read from its stream, and of all merchants, read from a table. */
@@ -31,7 +70,7 @@ export class EndpointsView {
   ) {}
 
   /** Returns a page of the endpoints of these merchants, newest first, without secrets. Null: of all. */
-  async page(merchants: readonly string[] | null, filter: EndpointsFilter): Promise<EndpointsPage> {
+  async page(merchants: readonly string[] | null, filter: EndpointsFilter) {
     const list = {
       columns: `endpoint_id as id, merchant_id, url, description, status, created_at, updated_at, event_types,
         disabled_cause, disabled_at`,
@@ -44,11 +83,8 @@ export class EndpointsView {
         'endpoint_id = ?': filter.endpoint_id,
       },
     } as const;
-    const { rows, next_cursor } = await listPage<Omit<ListedEndpoint, 'failure_count'>>(
-      this.database,
-      list,
-      filter,
-    );
+    type Row = Omit<WebhookEndpoint, 'failure_count'> & { readonly merchant_id: string };
+    const { rows, next_cursor } = await listPage<Row>(this.database, list, filter);
     const failures = await this.disabling.counts(rows.map(({ id }) => id));
     const webhook_endpoints = rows.map((row) => ({ ...row, failure_count: failures.get(row.id) ?? 0 }));
     return { webhook_endpoints, next_cursor };
@@ -69,13 +105,13 @@ export class EndpointsView {
   }
 
   /** Returns the merchant's endpoints, oldest first. */
-  async list(merchantId: string): Promise<EndpointJson[]> {
+  async list(merchantId: string): Promise<WebhookEndpoint[]> {
     const { byId } = await this.loop.loadForDisplay(webhookEndpoints, merchantId);
     const place = ({ created_at, endpoint_id }: Endpoint): string => `${created_at} ${endpoint_id}`;
     return this.withFailures([...byId.values()].toSorted((a, b) => (place(a) < place(b) ? -1 : 1)));
   }
 
-  async find(merchantId: string, id: string): Promise<EndpointJson | null> {
+  async find(merchantId: string, id: string): Promise<WebhookEndpoint | null> {
     const endpoint = (await this.loop.loadForDisplay(webhookEndpoints, merchantId)).byId.get(id);
     return endpoint ? (await this.withFailures([endpoint]))[0]! : null;
   }
@@ -84,16 +120,13 @@ export class EndpointsView {
     return (await this.loop.loadForDisplay(webhookEndpoints, merchantId)).byId.has(id);
   }
 
-  private async withFailures(endpoints: readonly Endpoint[]): Promise<EndpointJson[]> {
+  private async withFailures(endpoints: readonly Endpoint[]): Promise<WebhookEndpoint[]> {
     const failures = await this.disabling.counts(endpoints.map((each) => each.endpoint_id));
-    return endpoints.map((each) => endpointJson(each, failures.get(each.endpoint_id) ?? 0));
+    return endpoints.map((each) => toEndpointDto(each, failures.get(each.endpoint_id) ?? 0));
   }
 }
 
-type EndpointJson = ReturnType<typeof endpointJson>;
-
-/** The endpoint in the API (contract.md 12), with extensions. */
-export function endpointJson(endpoint: Endpoint, failure_count: number) {
+export function toEndpointDto(endpoint: Endpoint, failure_count: number): WebhookEndpoint {
   const { endpoint_id: id, url, description, status, created_at, updated_at, event_types } = endpoint;
   const { disabled_cause, disabled_at } = endpoint;
   const disabling = { failure_count, disabled_cause, disabled_at };

@@ -1,6 +1,7 @@
 import { historyRules, type HistoryRules } from '../../../kernel/history-rules.js';
 import {
-  disableAutomatically,
+  disable,
+  DISABLE_CAUSES,
   register,
   remove,
   rotateSecret,
@@ -19,21 +20,12 @@ const endpointsHistory = historyRules(
       update({ ...endpoint, changes: { url, description, event_types }, at }, state),
     'webhook_endpoint.enabled.v1': (data, state) =>
       update({ ...data, changes: { status: 'enabled' } }, state),
-    'webhook_endpoint.disabled.v1': ({ cause, ...data }, state) => {
-      const attempted_url = state.byId.get(data.endpoint_id)?.url ?? '';
-      const attempt = { delivery_id: '', attempted_url, attempted_at: END_OF_TIME };
-      if (cause === 'gone') return disableAutomatically({ ...data, reason: { cause, ...attempt } }, state);
-      if (cause === 'failing')
-        return disableAutomatically({ ...data, reason: { cause, failing_since: END_OF_TIME } }, state);
-      return update({ ...data, changes: { status: 'disabled' } }, state);
-    },
-    'webhook_endpoint.secret_rotated.v1': (data, state) => rotateSecret(data, state),
-    'webhook_endpoint.deleted.v1': (data, state) => remove(data, state),
+    'webhook_endpoint.disabled.v1': (data, state) =>
+      DISABLE_CAUSES.includes(data.cause) ? disable(data, state) : `its cause is ${data.cause}`,
+    'webhook_endpoint.secret_rotated.v1': rotateSecret,
+    'webhook_endpoint.deleted.v1': remove,
   },
   { id: 'merchant_id' },
 );
-
-/** A time after all attempts: the events do not record their URLs and times. */
-const END_OF_TIME = '9999-12-31T23:59:59.999Z';
 
 export const WEBHOOK_HISTORIES: readonly HistoryRules[] = [endpointsHistory, ...REQUEST_HISTORIES];

@@ -16,6 +16,7 @@ export interface NewDelivery extends EndpointRef {
 export type DeliveryWithMac = NewDelivery & { readonly mac: string | null };
 
 const DELIVERY = 'delivery';
+const SECRET_BYTES = 32;
 
 /** Creates and seals signing secrets, and signs with them. A sealed secret opens only for its own endpoint. */
 @Injectable()
@@ -29,8 +30,12 @@ export class SigningSecrets {
     this.secrets = new SealedSecrets(sealer);
   }
 
+  /** Returns a sealed new secret: `whsec_` and the standard base64 of 32 random bytes. */
   create(place: EndpointRef): string {
-    return this.secrets.seal(toAssociatedData(place), signingSecret(randomBytes(SECRET_BYTES)));
+    return this.secrets.seal(
+      toAssociatedData(place),
+      `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`,
+    );
   }
 
   /** Returns the `webhook-signature` header, with the secrets that are valid at that time, newest first. */
@@ -77,19 +82,11 @@ function toAssociatedData({ merchant_id, endpoint_id }: EndpointRef): string {
   return `webhook_endpoint/${merchant_id}/${endpoint_id}`;
 }
 
-const SECRET_BYTES = 32;
-
 /** The message to sign; `timestamp` is Unix seconds. */
 interface SignedMessage {
   readonly id: string;
   readonly timestamp: number;
   readonly body: string;
-}
-
-/** Returns the secret for the merchant: `whsec_` and the standard base64 of 32 random bytes. */
-export function signingSecret(random: Buffer): string {
-  if (random.length !== SECRET_BYTES) throw new RangeError(`a signing secret holds ${SECRET_BYTES} bytes`);
-  return `whsec_${random.toString('base64')}`;
 }
 
 /** Returns the `webhook-signature` header (contract.md 13.3, 13.4): one `v1` entry per secret, separated by spaces. */

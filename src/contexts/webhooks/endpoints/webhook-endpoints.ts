@@ -15,8 +15,9 @@ const REMEMBERED_ROTATIONS = 100;
 
 export const ENDPOINT_STATUSES = ['enabled', 'disabled'] as const;
 export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];
-/** The cause of a disabled endpoint: a PATCH, a response with 410, or sustained failures. */
-export type DisableCause = 'merchant' | 'gone' | 'failing';
+/** The causes of a disabled endpoint: a PATCH, a response with 410, or sustained failures. */
+export const DISABLE_CAUSES = ['merchant', 'gone', 'failing'] as const;
+export type DisableCause = (typeof DISABLE_CAUSES)[number];
 
 export interface EndpointRef {
   readonly endpoint_id: string;
@@ -224,7 +225,7 @@ export function update(command: Update, state: WebhookEndpoints): WebhookEndpoin
 }
 
 /** Disables an enabled endpoint; otherwise changes nothing, because two deliveries may receive a 410. */
-function disable(
+export function disable(
   command: At & { readonly cause: DisableCause },
   state: WebhookEndpoints,
 ): WebhookEndpointEvent[] {

@@ -2,14 +2,7 @@ import { describe, it } from '@jest/globals';
 import { givenOf } from '../../../../test/support/given.js';
 import { fold } from '../../../kernel/aggregate.js';
 import { webhookEndpoints, type WebhookEndpoints } from '../endpoints/webhook-endpoints.js';
-import {
-  requestRecovery,
-  requestResend,
-  requestTest,
-  webhookRecovery,
-  webhookResend,
-  webhookTest,
-} from './webhook-requests.js';
+import { webhookRecovery, webhookResend, webhookTest } from './webhook-requests.js';
 
 const now = '2026-01-02T00:00:00.000Z';
 const place = { endpoint_id: 'e', merchant_id: 'm' };
@@ -40,10 +33,10 @@ describe('a test delivery', () => {
 
   it('is requested once, however often the request is repeated', () => {
     given()
-      .when((state) => requestTest(command, state))
+      .when((state) => webhookTest.request(command, enabled, state))
       .then(requested);
     given(requested)
-      .when((state) => requestTest({ ...command, occurred_at: 'later' }, state))
+      .when((state) => webhookTest.request({ ...command, occurred_at: 'later' }, enabled, state))
       .then();
   });
 });
@@ -55,7 +48,7 @@ describe('a resend', () => {
   const asking =
     (endpoints: WebhookEndpoints, changes: Partial<typeof command> = {}) =>
     (state: typeof webhookResend.initial) =>
-      requestResend({ ...command, ...changes }, endpoints, state);
+      webhookResend.request({ ...command, ...changes }, endpoints, state);
 
   it('begins another round of a delivery', () => given().when(asking(enabled)).then(requested));
 
@@ -87,7 +80,7 @@ describe('a recovery', () => {
   const asking =
     (endpoints: WebhookEndpoints, changes: Partial<typeof command> = {}) =>
     (state: typeof webhookRecovery.initial) =>
-      requestRecovery({ ...command, ...changes }, endpoints, state);
+      webhookRecovery.request({ ...command, ...changes }, endpoints, state);
 
   it('reaches back to a time, now at the latest', () => {
     given().when(asking(enabled)).then(requested);

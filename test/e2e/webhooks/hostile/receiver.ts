@@ -1,12 +1,12 @@
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
-import type { ErrorClass } from '../../../../src/contexts/webhooks/deliveries/retry.js';
+import type { FailurePhase } from '../../../../src/platform/outbound/request-failure.js';
 import type { Certificates } from './certificates.js';
 
 /** The expected result of one delivery. */
 export type Expected =
   | { readonly status: number; readonly retryAfter: string | null; readonly error: RegExp | null }
-  | { readonly phase: ErrorClass; readonly error: RegExp };
+  | { readonly phase: FailurePhase; readonly error: RegExp };
 
 /** One kind of misbehaving receiver. */
 export interface HostileReceiver {
@@ -41,7 +41,7 @@ export const broken = (status: number, error: RegExp): readonly Expected[] => [
 ];
 
 /** One delivery that fails. */
-export const failed = (phase: ErrorClass, error: RegExp): readonly Expected[] => [{ phase, error }];
+export const failed = (phase: FailurePhase, error: RegExp): readonly Expected[] => [{ phase, error }];
 
 interface Options {
   /** Over TLS with what these certificates make of it. */

@@ -2,10 +2,9 @@ import { expect, it } from '@jest/globals';
 import type { CommandBus } from '@nestjs/cqrs';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { Deactivations } from './deactivations.store.js';
 import type { EventStore } from '../../../platform/event-store/port.js';
 import type { CompleteDeactivation } from '../../users/users.contract.js';
-import { DeactivationWorker } from './deactivation.processor.js';
+import { Deactivations } from './deactivations.store.js';
 
 const db = onTestDatabase();
 
@@ -28,6 +27,6 @@ it('users whose deactivation cannot be completed, more than one batch, delay no 
       return Promise.reject(failure);
     },
   } as unknown as CommandBus;
-  await new DeactivationWorker(new Deactivations(db.database), bus, {} as EventStore).completeAll();
+  await new Deactivations(db.database, bus, {} as EventStore).completeAll();
   expect(tried).toEqual(users);
 });
