@@ -123,10 +123,10 @@ const DASHBOARDS = {
       ],
     ],
     [
-      'Polls of orders that are late',
+      'Polls of orders that are due',
       'none',
-      ['max(disburse_exchange_watch_backlog)', 'orders'],
-      ['max(disburse_exchange_watch_backlog_age_seconds)', 'oldest, seconds'],
+      ['max(disburse_due_work{work="exchange.watch"})', 'orders'],
+      ['max(disburse_due_work_oldest_seconds{work="exchange.watch"})', 'oldest, seconds'],
     ],
   ],
   webhooks: [

@@ -36,11 +36,3 @@ export const shortfallOrders = gauge(
   'orders_shortfall',
   'Exchange orders that were exchanged or refunded, and whose deposits are no longer on the chain (npm run exchange -- recheck).',
 );
-export const watchBacklog = gauge(
-  'watch_backlog',
-  'Exchange orders whose poll has been due for more than 10 seconds.',
-);
-export const watchBacklogAge = gauge(
-  'watch_backlog_age_seconds',
-  'How long the oldest of these polls has been due.',
-);

@@ -7,6 +7,7 @@ import { WorkListCheck } from '../../platform/projections/table-check.js';
 import { ResponseStore } from '../../platform/idempotency/response-store.js';
 import { PersonalKeys } from '../../platform/sealing/personal-keys.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
+import { Log } from '../../platform/telemetry/logger.js';
 import { ProcessFacts } from '../../platform/telemetry/process-facts.js';
 import { ComplianceNotices } from './orders/compliance-notices.service.js';
 import { SideShiftProvider } from './providers/sideshift.adapter.js';
@@ -20,7 +21,7 @@ import {
 import {
   OPEN_ORDERS,
   OrderPoller,
-  OrderEventLogger,
+  logOrderEvents,
   watchSaga,
   WatchWorker,
 } from './orders/order-watch.processor.js';
@@ -50,8 +51,8 @@ import {
 } from './orders/orders.controller.js';
 import { PayCallsController } from './pay/pay-calls.controller.js';
 import { PayerGuard, PaySessions } from './pay/payer.guard.js';
-import { PayPageController, TestPayments } from './pay/pay-page.controller.js';
-import { IconsController, TokensController } from './tokens/tokens.controller.js';
+import { IconsController, PayPageController, TestPayments } from './pay/pay-page.controller.js';
+import { TokensController } from './tokens/tokens.controller.js';
 import { Exchange1795000000901 } from './migrations/1795000000901-exchange.js';
 import { ORDER_PUBLISHES } from './exchange.webhooks.js';
 import { checkExchangeSettings, exchangeConfig, type ExchangeConfig } from './exchange.config.js';
@@ -109,7 +110,6 @@ const providers = [
     OrderTransfers,
     ActOnOrderHandler,
     OrderPoller,
-    OrderEventLogger,
     WatchWorker,
     ComplianceNotices,
     OwnOrders,
@@ -119,9 +119,9 @@ const providers = [
     TestPayments,
     PayerGuard,
     { provide: APP_GUARD, useClass: ExchangeKeyGuard },
-    provideSaga([OrderEventLogger, WatchWorker], (log: OrderEventLogger, worker: WatchWorker) =>
+    provideSaga([Log, WatchWorker], (log: Log, worker: WatchWorker) =>
       watchSaga((events) => {
-        log.record(events);
+        logOrderEvents(log, events);
         worker.work.wake();
       }),
     ),

@@ -12,7 +12,6 @@ import { checkTrackingSettings, trackingConfig } from './tracking.config.js';
 import { ErasedEvents } from './journey/erased-events.store.js';
 import { JourneyView } from './journey/journey.view.js';
 import { AcceptedBatches } from './batches/accepted-batches.store.js';
-import { CountedEvents } from './batches/counted-events.store.js';
 import { ForwardingTable } from './forwarding/forwarding.store.js';
 import { EventRetention } from './journey/event-retention.store.js';
 
@@ -21,7 +20,6 @@ import { EventRetention } from './journey/event-retention.store.js';
   controllers: [EventsController, JourneyController, PortalEventsController],
   providers: [
     AcceptedBatches,
-    CountedEvents,
     ProcessingWorker,
     { provide: Analytics, inject: [trackingConfig.KEY, Database], useFactory: configuredAnalytics },
     ForwardingTable,

@@ -149,16 +149,6 @@ export class WorkItems {
     }
   }
 
-  /** Returns the number of items of a kind that are overdue by `byMs`, and the delay of the oldest. */
-  async overdue(kind: string, byMs: number): Promise<{ readonly count: number; readonly seconds: number }> {
-    const [row] = await this.database.query<{ count: number; seconds: number }>(
-      `select count(*)::int, coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as seconds
-       from work.items where kind = $1 and due_at <= now() - $2 * interval '1 ms'`,
-      [kind, byMs],
-    );
-    return row!;
-  }
-
   schedule(kind: string, items: readonly NewItem[]): Promise<void> {
     return this.database.transaction((tx) => scheduleWork(tx, kind, items));
   }

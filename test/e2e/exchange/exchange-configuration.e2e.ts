@@ -5,6 +5,7 @@ import { TOKENS as ALL_TOKENS } from '../../../src/contexts/exchange/tokens/cata
 import { testApp } from '../../support/app.js';
 import { exchangeSignature, querySignature } from '../../support/exchange/exchange-client.js';
 import { ADDRESS, expectProblem } from '../../support/exchange/exchange-orders.js';
+import { payUrl } from '../../support/exchange/pay-page.js';
 import { httpConfig } from '../../../src/platform/config/config.js';
 
 const CONFIGURATION = '/v1/merchants/configuration';
@@ -167,6 +168,8 @@ it('the icon of each token is a cacheable, inert picture; other names are not fo
     expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    const onPage = await fetch(url.replace('https://api.example/base', payUrl(app)));
+    expect(onPage.headers.get('content-type')).toBe('image/svg+xml; charset=utf-8');
     const svg = await response.text();
     expect(svg).toMatch(/^<svg .*<\/svg>$/s);
     expect(svg).not.toMatch(/script|href|url\(|on\w+=|<!/i);

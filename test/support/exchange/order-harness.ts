@@ -4,7 +4,6 @@ import {
   ActOnOrderHandler,
   CreateOrder,
   CreateOrderHandler,
-  type OrderAction,
   OwnOrders,
 } from '../../../src/contexts/exchange/orders/orders.commands.js';
 import {
@@ -215,15 +214,11 @@ export class OrderHarness {
   }
 
   cancellation(orderId: string): ActOnOrder {
-    return new ActOnOrder('cancel', this.action(orderId));
+    return new ActOnOrder('cancel', { orderId, keyId: this.keyId }, {});
   }
 
   refreshment(orderId: string): ActOnOrder {
-    return new ActOnOrder('refresh', this.action(orderId));
-  }
-
-  action(orderId: string): OrderAction {
-    return { orderId, keyId: this.keyId, complianceNotice: null, cause: {} };
+    return new ActOnOrder('refresh', { orderId, keyId: this.keyId }, {});
   }
 
   /** Applies new events to the saga; with `from` null all of them again. */

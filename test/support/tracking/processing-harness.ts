@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Database } from '../../../src/platform/postgres/database.js';
 import { AcceptedBatches } from '../../../src/contexts/tracking/batches/accepted-batches.store.js';
-import { CountedEvents } from '../../../src/contexts/tracking/batches/counted-events.store.js';
 import { systemClock } from '../../../src/kernel/clock.js';
 import { ProcessingWorker } from '../../../src/contexts/tracking/batches/batches.processor.js';
 import { batchOf, type SentItem } from './event-batches.js';
@@ -56,10 +55,7 @@ export class ProcessingHarness {
 
   /** One more worker, by default on the database of the harness. */
   worker(database: Database = this.db.database): TestWorker {
-    const { work } = new ProcessingWorker(
-      new AcceptedBatches(database, systemClock),
-      new CountedEvents(database),
-    );
+    const { work } = new ProcessingWorker(new AcceptedBatches(database, systemClock));
     const stopping = new AbortController();
     let running: Promise<unknown> | null = null;
     const worker = {

@@ -1,6 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The read model of orders, and what providers keep of them. */
 export class Exchange1795000000901 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

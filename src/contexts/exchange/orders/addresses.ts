@@ -8,9 +8,8 @@ const SOLANA_BYTES = 32;
 const SOLANA_MAX_LENGTH = 44;
 const MAX_CODE_POINTS = 255;
 
-/** The address as it is stored, or its fault (contract.md 22.2). It is not trimmed, because a signature covers it. */
-export function readAddress(chain: string, text: string): string | Fault {
-  if (chain !== 'solana') throw new Error(`nothing is paid out on ${chain}`);
+/** The Solana address of a payout, or its fault (contract.md 22.2). It is not trimmed, because a signature covers it. */
+export function readAddress(text: string): string | Fault {
   if (text.length > SOLANA_MAX_LENGTH || base58Bytes(text)?.length !== SOLANA_BYTES)
     return new Fault('must be a Solana address: Base58 of 32 bytes');
   return isUnspendable(text)

@@ -22,7 +22,6 @@ import {
 import { exchangeConfig, type ExchangeConfig } from '../exchange.config.js';
 import {
   addressSigner,
-  findSecretId,
   invalidKey,
   invalidSignature,
   requirePayoutAddress,
@@ -79,7 +78,7 @@ export class ExchangeKeyGuard extends ApiGuard {
     const { client } = request.edge;
     const countedAs = isOwner ? key.keyId : `${key.keyId}/${client}`;
     const signedBy = (secret: string | null): void =>
-      void (request.edge.credentialId = findSecretId(key, secret));
+      void (request.edge.credentialId = key.secretIds?.[key.secrets.indexOf(secret ?? '')] ?? null);
     const caller: ApiCaller = {
       merchantId: key.merchantId,
       privateKeys: key.secrets,
@@ -184,7 +183,6 @@ export const exchangeScheme: ApiScheme = {
 
 const inHeader = (name: string, description: string) => ({ type: 'apiKey', in: 'header', name, description });
 
-/** The scheme of the list, which takes the key in a header and is always signed. */
 export const exchangeListScheme: ApiScheme = {
   ...exchangeScheme,
   prefix: '/v1/merchant/',

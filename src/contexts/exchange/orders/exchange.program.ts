@@ -145,7 +145,7 @@ async function recheck(
     for (const { type, data, position } of events) {
       if (type === 'order.created.v1') {
         const order_id = String(data['order_id']);
-        const deposits = await findDeposits(await loadOrder(context, order_id), transfers);
+        const deposits = await transfers.checkDeposits(await loadOrder(context, order_id));
         if (deposits === null) sum.orders_elsewhere += 1;
         for (const { deposit_id, found, why } of deposits ?? []) {
           sum[found] += 1;
@@ -155,21 +155,6 @@ async function recheck(
       sum.position = position;
     }
   return sum;
-}
-
-/** Checks the deposits; null without a node of their chain. All are unknown while too few nodes respond. */
-async function findDeposits(
-  state: ExistingOrder,
-  transfers: OrderTransfers,
-): Promise<readonly DepositCheck[] | null> {
-  const recorded = [...state.deposits, ...state.late_deposits];
-  if (recorded.length === 0) return [];
-  try {
-    return await transfers.checkDeposits(state);
-  } catch (error) {
-    if (!(error instanceof DomainError) || error.code !== 'unavailable') throw error;
-    return recorded.map(({ deposit_id }) => ({ deposit_id, found: 'unknown', why: error.message }));
-  }
 }
 
 function summary({ on_chain, missing, unknown, orders_elsewhere: elsewhere, position }: Sum): string {

@@ -93,7 +93,6 @@ export const orderHistory = historyRules(
 /** An order is created by a key of its merchant, and a deposit is recorded once, unless it went off the chain. */
 export function acrossOrders(): LogRule {
   const merchants = new Map<string, string>();
-  /** The order that has a deposit, by the id of the deposit. */
   const orders = new Map<string, string>();
   return (recorded) => {
     const event = recorded as OrderEvent | CredentialIssued;

@@ -1,6 +1,7 @@
 import { DAY_MS } from '../../../kernel/clock.js';
 import { exchanged, isAtLeast, isZero, least, minus, sum, times } from '../../../kernel/decimal.js';
 import {
+  allDeposits,
   amountReceived,
   findEnd,
   isAfter,
@@ -72,7 +73,7 @@ export function observe(observation: Observation, state: OrderState): OrderEvent
     }
   };
   add(missingDeposits(observation, now));
-  const known = new Set([...now.deposits, ...now.late_deposits].map(({ deposit_id }) => deposit_id));
+  const known = new Set(allDeposits(now).map(({ deposit_id }) => deposit_id));
   const dust: DepositFacts[] = [];
   let sums = toSums(now);
   for (const deposit of observation.deposits) {
@@ -95,7 +96,7 @@ export function observe(observation: Observation, state: OrderState): OrderEvent
 /** Only deposits that the provider names are missing: it may forget to list one for a while. */
 function missingDeposits({ missing = [], at }: Observation, state: ExistingOrder): LaterOrderEvent[] {
   const gone = new Set(missing);
-  return [...state.deposits, ...state.late_deposits]
+  return allDeposits(state)
     .filter(({ deposit_id }) => gone.has(deposit_id))
     .map(({ deposit_id, amount, transaction_hash }) => ({
       type: 'order.deposit_missing.v1',
@@ -113,8 +114,7 @@ function toSums(state: ExistingOrder) {
     received,
     /** The part of the requested amount that has not arrived. */
     missing: minus(state.amount_from, received),
-    /** The sum of all recorded deposits. */
-    whole: sum([received, ...state.late_deposits.map(({ amount }) => amount)]),
+    whole: sum(allDeposits(state).map(({ amount }) => amount)),
   };
 }
 

@@ -1,13 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { facts, received, recordedOf, deposit } from '../../../../test/support/exchange/order-fixtures.js';
-import { OrderEventLogger } from './order-watch.processor.js';
+import { logOrderEvents } from './order-watch.processor.js';
 
 describe('the log of orders', () => {
   it('logs each event, without the user of the order and its payout address', () => {
     const lines: [string, object][] = [];
-    const log = new OrderEventLogger({
-      wideLog: (message: string, fields: object) => lines.push([message, fields]),
-    } as never);
+    const wideLog = (message: string, fields: object): void => void lines.push([message, fields]);
     const personal = {
       user_id: 'ann',
       caller: 'c0ffee',
@@ -15,7 +13,7 @@ describe('the log of orders', () => {
       withdraw_address_tag: 'Secret2',
       withdraw_address_memo: 'Secret3',
     };
-    log.record([
+    logOrderEvents({ wideLog }, [
       recordedOf({ type: 'order.created.v1', data: { ...facts, ...personal } }),
       recordedOf(received(deposit('a', '40'))),
     ]);

@@ -26,7 +26,6 @@ export interface Quote {
 
 /** The terms that a provider agreed to. */
 export interface ProviderOrder extends Quote {
-  /** The provider's id of the order. */
   readonly provider_reference: string;
   readonly deposit_address: string;
   readonly deposit_address_tag: string | null;
@@ -81,7 +80,6 @@ interface OrderEventData {
   /** `refundable`: the amount received so far. */
   'order.cancelled.v1': Occurrence & { readonly refundable: string };
   'order.expired.v1': Occurrence;
-  /** Counted towards the requested amount. */
   'order.deposit_received.v1': Occurrence & DepositFacts;
   /** The deposits suffice: `amount_from` is exchanged, the rest is refundable. */
   'order.processing_started.v1': Occurrence &
@@ -106,7 +104,6 @@ interface OrderEventData {
     readonly outcome: 'completed' | 'refunded';
     readonly transaction_hash: string | null;
   };
-  /** An operator refunded `amount`. */
   'order.refund_recorded.v1': Occurrence & Readonly<Record<'amount' | 'transaction_hash' | 'actor', string>>;
   /** The erasure of the person (contract.md 23.7). `key_id` is the API key that created the order. */
   'order.personal_data_erased.v1': Occurrence & { readonly key_id: string; readonly actor: string };

@@ -15,7 +15,6 @@ const MEMBERS = [
   ...(['created_at', 'updated_at', 'expires_at'] as const),
 ];
 
-/** The order as the API displays it. */
 export function orderRecord(state: ExistingOrder) {
   const members = {
     ...state,

@@ -36,11 +36,6 @@ export function invalidSignature(
 /** The signed text of an address is this and the address (contract.md 21.3). */
 const ADDRESS = 'withdraw_address=';
 
-/** The id of the secret; null for none. */
-export function findSecretId({ secrets, secretIds }: ExchangeCaller, secret: string | null): string | null {
-  return secret === null ? null : (secretIds?.[secrets.indexOf(secret)] ?? null);
-}
-
 /** The newest secret that signed the address, or undefined. Compares in constant time. */
 export function addressSigner(
   { secrets }: Pick<ExchangeCaller, 'secrets'>,
@@ -145,15 +140,8 @@ export function isSignedQuery(query: string): boolean {
   return [URL_SIGNATURE, NONCE, EXPIRES].some((name) => parameters.has(name));
 }
 
-interface OpenedLink {
-  /** The parameters without nonce, expiry and signature. */
-  readonly parameters: Readonly<Record<string, string>>;
-  readonly secret: string;
-  readonly hasExpired: boolean;
-}
-
 /** Verifies a link; null for an added, changed, removed or repeated parameter, or without the signature of a valid secret. */
-export function openSignedQuery(query: string, secrets: readonly string[], now: Date): OpenedLink | null {
+export function openSignedQuery(query: string, secrets: readonly string[], now: Date) {
   if (query.length > MAX_CHARACTERS) return null;
   const pairs: readonly Pair[] = [...new URLSearchParams(query)];
   const names = new Set(pairs.map(([name]) => name));

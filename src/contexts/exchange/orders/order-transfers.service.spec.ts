@@ -243,6 +243,9 @@ describe('the deposits of an order, checked again', () => {
     expect(await found(of(paid('c', '5')))).toEqual(['unknown']);
     const other = new Map([...node, [hash('a'), null]]);
     expect(await found(of(paid('a', '100')), { nodes: [node, other] })).toEqual(['unknown']);
+    const chain = { confirm: () => Promise.reject(new ChainUnavailable('no node is configured')) };
+    const checked = await new OrderTransfers(nodeSettings, chain).checkDeposits(of(paid('a', '100')));
+    expect(checked).toMatchObject([{ deposit_id: 'a', found: 'unknown' }]);
   });
 
   it('are verified by two of three nodes with CHAIN_QUORUM 2, regardless of the third one', async () => {

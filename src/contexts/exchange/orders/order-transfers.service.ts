@@ -10,7 +10,7 @@ import {
   type ChainReader,
 } from '../../payouts/payouts.contract.js';
 import { plainHash, readEvmAddress } from './addresses.js';
-import { transitionError, type ExistingOrder } from './order.js';
+import { allDeposits, transitionError, type ExistingOrder } from './order.js';
 import type { DepositFacts } from './order-events.js';
 import { CHAIN_IDS, toCurrency, pairOf } from '../tokens/catalog.js';
 import { DEV_CHAIN_ID } from '../exchange.config.js';
@@ -26,7 +26,7 @@ export interface RefundCheck {
   readonly logIndexes: readonly number[];
 }
 
-/** The state of a recorded deposit on the chain; `why` is null for one that is on it. */
+/** The state of a recorded deposit on the chain; `why` is null for `on_chain`. */
 export interface DepositCheck {
   readonly deposit_id: string;
   readonly found: 'on_chain' | 'missing' | 'unknown';
@@ -59,8 +59,7 @@ export class OrderTransfers {
     }
     if (!isAmount(amount)) throw transitionError('USDC has at most 6 decimals');
     const recipients = recipient === null ? await this.payers(order) : [recipient.toLowerCase()];
-    const observations = await this.confirm([hash], recipients);
-    const responses = this.agreed(observations, hash);
+    const responses = (await this.read([hash], recipients))(hash);
     if (responses.length === 0)
       throw new DomainError('unavailable', 'The nodes do not agree on the transaction: try again');
     const { receipt } = responses[0]!;
@@ -68,7 +67,7 @@ export class OrderTransfers {
       throw transitionError('The chain has no such transaction, or it failed');
     // A receipt without the places of its logs could record one transfer twice.
     if (receipt.partial) throw transitionError('The receipt of the transaction is too large for the node');
-    if (!this.isQuorum(responses, ({ final }) => receipt.blockNumber <= final.number))
+    if (!this.isFinal(responses))
       throw new DomainError(
         'unavailable',
         'The block of the transaction is not final yet: try again in some minutes',
@@ -84,21 +83,25 @@ export class OrderTransfers {
     return { unchecked: null, logIndexes };
   }
 
-  /** Checks all recorded deposits; null without a node of their chain. Throws DomainError `unavailable`. */
+  /** Checks all recorded deposits; null without a node of their chain. All are unknown while too few nodes respond. */
   async checkDeposits(order: ExistingOrder): Promise<readonly DepositCheck[] | null> {
+    const deposits = allDeposits(order);
+    if (deposits.length === 0) return [];
     if (!this.isOnChain(order)) return null;
-    const deposits = [...order.deposits, ...order.late_deposits];
     const to = order.deposit_address.toLowerCase();
-    const observations = await this.confirm([...new Set(deposits.map(toHash))], [to]);
+    const agreed = await this.read(deposits.map(toHash), [to]).catch((error: unknown) => {
+      if (error instanceof DomainError) return () => [];
+      throw error;
+    });
     const claimed = new Set<Receipt['transfers'][number]>();
     return deposits.map((deposit) => {
       const hash = toHash(deposit);
       const { deposit_id, amount } = deposit;
       const result = (found: DepositCheck['found'], why: string | null) => ({ deposit_id, found, why });
-      const responses = this.agreed(observations, hash);
+      const responses = agreed(hash);
       if (responses.length === 0) return result('unknown', 'the nodes gave no usable response, or disagree');
       const { receipt } = responses[0]!;
-      if (receipt !== null && !this.isQuorum(responses, ({ final }) => receipt.blockNumber <= final.number))
+      if (receipt !== null && !this.isFinal(responses))
         return result('unknown', `its block ${receipt.blockNumber} is not final`);
       const at = Date.parse(deposit.deposited_at) / 1000;
       if (receipt === null && !this.isQuorum(responses, ({ final }) => final.timestamp >= at))
@@ -128,11 +131,10 @@ export class OrderTransfers {
   }
 
   private async payers(order: ExistingOrder): Promise<readonly string[]> {
-    const paid = [...order.deposits, ...order.late_deposits].slice(-MAX_DEPOSITS);
-    const hashes = [...new Set(paid.map(toHash))];
+    const hashes = [...new Set(allDeposits(order).slice(-MAX_DEPOSITS).map(toHash))];
     const to = order.deposit_address.toLowerCase();
-    const observations = await this.confirm(hashes, [to]);
-    const responses = hashes.map((hash) => this.agreed(observations, hash)[0]);
+    const agreed = await this.read(hashes, [to]);
+    const responses = hashes.map((hash) => agreed(hash)[0]);
     if (responses.includes(undefined))
       throw new DomainError(
         'unavailable',
@@ -148,27 +150,31 @@ export class OrderTransfers {
     return receipt?.transfers.filter((transfer) => transfer.token === token) ?? [];
   }
 
-  /** The responses of at least CHAIN_QUORUM nodes that agree; none without a quorum, or with two. */
-  private agreed(observations: readonly ChainObservation[], hash: string): readonly Response[] {
-    const responses = observations.flatMap(({ receipts, final }) => {
-      const receipt = receipts.get(hash);
-      return receipt === undefined ? [] : [{ receipt, final }];
+  /**
+   * Reads transactions. The result has the responses about a hash of at least CHAIN_QUORUM nodes that agree; none without a
+   * quorum, or with two. Throws DomainError `unavailable`.
+   */
+  private async read(hashes: readonly string[], wallets: readonly string[]) {
+    const requests = [...new Set(hashes)].map((hash) => ({ hash, wallets }));
+    const observations = await this.chain.confirm(requests, { separately: true }).catch((error: unknown) => {
+      if (error instanceof ChainUnavailable) throw new DomainError('unavailable', error.message);
+      throw error;
     });
-    return agreeing(responses, factsIn, this.config.chainQuorum);
+    return (hash: string): readonly Response[] => {
+      const responses = observations.flatMap(({ receipts, final }) => {
+        const receipt = receipts.get(hash);
+        return receipt === undefined ? [] : [{ receipt, final }];
+      });
+      return agreeing(responses, factsIn, this.config.chainQuorum);
+    };
   }
 
   private isQuorum(responses: readonly Response[], holds: (response: Response) => boolean): boolean {
     return responses.filter(holds).length >= this.config.chainQuorum;
   }
 
-  private async confirm(hashes: readonly string[], wallets: readonly string[]) {
-    const requests = hashes.map((hash) => ({ hash, wallets }));
-    try {
-      return await this.chain.confirm(requests, { separately: true });
-    } catch (error) {
-      if (error instanceof ChainUnavailable) throw new DomainError('unavailable', error.message);
-      throw error;
-    }
+  private isFinal(responses: readonly Response[]): boolean {
+    return this.isQuorum(responses, ({ receipt, final }) => receipt!.blockNumber <= final.number);
   }
 }
 

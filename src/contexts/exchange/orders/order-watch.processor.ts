@@ -6,7 +6,15 @@ import type { EventMetadata, RecordedEvent } from '../../../platform/event-store
 import { failpoint } from '../../../platform/failpoints.js';
 import { ClockCheck } from '../../../platform/postgres/clock-check.js';
 import { observe, type Observation } from './observation.js';
-import { isAfter, existingOrder, order, shortfall, type ExistingOrder, ORDER_EVENTS } from './order.js';
+import {
+  allDeposits,
+  isAfter,
+  existingOrder,
+  order,
+  shortfall,
+  type ExistingOrder,
+  ORDER_EVENTS,
+} from './order.js';
 import type { OrderEvent, OrderStatus } from './order-events.js';
 import { ExchangeProviders, rejectCaller, kindOf } from '../providers/exchange-providers.service.js';
 import { Background, Periodic } from '../../../platform/jobs/background-work.js';
@@ -19,18 +27,11 @@ import {
 } from '../../../platform/projections/projection.js';
 import type { WorkList } from '../../../platform/projections/table-check.js';
 import { MAX_RETRY_MS, nextPoll, WATCH, WATCH_LINES } from './watch-schedule.js';
-import {
-  openOrders,
-  refundableOrders,
-  shortfallOrders,
-  watchBacklog,
-  watchBacklogAge,
-  orderEvents,
-} from '../exchange.metrics.js';
+import { openOrders, refundableOrders, shortfallOrders, orderEvents } from '../exchange.metrics.js';
 import { OrdersView } from './orders.view.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 import { exchangeConfig, type ExchangeConfig } from '../exchange.config.js';
-import { Log } from '../../../platform/telemetry/logger.js';
+import type { Log } from '../../../platform/telemetry/logger.js';
 
 interface PolledOrder {
   readonly state: ExistingOrder;
@@ -69,7 +70,7 @@ export class OrderPoller {
     // A poll of the watch has no cause.
     const call = { operation: 'status', orderId, keyId: cause === undefined ? null : key_id } as const;
     const status = await this.providers.call(name, call, (provider) =>
-      provider.status(loaded, [...loaded.deposits, ...loaded.late_deposits]),
+      provider.status(loaded, allDeposits(loaded)),
     );
     failpoint('order.polled');
     const at = timestamp(this.clock);
@@ -114,7 +115,6 @@ export class OrderPoller {
   }
 }
 
-/** The claims of the deposits in the events. */
 function toClaims({ deposits }: Observation, events: readonly OrderEvent[]): Claim[] {
   const recorded = new Set(events.flatMap(({ data }) => ('deposit_id' in data ? [data.deposit_id] : [])));
   const keys = deposits.flatMap(({ deposit_id: id, claim }) =>
@@ -129,7 +129,6 @@ function toClaims({ deposits }: Observation, events: readonly OrderEvent[]): Cla
 }
 
 const GAUGE_EVERY_MS = 10_000;
-const LATE_MS = 10_000;
 
 /**
  * Polls orders for as long as they may change, and notifies the provider of their results (ADR 117). A poll that outlives
@@ -143,7 +142,7 @@ export class WatchWorker {
   constructor(
     @Inject(exchangeConfig.KEY) private readonly config: ExchangeConfig,
     @Inject(CLOCK) private readonly clock: Clock,
-    private readonly items: WorkItems,
+    items: WorkItems,
     private readonly poller: OrderPoller,
     private readonly providers: ExchangeProviders,
     private readonly orders: OrdersView,
@@ -202,15 +201,10 @@ export class WatchWorker {
 
   @Periodic({ name: 'gauge of exchange orders', everyMs: GAUGE_EVERY_MS })
   async measure(): Promise<void> {
-    const [{ refundable, shortfall, ...open }, late] = await Promise.all([
-      this.orders.totals(),
-      this.items.overdue(WATCH, LATE_MS),
-    ]);
+    const { refundable, shortfall, ...open } = await this.orders.totals();
     for (const [status, count] of Object.entries(open)) openOrders.set({ status }, count);
     refundableOrders.set(refundable);
     shortfallOrders.set(shortfall);
-    watchBacklog.set(late.count);
-    watchBacklogAge.set(late.seconds);
   }
 }
 
@@ -258,24 +252,25 @@ export async function recordWatches(events: readonly RecordedEvent[], tx: Transa
 
 /** The logged fields, without the user and the payout address. */
 const LOGGED = [
-  ...['key_id', 'merchant_id', 'pair_id', 'provider', 'provider_reference', 'deposit_address', 'amount'],
+  ...[
+    'order_id',
+    'key_id',
+    'merchant_id',
+    'pair_id',
+    'provider',
+    'provider_reference',
+    'deposit_address',
+    'amount',
+  ],
   ...['amount_from', 'amount_to', 'refundable', 'count', 'reason', 'outcome', 'transaction_hash'],
   ...['withdraw_transaction_hash', 'refund_transaction_hash', 'actor'],
 ];
 
-/** Logs and counts every event of an order. */
-@Injectable()
-export class OrderEventLogger {
-  constructor(private readonly log: Log) {}
-
-  record(events: readonly RecordedEvent[]): void {
-    for (const { type, data, metadata } of events) {
-      orderEvents.inc({ type });
-      const fields = Object.fromEntries(
-        LOGGED.filter((name) => name in data).map((name) => [name, data[name]]),
-      );
-      const { order_id } = data;
-      this.log.wideLog(type, { order_id, ...fields, request_id: metadata.request_id });
-    }
+export function logOrderEvents(log: Pick<Log, 'wideLog'>, events: readonly RecordedEvent[]): void {
+  for (const { type, data, metadata } of events) {
+    orderEvents.inc({ type });
+    const names = LOGGED.filter((name) => name in data);
+    const fields = Object.fromEntries(names.map((name) => [name, data[name]]));
+    log.wideLog(type, { ...fields, request_id: metadata.request_id });
   }
 }

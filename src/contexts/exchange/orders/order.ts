@@ -24,21 +24,18 @@ export interface ExistingOrder extends OrderFacts {
   readonly waits_until: string | null;
   /** The deposits that count towards the requested amount. */
   readonly deposits: readonly DepositFacts[];
-  /** The deposits that came too late; they are never exchanged. */
   readonly late_deposits: readonly DepositFacts[];
   /** Transfers too small for a record each, never exchanged either. `at` is when their sum was last recorded. */
   readonly dust: {
     readonly count: number;
     readonly amount: string;
     readonly at: string | null;
-    /** The number of times that their sum was recorded. */
     readonly records: number;
   };
   /** The part of the counted deposits that is to be refunded. */
   readonly refundable: string;
   /** The amount of exchanged or refunded deposits that are no longer on the chain. */
   readonly lost: string;
-  /** The refunds that operators recorded. */
   readonly refunds: readonly Readonly<Record<'amount' | 'transaction_hash' | 'recorded_at', string>>[];
   readonly reason: string | null;
   readonly withdraw_transaction_hash: string | null;
@@ -117,7 +114,6 @@ const CHANGES: {
   'order.personal_data_erased.v1': () => ({ is_erased: true, ...NO_PERSON, user_hash: null }),
 };
 
-/** Stored names of all events of orders. */
 export const ORDER_EVENTS: readonly string[] = ['order.created.v1', ...Object.keys(CHANGES)];
 
 function evolveExisting(state: ExistingOrder, { type, data }: LaterOrderEvent): ExistingOrder {
@@ -159,6 +155,11 @@ export function findEnd({ expires_at, waits_until, deposits }: ExistingOrder): s
 /** Compares ISO 8601 times with any number of digits. */
 export function isAfter(a: string, b: string): boolean {
   return Date.parse(a) > Date.parse(b);
+}
+
+/** The deposits that count, and then the late ones. */
+export function allDeposits({ deposits, late_deposits }: ExistingOrder): readonly DepositFacts[] {
+  return [...deposits, ...late_deposits];
 }
 
 export function amountReceived({ deposits }: ExistingOrder): string {

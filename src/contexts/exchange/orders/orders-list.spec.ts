@@ -7,9 +7,9 @@ import type { EventCodec } from '../../../platform/event-store/event-codec.js';
 import { decodeCursor, type PagePlace } from '../../../platform/postgres/page-cursor.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import { ORDER_STATUSES, userHash } from './order-events.js';
-import { OrdersView, type OrdersFilter } from './orders.view.js';
+import { OrdersView, type OrderFilter } from './orders.view.js';
 
-type OrdersListFilter = Omit<OrdersFilter, 'page_size' | 'page_cursor'>;
+type OrdersListFilter = Omit<OrderFilter, 'page_size' | 'page_cursor'>;
 
 const ROWS = 40_000;
 /** Each merchant has two keys, and each key ten users with the same names. */

@@ -5,7 +5,6 @@ import { LRUCache } from 'lru-cache';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { isZero } from '../../../kernel/decimal.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { isUuid } from '../../../kernel/ids.js';
 import { upTo } from '../../../platform/cache-size.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
@@ -39,12 +38,9 @@ import { ExchangeProviders, rejectCaller } from '../providers/exchange-providers
 import { exchangeConfig, type ExchangeConfig } from '../exchange.config.js';
 import { observe } from './observation.js';
 import { OrderPoller } from './order-watch.processor.js';
+import type { NewProviderOrder } from '../providers/exchange-provider.ports.js';
 
-interface NewOrder extends OrderRequest {
-  /** Decimal string; null: the pair's default. */
-  readonly amount_from: string | null;
-  /** The caller's network address, for the provider; never stored. */
-  readonly caller_address: string;
+interface NewOrder extends OrderRequest, Required<Omit<NewProviderOrder, 'order_id'>> {
   /** Identifies the caller where there is no `user_id`: stored as a keyed hash. */
   readonly client: string;
 }
@@ -79,8 +75,6 @@ export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
   async execute({ order: given, complianceNotice, ticket, cause }: CreateOrder): Promise<ExistingOrder> {
     const { client, caller_address, amount_from, ...requested } = given;
     const order_id = ticket.id('order');
-    const pair = pairOf(requested.pair_id);
-    if (pair === null) throw DomainError.invalid({ pair_id: ['is not a pair that can be exchanged'] });
     const { name } = this.providers.current;
     const { key_id, merchant_id, user_id } = requested;
     const call = { operation: 'create', orderId: order_id, keyId: key_id } as const;
@@ -99,7 +93,7 @@ export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
       user_hash: user_id === null ? null : userHash(this.keyedHash, key_id, user_id),
       caller: user_id === null ? this.keyedHash.of('exchange caller', merchant_id, client) : null,
       provider: name,
-      decimals_to: countDecimals(pair.to),
+      decimals_to: countDecimals(pairOf(requested.pair_id)!.to),
       created_at: now.toISOString(),
       expires_at: new Date(Math.min(expiryMs, Date.parse(terms.expires_at))).toISOString(),
     };
@@ -125,14 +119,6 @@ interface OwnOrder {
   readonly authorize?: ((order: ExistingOrder) => void) | undefined;
 }
 
-export interface OrderAction extends OwnOrder {
-  /** A part of the stored response: {@link orderResponse}. */
-  readonly complianceNotice: string | null;
-  /** The ticket, where the response is stored. */
-  readonly ticket?: IdempotencyTicket;
-  readonly cause: EventMetadata;
-}
-
 @Injectable()
 export class OwnOrders {
   constructor(private readonly loop: CommandLoop) {}
@@ -142,8 +128,7 @@ export class OwnOrders {
    * of `authorize`.
    */
   async load({ orderId, keyId, authorize }: OwnOrder): Promise<ExistingOrder> {
-    if (!isUuid(orderId)) throw DomainError.notFound('Order');
-    const state = existingOrder((await this.loop.load(order, orderId.toLowerCase())).state);
+    const state = existingOrder((await this.loop.load(order, orderId)).state);
     if (state.key_id !== keyId) throw DomainError.notFound('Order');
     authorize?.(state);
     return state;
@@ -157,7 +142,11 @@ export class OwnOrders {
 export class ActOnOrder extends Command<ExistingOrder> {
   constructor(
     readonly kind: 'cancel' | 'mark_as_paid' | 'refresh',
-    readonly action: OrderAction,
+    readonly order: OwnOrder,
+    readonly cause: EventMetadata,
+    /** A part of the stored response: {@link orderResponse}. */
+    readonly complianceNotice: string | null = null,
+    readonly ticket?: IdempotencyTicket,
   ) {
     super();
   }
@@ -175,9 +164,8 @@ export class ActOnOrderHandler implements ICommandHandler<ActOnOrder> {
     private readonly poller: OrderPoller,
   ) {}
 
-  async execute({ kind, action }: ActOnOrder): Promise<ExistingOrder> {
-    const { complianceNotice, ticket, cause } = action;
-    const known = await this.orders.load(action);
+  async execute({ kind, order: own, cause, complianceNotice, ticket }: ActOnOrder): Promise<ExistingOrder> {
+    const known = await this.orders.load(own);
     if (kind === 'refresh') return this.refresh(known, cause);
     const decide = kind === 'cancel' ? await this.cancelling(known, cause) : this.marking();
     const body = (after: OrderState): string => orderResponse(existingOrder(after), complianceNotice);

@@ -33,7 +33,6 @@ import { requireOrderSignature } from './order-signature.guard.js';
 
 const NOT_FOUND = 'This key has no such order.';
 
-/** The orders of a key (contract.md 22). */
 @Controller('v1/orders')
 export class OrdersController {
   constructor(
@@ -164,10 +163,9 @@ export class OrdersController {
   ): Promise<Reply> {
     const { key, countedAs, ip, cause } = visit;
     if (kind !== 'mark_as_paid') this.budget.take(key.keyId, countedAs);
-    const complianceNotice = this.notices.of(ip);
-    const action = { ...ownOrder(orderId, visit, query), ...(ticket && { ticket }), cause, complianceNotice };
-    const state = await this.commandBus.execute(new ActOnOrder(kind, action));
-    return new Reply(200, orderResponse(state, complianceNotice));
+    const notice = this.notices.of(ip);
+    const command = new ActOnOrder(kind, ownOrder(orderId, visit, query), cause, notice, ticket);
+    return new Reply(200, orderResponse(await this.commandBus.execute(command), notice));
   }
 }
 
@@ -177,7 +175,6 @@ function ownOrder(orderId: string, { key, signedBy }: ExchangeVisit, { signature
   return { orderId, keyId: key.keyId, authorize };
 }
 
-/** The list of a key's orders (contract.md 24). */
 @Controller('v1/merchant/orders')
 export class MerchantOrdersController {
   constructor(private readonly orders: OrdersView) {}

@@ -161,8 +161,8 @@ function expected(all: readonly Story[], requested: OrderFilter): OrderRecord[] 
       const at = Date.parse(creation.created_at);
       return (
         creation.key_id === KEY &&
-        at >= requested.from.getTime() &&
-        at < requested.until.getTime() &&
+        at >= requested.from!.getTime() &&
+        at < requested.until!.getTime() &&
         (requested.user_id === undefined || after.user_id === requested.user_id) &&
         (requested.status === undefined || after.status === requested.status) &&
         (requested.withdraw_address === undefined || creation.withdraw_address === requested.withdraw_address)

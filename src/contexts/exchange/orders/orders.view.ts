@@ -11,6 +11,7 @@ import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import { SEALED_TEXT } from '../../../platform/sealing/sealer.js';
 import { plainHash } from './addresses.js';
 import {
+  allDeposits,
   amountRefundable,
   existingOrder,
   NO_PERSON,
@@ -65,7 +66,7 @@ function toRow(state: ExistingOrder) {
 
 /** The normalized deposit address and hashes of all transactions. */
 function searchKeys(state: ExistingOrder): readonly string[] {
-  const transfers = [...state.deposits, ...state.late_deposits, ...state.refunds];
+  const transfers = [...allDeposits(state), ...state.refunds];
   const hashes = transfers.map(({ transaction_hash }) => transaction_hash);
   const others = [state.deposit_address, state.withdraw_transaction_hash, state.refund_transaction_hash];
   return [...new Set([...others, ...hashes].filter((key) => key !== null).map(plainHash))];
@@ -74,22 +75,15 @@ function searchKeys(state: ExistingOrder): readonly string[] {
 /** The number of a status in `exchange.orders.status`. */
 const statusNumber = (status: OrderStatus): number => ORDER_STATUSES.indexOf(status);
 
-interface Filter extends KeysetPage {
+/** The filter of the lists of a key, of operators and of the portal. */
+export interface OrderFilter extends KeysetPage {
+  readonly key_id?: string | undefined;
   readonly user_id?: string | undefined;
   readonly status?: OrderStatus | undefined;
-}
-
-/** The filter of GET /v1/merchant/orders (contract.md 24): `from` is inclusive, `until` exclusive. */
-export interface OrderFilter extends Filter {
-  readonly from: Date;
-  readonly until: Date;
   readonly withdraw_address?: string | undefined;
-}
-
-/** The filter of the lists of operators and the portal. */
-export interface OrdersFilter extends Filter {
-  /** The API key that created them. */
-  readonly key_id?: string | undefined;
+  /** `from` is inclusive, `until` exclusive. */
+  readonly from?: Date | undefined;
+  readonly until?: Date | undefined;
   /** `true`: only those with an amount to refund. */
   readonly refundable?: string | undefined;
 }
@@ -104,16 +98,8 @@ export class OrdersView {
   ) {}
 
   /** The JSON text of a page of a key, newest first, with the total of all pages from the same snapshot. */
-  async page(keyId: string, filter: OrderFilter): Promise<string> {
-    const { from, until, user_id, status, withdraw_address } = filter;
-    const where = {
-      'key_id = ?': keyId,
-      'created_at >= ?': from,
-      'created_at < ?': until,
-      'user_hash = ?': user_id === undefined ? null : this.userHash(keyId, user_id),
-      'withdraw_address = ?': withdraw_address,
-    };
-    const list = { from: ORDERS, where, statuses: toNumbers(status) };
+  async page(key_id: string, filter: OrderFilter): Promise<string> {
+    const list = await this.listOf(null, { ...filter, key_id });
     const page = await bodyPage(this.database, list, filter, { withTotal: true });
     const { bodies } = page;
     const orders = bodies.includes(`"${SEALED_TEXT}`)
@@ -125,7 +111,7 @@ export class OrdersView {
   }
 
   /** One page, newest first; null merchants: of all. Without `withPersonal` personal fields are null. */
-  async rows(merchants: readonly string[] | null, filter: OrdersFilter, withPersonal: boolean) {
+  async rows(merchants: readonly string[] | null, filter: OrderFilter, withPersonal: boolean) {
     const list = await this.listOf(merchants, filter);
     const { rows, next_cursor } = await listPage<OrderRow>(this.database, list, filter);
     return { orders: await this.toOrders(rows, withPersonal), next_cursor };
@@ -178,15 +164,22 @@ export class OrdersView {
     return totals!;
   }
 
-  private async listOf(merchants: readonly string[] | null, filter: OrdersFilter): Promise<List> {
-    const { key_id, user_id, status, refundable } = filter;
+  private async listOf(merchants: readonly string[] | null, filter: OrderFilter): Promise<List> {
+    const { key_id, user_id, status, refundable, from, until, withdraw_address } = filter;
     const isRefundable = refundable === 'true';
     const list = { columns: 'events', from: ORDERS };
-    const where = { 'refundable > 0': isRefundable, 'key_id = ?': key_id };
+    const where = {
+      'refundable > 0': isRefundable,
+      'key_id = ?': key_id,
+      'created_at >= ?': from,
+      'created_at < ?': until,
+      'withdraw_address = ?': withdraw_address,
+    };
     const ofMerchants = { ...where, 'merchant_id = any(?)': merchants };
     const statuses = toNumbers(status);
     if (user_id !== undefined) {
-      const values = await this.toHashes(user_id, key_id, merchants);
+      const values =
+        key_id === undefined ? await this.toHashes(user_id, merchants) : [this.userHash(key_id, user_id)];
       return { ...list, where: ofMerchants, statuses, lanes: { column: 'user_hash', type: 'text', values } };
     }
     if (key_id !== undefined) return { ...list, where: ofMerchants, statuses };
@@ -196,13 +189,8 @@ export class OrdersView {
   }
 
   /** The hashes of the user under each key that has orders of the user. */
-  private async toHashes(
-    userId: string,
-    keyId: string | undefined,
-    merchants: readonly string[] | null,
-  ): Promise<readonly string[]> {
-    const keys = keyId === undefined ? await this.keys(merchants) : [keyId];
-    const hashes = keys.map((key) => userHash(this.keyedHash, key, userId));
+  private async toHashes(userId: string, merchants: readonly string[] | null): Promise<readonly string[]> {
+    const hashes = (await this.keys(merchants)).map((key) => this.userHash(key, userId));
     const known = await this.database.query<{ hash: string }>(
       `select hash from unnest($1::text[]) as listed (hash)
        where exists (select from exchange.orders where user_hash = hash)`,

@@ -2,7 +2,6 @@ import { expect, it } from '@jest/globals';
 import { Command } from 'commander';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { deposit, created, received, stateAfter } from '../../../../test/support/exchange/order-fixtures.js';
-import { DomainError } from '../../../kernel/domain-error.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { EVENT_STORE } from '../../../platform/event-store/port.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
@@ -11,9 +10,10 @@ import { recheckCommand } from './exchange.program.js';
 
 const missing: DepositCheck = { deposit_id: 'd1', found: 'missing', why: 'it is in no block' };
 const found: DepositCheck = { deposit_id: 'd1', found: 'on_chain', why: null };
+const unknown: DepositCheck = { deposit_id: 'd1', found: 'unknown', why: 'no node responds' };
 
-/** Runs the command over an order for each result; null: too few nodes respond. */
-async function recheck(...results: readonly (DepositCheck | null)[]) {
+/** Runs the command over an order for each result. */
+async function recheck(...results: readonly DepositCheck[]) {
   const store = new InMemoryEventStore();
   for (const [place] of results.entries()) {
     const event = {
@@ -30,7 +30,6 @@ async function recheck(...results: readonly (DepositCheck | null)[]) {
   const checkDeposits = async () => {
     const result = results[checked]!;
     checked += 1;
-    if (result === null) throw new DomainError('unavailable', 'no node responds');
     return [result];
   };
   const parts = new Map<unknown, unknown>([
@@ -51,7 +50,7 @@ async function recheck(...results: readonly (DepositCheck | null)[]) {
 }
 
 it('a recheck goes through every deposit after one that no node responds for, and prints each finding at once', async () => {
-  expect(await recheck(null, missing, found)).toEqual({
+  expect(await recheck(unknown, missing, found)).toEqual({
     printed: [
       '1 UNKNOWN  order o0, deposit d1 (after position none): no node responds',
       '2 MISSING  order o1, deposit d1 (after position 1): it is in no block',
@@ -62,6 +61,6 @@ it('a recheck goes through every deposit after one that no node responds for, an
 });
 
 it('a recheck exits with 1 when nothing is missing and a deposit could not be checked', async () => {
-  expect(await recheck(found, null, found)).toMatchObject({ exitCode: 1 });
+  expect(await recheck(found, unknown, found)).toMatchObject({ exitCode: 1 });
   expect(await recheck(found, found)).toMatchObject({ exitCode: 0 });
 });

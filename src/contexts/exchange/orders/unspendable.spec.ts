@@ -39,7 +39,7 @@ describe('an address without a key', () => {
     ['Pump', '6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P'],
   ])('is refused on Solana: %s', (_name, address) => {
     expect(base58Bytes(address)).toHaveLength(32);
-    expect(readAddress('solana', address)).toEqual(
+    expect(readAddress(address)).toEqual(
       new Fault('must be the address of a wallet, not of a program, a mint or a burn address'),
     );
   });
@@ -48,7 +48,7 @@ describe('an address without a key', () => {
     for (let n = 0; n < 200; n += 1) {
       const { x } = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
       const address = base58Text(Buffer.from(x!, 'base64url'));
-      expect([address, readAddress('solana', address), isOnCurve(address)]).toEqual([address, address, true]);
+      expect([address, readAddress(address), isOnCurve(address)]).toEqual([address, address, true]);
     }
   });
 
@@ -122,7 +122,7 @@ describe('an address off the curve', () => {
     ['9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM', true],
   ])('%s: on the curve %s, and accepted', (address, expected) => {
     expect(isOnCurve(address)).toBe(expected);
-    expect(readAddress('solana', address)).toBe(address);
+    expect(readAddress(address)).toBe(address);
   });
 
   it('is half of all addresses', () => {

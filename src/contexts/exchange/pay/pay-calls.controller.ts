@@ -1,4 +1,4 @@
-import { Get, Inject, Param, Query, UseGuards } from '@nestjs/common';
+import { Get, Inject, Query, UseGuards } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { Fault } from '../../../kernel/fault.js';
@@ -6,7 +6,7 @@ import { deriveId } from '../../../kernel/ids.js';
 import { Field } from '../../../platform/dto/field.js';
 import { text } from '../../../platform/dto/rules.js';
 import { toClient } from '../../../platform/http/rate-limit.guard.js';
-import { ValidBody } from '../../../platform/http/decorators.js';
+import { UuidParam, ValidBody } from '../../../platform/http/decorators.js';
 import { PageCall, PageController, Visit } from '../../../platform/http/pages/page.js';
 import { Refusal } from '../../../platform/http/problem.js';
 import { ExchangeProviders, readAmount } from '../providers/exchange-providers.service.js';
@@ -65,22 +65,22 @@ export class PayCallsController {
   }
 
   @Get('orders/:id')
-  async order(@Visit() { payer }: PayVisit, @Param('id') id: string): Promise<PayOrder> {
+  async order(@Visit() { payer }: PayVisit, @UuidParam('id', 'Order') id: string): Promise<PayOrder> {
     return this.display(await this.orders.load(ofPayer(payer, id)));
   }
 
   @PageCall('orders/:id/mark_as_paid')
-  markAsPaid(@Visit() visit: PayVisit, @Param('id') id: string): Promise<PayOrder> {
+  markAsPaid(@Visit() visit: PayVisit, @UuidParam('id', 'Order') id: string): Promise<PayOrder> {
     return this.act(visit, id, 'mark_as_paid');
   }
 
   @PageCall('orders/:id/cancel')
-  cancel(@Visit() visit: PayVisit, @Param('id') id: string): Promise<PayOrder> {
+  cancel(@Visit() visit: PayVisit, @UuidParam('id', 'Order') id: string): Promise<PayOrder> {
     return this.act(visit, id, 'cancel');
   }
 
   @PageCall('orders/:id/test_payment')
-  async payForTest(@Visit() { payer }: PayVisit, @Param('id') id: string): Promise<PayOrder> {
+  async payForTest(@Visit() { payer }: PayVisit, @UuidParam('id', 'Order') id: string): Promise<PayOrder> {
     const state = await this.orders.load(ofPayer(payer, id));
     await this.testPayments.pay(state);
     return this.display(state);
@@ -89,8 +89,8 @@ export class PayCallsController {
   private async act(visit: PayVisit, orderId: string, kind: ActOnOrder['kind']): Promise<PayOrder> {
     this.takeBudget(visit);
     const { payer, cause } = visit;
-    const action = { ...ofPayer(payer, orderId), complianceNotice: null, cause };
-    return this.display(await this.commandBus.execute(new ActOnOrder(kind, action)));
+    const command = new ActOnOrder(kind, ofPayer(payer, orderId), cause);
+    return this.display(await this.commandBus.execute(command));
   }
 
   private begin(visit: PayVisit): void {

@@ -1,15 +1,16 @@
-import { Get, Inject, Injectable, Optional, Param, Req, Res } from '@nestjs/common';
+import { Controller, Get, Inject, Injectable, Optional, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isAtLeast, isDecimal, isZero, minus } from '../../../kernel/decimal.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { toMinorUnits } from '../../../kernel/money.js';
 import { chainConfig, type ChainConfig } from '../../../platform/config/config.js';
+import { Public } from '../../../platform/http/api.guard.js';
 import { acceptsHtml, sendPage } from '../../../platform/http/pages/document.js';
 import { readLocale, type Locale } from '../../../platform/http/pages/locale.js';
 import type { Page } from '../../../platform/http/listeners.js';
-import { PageController } from '../../../platform/http/pages/page.js';
+import { PageController, SharedWith } from '../../../platform/http/pages/page.js';
 import { Refusal } from '../../../platform/http/problem.js';
-import { iconPath, sendIcon } from '../tokens/tokens.controller.js';
+import { iconPath, icons } from '../tokens/tokens.controller.js';
 import { ComplianceNotices } from '../orders/compliance-notices.service.js';
 import { Onramps } from '../providers/onramps.service.js';
 import { ExchangeProviders } from '../providers/exchange-providers.service.js';
@@ -85,7 +86,6 @@ export class TestPayments {
   }
 }
 
-/** The document of the pay widget, and the icons that it displays. */
 @PageController(PAY_PAGE)
 export class PayPageController {
   constructor(
@@ -121,12 +121,6 @@ export class PayPageController {
     });
   }
 
-  @Get('icons/:file')
-  icon(@Param('file') name: string, @Res() reply: FastifyReply): void {
-    sendIcon(name, reply);
-  }
-
-  /** `ip`: the visitor's address. */
   private toFacts(link: PayLink, name: string, ip: string, locale: Locale): PayFacts {
     const { payer, key } = link;
     const { logo, help_url, terms_url } = key.page;
@@ -189,5 +183,28 @@ export class PayPageController {
     };
     const ids = only ? only.split(',').map((id) => id.trim()) : null;
     return this.onramps.for(purchase, ids).map(({ name, url }) => ({ name, url }));
+  }
+}
+
+/** The headers of icons for any page: an SVG must not run or load anything. */
+const ICON_HEADERS = {
+  'content-type': 'image/svg+xml; charset=utf-8',
+  'cache-control': 'public, max-age=31536000, immutable',
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+  'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'cross-origin',
+  'access-control-allow-origin': '*',
+};
+
+/** The pictures that `icon_url` (contract.md 25.1) and the pay widget name. */
+@Controller('icons')
+@Public()
+export class IconsController {
+  @Get(':file')
+  @SharedWith(PAY_PAGE, '/icons/:file')
+  file(@Param('file') name: string, @Res() reply: FastifyReply): void {
+    const svg = icons.get(name);
+    if (svg === undefined) throw DomainError.notFound('Icon');
+    reply.headers(ICON_HEADERS).send(svg);
   }
 }

@@ -13,7 +13,6 @@ export type Messages = Readonly<Record<keyof typeof en, string>>;
 
 type Texts<Names extends string, Text extends string | null = string> = Readonly<Record<Names, Text>>;
 
-/** The facts in the document of the page. */
 export interface PayFacts {
   readonly session: string;
   readonly has_expired: boolean;
@@ -44,11 +43,9 @@ export interface PayFacts {
   })[];
   readonly onramps: readonly Texts<'name' | 'url'>[];
   readonly notice: string | null;
-  /** The absolute URL to which the page returns. */
   readonly return_url: string | null;
 }
 
-/** The arguments of the page's calls. */
 export interface PageCalls {
   /** One of the amounts, or none for the pair's default. */
   quote: { readonly pair_id: string; readonly amount_from?: string; readonly amount_to?: string };
@@ -56,9 +53,7 @@ export interface PageCalls {
   create: { readonly pair_id: string; readonly amount_from: string; readonly request_id: string };
 }
 
-export interface PayQuote extends Quote {
-  readonly now: number;
-}
+export type PayQuote = Quote & { readonly now: number };
 
 export interface PayOrder {
   readonly order: OrderRecord;

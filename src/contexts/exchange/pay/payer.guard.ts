@@ -32,7 +32,6 @@ import {
 /** The time for which a page may be open before it creates its order, which the same session follows to its end. */
 const BEFORE_MS = HOUR_MS;
 
-/** A payer whose page is open. */
 export interface PayerSession extends Payer {
   /** Hash of the secret that signed the link: the session ends with it. Null where the key demands no signature. */
   readonly secret_hash: string | null;
@@ -84,12 +83,10 @@ const UNAUTHORIZED: HttpProblem = {
 /** The parameters of the configuration (contract.md 25.3) that a page uses. */
 type Parameters = Readonly<Record<string, string | undefined>>;
 
-/** The page that a link opened. */
 export interface PayLink {
   readonly key: KnownExchangeKey;
   readonly payer: PayerSession;
   readonly parameters: Parameters;
-  /** The URL to which the page returns. */
   readonly returnUrl: string | null;
 }
 
@@ -172,7 +169,7 @@ function toPayer({ keyId }: KnownExchangeKey, parameters: Parameters): Payer {
   const address = parameters['withdraw_address'] ?? '';
   return {
     key_id: keyId,
-    withdraw_address: valid('withdraw_address', readAddress('solana', address)),
+    withdraw_address: valid('withdraw_address', readAddress(address)),
     withdraw_address_tag: read('withdraw_address_tag'),
     withdraw_address_memo: read('withdraw_address_memo'),
     user_id: read('user_id', parameters['user_id']?.trim()),

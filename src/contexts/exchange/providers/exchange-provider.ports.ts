@@ -6,7 +6,6 @@ export interface ExchangeProvider {
   /** The name of the provider, which each order stores: a provider keeps its orders when another one is configured. */
   readonly name: string;
 
-  /** The pairs of the catalogue that it exchanges. */
   readonly pairIds: readonly string[];
 
   /**
@@ -40,7 +39,6 @@ export interface ExchangeProvider {
   readonly ping: () => Promise<void>;
 }
 
-/** The id of an order here and at its provider. */
 export type ProviderReference = Pick<OrderFacts, 'order_id' | 'provider_reference'>;
 
 /** An order with the amounts to exchange and to pay out. The rest of its deposits is refundable. */
@@ -65,5 +63,4 @@ export interface TestMoney {
   transfer(to: string, amount: bigint): Promise<string>;
 }
 
-/** Nest injection token of {@link TestMoney}. */
 export const TEST_MONEY = Symbol('TEST_MONEY');

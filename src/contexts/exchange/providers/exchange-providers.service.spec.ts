@@ -18,10 +18,10 @@ function shop(name: string, ping: () => Promise<void> = async () => undefined): 
 
 function callsOf(name: string) {
   const lines: { level: string; fields: Record<string, unknown> }[] = [];
-  let now = 0;
+  let now = 1;
   const at = (level: string) => (fields: Record<string, unknown>) => void lines.push({ level, fields });
   const log = { warn: at('warn'), error: at('error') };
-  const providers = new ExchangeProviders([shop(name)], name, log, () => now);
+  const providers = new ExchangeProviders([shop(name)], name, log, { now: () => now });
   const call = (work: Work, keyId: string | null = null, orderId = 'order-1'): Promise<string> =>
     providers.call(name, { operation: 'status', orderId, keyId }, work);
   const outcome = (keyId: string | null, work: Work): Promise<string> =>
@@ -78,7 +78,7 @@ describe('calls of a provider', () => {
       await lie.call(lying, `key ${n}`, `order-${n % 2}`).catch(() => undefined);
     }
     expect([outage.lines.length, lie.lines.length]).toEqual([1, 2]);
-    outage.advance(60_000);
+    outage.advance(60_001);
     await outage.call(down, 'another key').catch(() => undefined);
     expect(outage.lines).toHaveLength(2);
   });

@@ -88,7 +88,7 @@ export class ExchangeProviders {
     ...upTo(MAX_KEYS),
     memoMethod: () => new Circuit(),
   });
-  private readonly logged = new Map<string, number>();
+  private readonly logged: LRUCache<string, true>;
   private readonly pings = new LRUCache<string, Promise<string | void>>({
     max: 1,
     ttl: PING_FRESH_MS,
@@ -100,8 +100,9 @@ export class ExchangeProviders {
     /** The provider of new orders. Null and unknown names mean none. */
     private readonly currentName: string | null,
     private readonly log: Pick<LoggerService, 'warn' | 'error'> = new Logger(ExchangeProviders.name),
-    private readonly now: () => number = Date.now,
+    perf: { readonly now: () => number } = performance,
   ) {
+    this.logged = new LRUCache<string, true>({ max: MAX_LOGGED, ttl: LOG_AGAIN_MS, ttlResolution: 0, perf });
     this.providers = new Map(providers.map((provider) => [provider.name, provider]));
     this.circuits = new Map(providers.map(({ name }) => [name, new Circuit()]));
   }
@@ -195,10 +196,8 @@ export class ExchangeProviders {
     const { message } = error as Error;
     // An outage concerns every order; any other error must be found under the id of its order.
     const what = `${provider} ${operation} ${kind === 'unavailable' ? '' : (orderId ?? '')} ${message}`;
-    const now = this.now();
-    if (now - (this.logged.get(what) ?? -Infinity) < LOG_AGAIN_MS) return;
-    if (this.logged.size >= MAX_LOGGED) this.logged.clear();
-    this.logged.set(what, now);
+    if (this.logged.has(what)) return;
+    this.logged.set(what, true);
     const msg = 'exchange provider call failed';
     const line = { msg, provider, operation, kind, order_id: orderId ?? null, err: error };
     this.log[kind === 'unavailable' || kind === 'refused' ? 'warn' : 'error'](line);

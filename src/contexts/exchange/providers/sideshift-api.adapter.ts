@@ -34,10 +34,6 @@ export class SideShiftApi {
     this.client = new OutboundClient(new OperatorHosts(), limits);
   }
 
-  get affiliateId(): string {
-    return this.account.sideshiftAffiliateId;
-  }
-
   async get(path: string): Promise<SideShiftObject> {
     return this.readObject(await this.client.get(this.base + path, this.headers(null)), 200);
   }
@@ -49,7 +45,7 @@ export class SideShiftApi {
 
   async checkAccount(): Promise<void> {
     const { id } = await this.get('/account');
-    if (id !== this.affiliateId)
+    if (id !== this.account.sideshiftAffiliateId)
       throw new ProviderUnavailable('its secret is not that of SIDESHIFT_AFFILIATE_ID');
   }
 

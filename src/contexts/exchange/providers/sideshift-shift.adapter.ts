@@ -4,7 +4,7 @@ import type { ProviderStatus } from './exchange-provider.ports.js';
 import { type Asset, type Pair, countDecimals } from '../tokens/catalog.js';
 import { plainHash } from '../orders/addresses.js';
 import type { OrderOutcome, ProviderDeposit } from '../orders/observation.js';
-import type { DepositFacts, ProviderOrder } from '../orders/order-events.js';
+import type { DepositFacts, OrderFacts, ProviderOrder } from '../orders/order-events.js';
 import { contradiction, type SideShiftObject } from './sideshift-api.adapter.js';
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/postgres/database.js';
@@ -92,7 +92,6 @@ export function memoText(memo: unknown): string | null {
   return typeof memo === 'string' && memo !== '' ? memo : null;
 }
 
-/** The canonical decimal of an amount of an asset. */
 export function assetAmount(value: unknown, asset: Asset, what: string): string {
   return isDecimal(value, countDecimals(asset)) ? sum([value]) : contradiction(`${what} is no amount`);
 }
@@ -185,11 +184,7 @@ function toOutcome(deposits: readonly ReportedDeposit[], agreed: AgreedShift): O
 const AGREED_SHIFT = 'agreed shift';
 
 /** The terms at the creation of a shift, whose id is the `provider_reference`. */
-export interface AgreedShift extends ProviderOrder {
-  readonly pair_id: string;
-  readonly created_at: string;
-  readonly withdraw_address: string;
-}
+export type AgreedShift = ProviderOrder & Pick<OrderFacts, 'pair_id' | 'created_at' | 'withdraw_address'>;
 
 /**
  * The rows of `exchange.sideshift_shifts`. The agreed terms carry a MAC with the order's id: a forged row would have the

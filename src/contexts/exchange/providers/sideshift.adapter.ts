@@ -56,7 +56,7 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
   private readonly api: SideShiftApi;
 
   constructor(
-    account: SideShiftAccount,
+    private readonly account: SideShiftAccount,
     private readonly shifts: SideShiftShifts,
     private readonly clock: Clock,
     private readonly times = TIMES,
@@ -68,7 +68,7 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     const pair = knownPair(pairId);
     const { from, to } = pair;
     const amount = requestedAmount(pair, amountFrom);
-    const query = new URLSearchParams({ affiliateId: this.api.affiliateId, amount }).toString();
+    const query = new URLSearchParams({ affiliateId: this.account.sideshiftAffiliateId, amount }).toString();
     const response = await this.api.get(`/pair/${from.token}-${from.chain}/${to.token}-${to.chain}?${query}`);
     requireAssets(response, pair);
     const minimum = assetAmount(response['min'], from, 'the minimum');
@@ -133,7 +133,7 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     const pair = knownPair(order.pair_id);
     requireNoMemo(order);
     const amount = requestedAmount(pair, order.amount_from);
-    const { affiliateId } = this.api;
+    const { sideshiftAffiliateId: affiliateId } = this.account;
     // SideShift requires the end user's address, and accepts none of a private network.
     const caller = publicAddress(order.caller_address ?? '');
     const requested = {

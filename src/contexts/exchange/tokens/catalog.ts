@@ -16,7 +16,6 @@ interface Token {
   readonly id: string;
   readonly name: string;
   readonly symbol: string;
-  /** The digits after the point by chain id. */
   readonly decimals: Readonly<Record<string, number>>;
 }
 
@@ -78,7 +77,6 @@ export const PAIRS: readonly Pair[] = [
   { id: 'XLMSOL', from: { token: 'xlm', chain: 'stellar' }, to: PAID_OUT, defaultAmount: '500' },
 ];
 
-/** Finds by id; case matters. */
 function byId<T extends { readonly id: string }>(all: readonly T[]): (id: string) => T | null {
   return (id) => all.find((each) => each.id === id) ?? null;
 }
@@ -105,9 +103,7 @@ export function offered(pairIds: readonly string[]) {
   }).filter(({ pairs }) => pairs.length > 0);
 }
 
-/** EIP-155 ids of the EVM chains. */
 export const CHAIN_IDS: Readonly<Record<string, number>> = { ethereum: 1, base: 8453, polygon: 137 };
-/** The contracts of tokens on these chains, by `<token> <chain>`. */
 const CONTRACTS: Readonly<Record<string, string>> = {
   'usdc ethereum': '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
   'usdc base': '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',

@@ -1,9 +1,6 @@
-import { Controller, Get, Inject, Param, Res } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
-import { DomainError } from '../../../kernel/domain-error.js';
+import { Controller, Get, Inject } from '@nestjs/common';
 import { httpConfig, type HttpConfig, listenerUrl } from '../../../platform/config/config.js';
 import { ApiProperty, Field, Many } from '../../../platform/dto/field.js';
-import { Public } from '../../../platform/http/api.guard.js';
 import { Inputs } from '../../../platform/http/decorators.js';
 import { Visit } from '../../../platform/http/pages/page.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
@@ -71,33 +68,6 @@ export class TokensController {
   }
 }
 
-/** The headers of icons for any page: an SVG must not run or load anything. */
-const ICON_HEADERS = {
-  'content-type': 'image/svg+xml; charset=utf-8',
-  'cache-control': 'public, max-age=31536000, immutable',
-  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
-  'x-content-type-options': 'nosniff',
-  'cross-origin-resource-policy': 'cross-origin',
-  'access-control-allow-origin': '*',
-};
-
-/** Throws `not_found`. */
-export function sendIcon(name: string, reply: FastifyReply): void {
-  const svg = files.get(name);
-  if (svg === undefined) throw DomainError.notFound('Icon');
-  reply.headers(ICON_HEADERS).send(svg);
-}
-
-/** The pictures that `icon_url` names (contract.md 25.1). */
-@Controller('icons')
-@Public()
-export class IconsController {
-  @Get(':file')
-  file(@Param('file') name: string, @Res() reply: FastifyReply): void {
-    sendIcon(name, reply);
-  }
-}
-
 /**
  * Icons of the tokens in the catalogue, as SVG: "color" of cryptocurrency-icons 0.18.1, which is in the public domain
  * (CC0 1.0), unchanged.
@@ -114,16 +84,18 @@ const ICONS: Readonly<Record<string, string>> = {
 };
 
 /** The name contains a hash of the picture, so that caches may keep it for ever. */
-function fileName(tokenId: string, svg: string): string {
-  return `${tokenId}-${createHash('sha256').update(svg).digest('hex').slice(0, 12)}.svg`;
+function fileName(tokenId: string): string {
+  return `${tokenId}-${createHash('sha256').update(ICONS[tokenId]!).digest('hex').slice(0, 12)}.svg`;
 }
-const files = new Map(Object.entries(ICONS).map(([id, svg]) => [fileName(id, svg), svg]));
 
-/** Path of a token's icon on this server. Throws for a token that has none. */
+/** The icons by the names of their files. */
+export const icons: ReadonlyMap<string, string> = new Map(
+  Object.entries(ICONS).map(([id, svg]) => [fileName(id), svg]),
+);
+
+/** The path of a token's icon on this server. */
 export function iconPath(tokenId: string): string {
-  const svg = ICONS[tokenId];
-  if (svg === undefined) throw new Error(`${tokenId} has no icon`);
-  return `/icons/${fileName(tokenId, svg)}`;
+  return `/icons/${fileName(tokenId)}`;
 }
 
 /** The absolute URL of a token's icon, which never changes its picture. */

@@ -2,14 +2,14 @@ import { expect, it } from '@jest/globals';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { sha256 } from '../../../kernel/sha256.js';
-import { AcceptedBatches, type ValidBatch } from './accepted-batches.store.js';
+import { AcceptedBatches, type NewBatch } from './accepted-batches.store.js';
 
 const db = onTestDatabase();
 const AT = new Date('2026-03-01T12:00:00.123Z');
 const clock = { now: (): Date => AT };
 
-function batchOf(bytes: number): ValidBatch {
-  return { merchantId: randomUUID(), batchId: randomUUID(), itemCount: bytes, body: randomBytes(bytes) };
+function batchOf(bytes: number): NewBatch {
+  return { merchant_id: randomUUID(), batch_id: randomUUID(), item_count: bytes, body: randomBytes(bytes) };
 }
 
 it('concurrent batches share a few statements and are stored unchanged, each once', async () => {
@@ -33,12 +33,9 @@ it('concurrent batches share a few statements and are stored unchanged, each onc
   const rows = await query<{ [column: string]: unknown; readonly body: Buffer }>(
     'select batch_id, merchant_id, item_count, received_at, body from tracking.batches',
   );
-  const rowOf = ({ batchId, merchantId, itemCount, body }: ValidBatch): object => ({
-    ...{ batch_id: batchId, merchant_id: merchantId, item_count: itemCount, received_at: AT },
-    body: sha256(body),
-  });
+  const rowOf = (batch: NewBatch): object => ({ ...batch, received_at: AT, body: sha256(batch.body) });
   const stored = new Map(rows.map((row) => [row['batch_id'], { ...row, body: sha256(row.body) }]));
-  expect(stored).toEqual(new Map([...small, ...large].map((each) => [each.batchId, rowOf(each)])));
+  expect(stored).toEqual(new Map([...small, ...large].map((each) => [each.batch_id, rowOf(each)])));
   expect(statements.reduce((sum, rows) => sum + rows, 0)).toBe(all.length);
   // Four large bodies are as many bytes as one statement has.
   expect(statements.length).toBeGreaterThanOrEqual(3);
@@ -47,11 +44,11 @@ it('concurrent batches share a few statements and are stored unchanged, each onc
 
 it('a failed statement stores no batch and rejects every call', async () => {
   const accepted = new AcceptedBatches(db.database, clock);
-  const [good, bad] = [batchOf(10), { ...batchOf(10), itemCount: 2 ** 40 }];
+  const [good, bad] = [batchOf(10), { ...batchOf(10), item_count: 2 ** 40 }];
   const results = await Promise.allSettled([bad, good].map((each) => accepted.insert(each)));
   expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   const rows = await db.database.query('select from tracking.batches where batch_id = any($1::uuid[])', [
-    [good, bad].map(({ batchId }) => batchId),
+    [good, bad].map(({ batch_id }) => batch_id),
   ]);
   expect(rows).toEqual([]);
 });

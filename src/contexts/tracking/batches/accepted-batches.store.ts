@@ -1,8 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { PoolClient } from 'pg';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { NIL_UUID } from '../../../kernel/ids.js';
 import { GroupCall } from '../../../platform/jobs/group-call.js';
+import { columnArrays } from '../../../platform/postgres/batches.js';
 import { Database } from '../../../platform/postgres/database.js';
+import type { BatchEvent } from './event-batch.js';
 import { batchStoreDuration } from '../tracking.metrics.js';
 
 /** A bitmap of a batch's items, the first in the highest bit of the first byte, as stored in `tracking.batches`. */
@@ -32,29 +35,38 @@ export class ItemsBitmap {
   }
 }
 
-export interface ValidBatch {
-  readonly merchantId: string;
-  readonly batchId: string;
-  readonly itemCount: number;
-  readonly body: Buffer;
-}
-
-export interface AcceptedBatch {
+/** A row of `tracking.batches`. */
+export interface BatchRow {
   readonly batch_id: string;
+  readonly merchant_id: string;
   readonly received_at: Date;
   readonly item_count: number;
   readonly body: Buffer;
+  readonly state: string;
+  readonly new_items: Buffer | null;
+  readonly forward_done: Buffer | null;
+  readonly forward_attempts: number;
 }
+export type NewBatch = Pick<BatchRow, 'batch_id' | 'merchant_id' | 'item_count' | 'body'>;
+export type AcceptedBatch = Pick<BatchRow, 'batch_id' | 'received_at' | 'item_count' | 'body'>;
 
 /** The limits of one transaction. The first batch may exceed the bytes. */
 const MAX_BATCHES = 8;
 const MAX_BYTES = 4 << 20;
 const MAX_COUNTED = 100_000;
 
+/** The first half of a merchant's advisory lock; the second is a hash of the id. */
+const MERCHANT_LOCKS = 7331;
+/** The time after which a stalled process loses the lock. */
+const STALLED_MS = 30_000;
+
+/** The batches were processed concurrently. */
+class Stale extends Error {}
+
 /** The unprocessed rows of `tracking.batches`. They are not claimed: processing locks the merchant. */
 @Injectable()
 export class AcceptedBatches {
-  private readonly inserts = new GroupCall((batches: readonly ValidBatch[]) => this.insertAll(batches), {
+  private readonly inserts = new GroupCall((batches: readonly NewBatch[]) => this.insertAll(batches), {
     group: () => upToBytes(MAX_BYTES),
   });
 
@@ -67,20 +79,20 @@ export class AcceptedBatches {
    * Resolves once the batch is durable. Concurrent batches share a statement, and all reject if it fails. A batch that an
    * earlier attempt of the request stored is kept.
    */
-  async insert(batch: ValidBatch): Promise<void> {
+  async insert(batch: NewBatch): Promise<void> {
     const stored = batchStoreDuration.startTimer();
     await this.inserts.call(batch);
     stored();
   }
 
-  private async insertAll(batches: readonly ValidBatch[]): Promise<void[]> {
+  private async insertAll(batches: readonly NewBatch[]): Promise<void[]> {
     const values: unknown[] = [];
     // The time of the statement, not of arrival: an erasure would miss a batch that still waits.
     const at = this.clock.now();
     // A fixed order prevents deadlocks between processes.
-    const ordered = batches.toSorted((a, b) => (a.batchId < b.batchId ? -1 : 1));
-    const rows = ordered.map(({ batchId, merchantId, itemCount, body }) => {
-      const before = values.push(batchId, merchantId, at, itemCount, body) - 5;
+    const ordered = batches.toSorted((a, b) => (a.batch_id < b.batch_id ? -1 : 1));
+    const rows = ordered.map(({ batch_id, merchant_id, item_count, body }) => {
+      const before = values.push(batch_id, merchant_id, at, item_count, body) - 5;
       return `($${before + 1}, $${before + 2}, $${before + 3}, $${before + 4}, $${before + 5})`;
     });
     await this.database.query(
@@ -120,6 +132,82 @@ export class AcceptedBatches {
     );
   }
 
+  /**
+   * Inserts the events with new ids and marks the batches, in one transaction under the merchant's lock (ADR 82). `events`
+   * have distinct ids. Returns the number of new events, or null when another process has the lock or has processed the
+   * batches.
+   */
+  async process(
+    merchantId: string,
+    batches: readonly AcceptedBatch[],
+    events: readonly BatchEvent[],
+  ): Promise<number | null> {
+    // Asynchronous commit is safe: after a lost commit the batches are still accepted and contain the data.
+    const begin = `begin; set local synchronous_commit = off;
+      set local idle_in_transaction_session_timeout = ${STALLED_MS};
+      select pg_try_advisory_xact_lock(${MERCHANT_LOCKS}, hashtext('${merchantId}')) as locked`;
+    try {
+      return await this.database.transaction(
+        async (tx, began) => {
+          const [{ locked }] = began.at(-1)!.rows as [{ readonly locked: boolean }];
+          if (!locked) return null;
+          const added = await this.insertEvents(merchantId, batches, events, tx);
+          await this.mark(batches, added, tx);
+          return added.length;
+        },
+        { begin, bounded: true },
+      );
+    } catch (error) {
+      if (error instanceof Stale) return null;
+      throw error;
+    }
+  }
+
+  private async insertEvents(
+    merchantId: string,
+    batches: readonly AcceptedBatch[],
+    events: readonly BatchEvent[],
+    tx: PoolClient,
+  ): Promise<readonly BatchEvent[]> {
+    const times = batches.map(({ received_at }) => received_at.toISOString());
+    const values = [
+      ...[merchantId, events.map(({ batch }) => times[batch])],
+      ...columnArrays(events, 'event_id', 'user_external_id', 'event_name', 'event_datetime'),
+      ...columnArrays(events, 'device_id', 'payload'),
+    ];
+    const { rows } = await tx.query<{ event_id: string }>(
+      this.database.withTimeout({
+        text: `insert into tracking.events
+            (merchant_id, received_at, event_id, user_external_id, event_name, event_datetime, device_id, payload)
+          select $1, item.*
+          from unnest($2::timestamptz[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::text[]) item
+          on conflict do nothing returning event_id`,
+        values,
+      }),
+    );
+    const added = new Set(rows.map(({ event_id }) => event_id));
+    return events.filter(({ event_id }) => added.has(event_id));
+  }
+
+  private async mark(
+    batches: readonly AcceptedBatch[],
+    added: readonly BatchEvent[],
+    tx: PoolClient,
+  ): Promise<void> {
+    const newItems = batches.map(({ item_count }) => ItemsBitmap.none(item_count));
+    for (const { batch, item } of added) newItems[batch]!.add(item);
+    const { rowCount } = await tx.query(
+      this.database.withTimeout({
+        text: `update tracking.batches batch
+            set state = 'processed', processed_at = clock_timestamp(), forward_at = clock_timestamp(), new_items = done.bits
+            from unnest($1::uuid[], $2::bytea[]) as done (batch_id, bits)
+            where batch.batch_id = done.batch_id and state = 'accepted'`,
+        values: [batches.map(({ batch_id }) => batch_id), newItems.map(({ bytes }) => bytes)],
+      }),
+    );
+    if (rowCount !== batches.length) throw new Stale();
+  }
+
   /** Marks a batch as failed until an operator resets it to `accepted`. */
   async fail({ batch_id }: AcceptedBatch, error: string): Promise<void> {
     await this.database.query(
@@ -138,7 +226,7 @@ export class AcceptedBatches {
   }
 }
 
-function upToBytes(max: number): (batch: ValidBatch) => boolean {
+function upToBytes(max: number): (batch: NewBatch) => boolean {
   let bytes = 0;
   return ({ body }) => (bytes += body.length) <= max || bytes === body.length;
 }

@@ -1,14 +1,12 @@
 import { eachElement, eachMember, endOfValue, readString } from '../../../platform/json-text/json-text.js';
 import { toItem, type BatchEvent, type TrackedItem, type ValidItem } from './event-batch.js';
+import type { BatchRow } from './accepted-batches.store.js';
 
 export class UnreadableBatch extends Error {
   override readonly name = 'UnreadableBatch';
 }
 
-interface StoredBody {
-  readonly body: Buffer;
-  readonly item_count: number;
-}
+type Body = Pick<BatchRow, 'body' | 'item_count'>;
 
 /** The members of an item. `payload` is JSON text; other members are null unless they are strings. */
 type RawItem = { -readonly [Name in keyof TrackedItem]?: string | null };
@@ -16,7 +14,7 @@ type RawItem = { -readonly [Name in keyof TrackedItem]?: string | null };
 const QUOTE = 0x22;
 
 /** Returns the events of the batches in order, the first of each event_id. Throws {@link UnreadableBatch}. */
-export function distinctEvents(batches: readonly StoredBody[]): BatchEvent[] {
+export function distinctEvents(batches: readonly Body[]): BatchEvent[] {
   const events = new Map<string, BatchEvent>();
   batches.forEach((stored, batch) =>
     storedItems(stored).forEach((read, item) => {
@@ -26,7 +24,7 @@ export function distinctEvents(batches: readonly StoredBody[]): BatchEvent[] {
   return [...events.values()];
 }
 
-export function storedItems({ body, item_count }: StoredBody): TrackedItem[] {
+export function storedItems({ body, item_count }: Body): TrackedItem[] {
   try {
     const items = readItems(body);
     if (items.length === item_count) return items;

@@ -3,13 +3,14 @@ import { Background, BackgroundWork } from '../../../platform/jobs/background-wo
 import { measureOnScrape } from '../../../platform/telemetry/metrics.js';
 import type { BatchEvent } from './event-batch.js';
 import { eventBatches, trackedEvents, waitingBatches } from '../tracking.metrics.js';
-import { AcceptedBatches, type AcceptedBatch, type ValidBatch } from './accepted-batches.store.js';
-import { CountedEvents, isDataError } from './counted-events.store.js';
+import { AcceptedBatches, type AcceptedBatch, type NewBatch } from './accepted-batches.store.js';
 import { distinctEvents, UnreadableBatch } from './batch-items.store.js';
 
 const POLL_MS = 250;
 /** The pause of a merchant after an infrastructure failure. */
 const HOLD_MS = 1000;
+/** The SQLSTATE classes of invalid rows: data, constraints, server limits. */
+const DATA_CLASSES = new Set(['22', '23', '54']);
 
 interface Chunk {
   readonly merchantId: string;
@@ -33,16 +34,13 @@ export class ProcessingWorker implements OnModuleInit {
   /** The end of each merchant's pause, on the clock of `performance.now()`. */
   private readonly holds = new Map<string, number>();
 
-  constructor(
-    private readonly accepted: AcceptedBatches,
-    private readonly events: CountedEvents,
-  ) {}
+  constructor(private readonly accepted: AcceptedBatches) {}
 
   onModuleInit(): void {
     measureOnScrape(async () => waitingBatches.set(await this.accepted.waiting()));
   }
 
-  async accept(batch: ValidBatch): Promise<void> {
+  async accept(batch: NewBatch): Promise<void> {
     await this.accepted.insert(batch);
     this.work.wake();
   }
@@ -118,7 +116,7 @@ export class ProcessingWorker implements OnModuleInit {
     batches: readonly AcceptedBatch[],
     events: readonly BatchEvent[],
   ): Promise<boolean> {
-    const added = await this.events.count(merchantId, batches, events);
+    const added = await this.accepted.process(merchantId, batches, events);
     if (added === null) return false;
     const items = batches.reduce((sum, { item_count }) => sum + item_count, 0);
     eventBatches.inc({ outcome: 'processed' }, batches.length);
@@ -134,6 +132,12 @@ export class ProcessingWorker implements OnModuleInit {
     const code = 'code' in error ? String(error.code) : error.name;
     this.log.error({ msg: `event batch failed: ${code}`, batch_id: batch.batch_id, merchant_id: merchantId });
   }
+}
+
+/** Checks whether the data caused the error, so that a retry is useless. */
+function isDataError(error: unknown): boolean {
+  const { code } = error as { readonly code?: unknown };
+  return typeof code === 'string' && DATA_CLASSES.has(code.slice(0, 2));
 }
 
 function readable(batches: readonly AcceptedBatch[]): readonly BatchEvent[] | null {

@@ -12,16 +12,6 @@ const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f
 /** A fast path for nearly all texts: trimmed printable ASCII. */
 const PLAIN = /^[!-~](?:[ -~]{0,253}[!-~])?$/;
 
-/** A valid item (contract.md 17.4 to 17.7). */
-export interface ValidItem {
-  readonly event_name: string;
-  readonly payload: Readonly<Record<string, unknown>>;
-  readonly event_datetime: string;
-  readonly event_id: string;
-  readonly user_external_id: string;
-  readonly device_id?: string | null;
-}
-
 /** A normalized item, as stored in `tracking.events`. */
 export interface TrackedItem {
   readonly event_id: string;
@@ -33,6 +23,12 @@ export interface TrackedItem {
   readonly payload: string;
 }
 
+/** A valid item before normalization (contract.md 17.4 to 17.7). */
+export interface ValidItem extends Omit<TrackedItem, 'payload' | 'device_id'> {
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly device_id?: string | null;
+}
+
 export interface BatchEvent extends TrackedItem {
   readonly batch: number;
   readonly item: number;
@@ -41,21 +37,26 @@ export interface BatchEvent extends TrackedItem {
 /** Returns the first fault of an item, beginning with ` ` or `.field`, or null. */
 export function findFault(item: unknown): string | null {
   if (!isObject(item)) return ' must be an object';
-  for (const [field, faultIn] of CHECKS) {
+  for (const [field, faultIn] of ENTRIES) {
     const fault = faultIn(item[field]);
     if (fault !== null) return `.${field} ${fault}`;
   }
   return null;
 }
 
-const CHECKS: readonly (readonly [keyof ValidItem, (value: unknown) => string | null])[] = [
-  ['event_name', textFault],
-  ['payload', payloadFault],
-  ['event_datetime', datetimeFault],
-  ['event_id', idFault],
-  ['user_external_id', externalIdFault],
-  ['device_id', (value) => (missing(value) ? null : deviceFault(value))],
-];
+/** The check of each member. */
+export const CHECKS: Readonly<Record<keyof ValidItem, (value: unknown) => string | null>> = {
+  event_name: textFault,
+  payload: (value) => (isObject(value) ? null : missing(value) ? 'is required' : 'must be an object'),
+  event_datetime: datetimeFault,
+  event_id: idFault,
+  // Compared without invisible marks.
+  user_external_id: (value) =>
+    textFault(typeof value === 'string' && !PLAIN.test(value) ? tidy(value) : value),
+  // The id is not trimmed: surrounding space counts.
+  device_id: (value) => (missing(value) ? null : (textFault(value) ?? keptTextFault(value as string))),
+};
+const ENTRIES = Object.entries(CHECKS);
 
 /** Normalizes a valid item. `payload` is its JSON text. */
 export function toItem(item: Omit<ValidItem, 'payload'>, payload: string): TrackedItem {
@@ -82,24 +83,9 @@ function blankFault(value: unknown): string | null {
   return value.trim() === '' ? 'must not be blank' : null;
 }
 
-export function textFault(value: unknown): string | null {
+function textFault(value: unknown): string | null {
   if (typeof value === 'string' && PLAIN.test(value)) return null;
   return blankFault(value) ?? keptTextFault((value as string).trim());
-}
-
-function payloadFault(value: unknown): string | null {
-  if (isObject(value)) return null;
-  return missing(value) ? 'is required' : 'must be an object';
-}
-
-/** Validates like {@link textFault}, without invisible marks. */
-export function externalIdFault(value: unknown): string | null {
-  return textFault(typeof value === 'string' && !PLAIN.test(value) ? tidy(value) : value);
-}
-
-/** Validates like {@link textFault}, including surrounding space: the id is not trimmed. */
-export function deviceFault(value: unknown): string | null {
-  return textFault(value) ?? keptTextFault(value as string);
 }
 
 function keptTextFault(text: string): string | null {
@@ -108,13 +94,13 @@ function keptTextFault(text: string): string | null {
   return CONTROL_CHARACTERS.test(text) ? 'must not contain control characters' : null;
 }
 
-export function datetimeFault(value: unknown): string | null {
+function datetimeFault(value: unknown): string | null {
   if (typeof value === 'string' && toUtc(value) !== null) return null;
   const fault = 'must be a date and time of ISO 8601 that exists, such as 2026-01-31T12:00:00Z';
   return blankFault(value) ?? fault;
 }
 
-export function idFault(value: unknown): string | null {
+function idFault(value: unknown): string | null {
   if (typeof value === 'string' && UUID_V4.test(value)) return null;
   return blankFault(value) ?? 'must be a UUID v4';
 }

@@ -8,15 +8,11 @@ import { receivedBatches, receivedEvents } from '../tracking.metrics.js';
 import { readElements } from './batch-items.store.js';
 import { ProcessingWorker } from './batches.processor.js';
 import {
+  CHECKS,
   RefusedBatch,
   countItems,
   MAX_ITEMS,
-  datetimeFault,
-  deviceFault,
-  externalIdFault,
-  idFault,
   PAYLOAD_MAX_DEPTH,
-  textFault,
   TEXT_MAX_LENGTH,
 } from './event-batch.js';
 import { parseDeepJsonBody } from '../../../platform/http/request-body.js';
@@ -51,18 +47,18 @@ function holdsTooMany(json: string): boolean {
   }
 }
 
-/** Documents a rule of the domain; the route itself validates items with `countItems`. */
-const checked = (schema: Schema, faultOf: (value: unknown) => string | null): Rule => ({
+/** Documents a check of the domain; the route itself validates items with `countItems`. */
+const checked = (name: keyof typeof CHECKS, schema: Schema = {}): Rule => ({
   schema: { type: 'string', ...schema },
   read: (value) => {
-    const fault = faultOf(value);
+    const fault = CHECKS[name](value);
     return fault === null ? value : new Fault(fault);
   },
 });
 const SHORT = { minLength: 1, maxLength: TEXT_MAX_LENGTH };
 
 class Event {
-  @Field(checked(SHORT, textFault), { description: 'Trimmed; letter case does not count.' })
+  @Field(checked('event_name', SHORT), { description: 'Trimmed; letter case does not count.' })
   event_name!: string;
 
   @Field(freeForm, {
@@ -70,24 +66,24 @@ class Event {
   })
   payload!: object;
 
-  @Field(checked({}, datetimeFault), {
+  @Field(checked('event_datetime'), {
     description:
       'When it happened: date and time of ISO 8601, seconds with up to nine decimals. UTC unless an offset says otherwise.',
     examples: ['2026-01-31T12:00:00Z', '2026-01-31T13:00:00.123456+01:00'],
   })
   event_datetime!: string;
 
-  @Field(checked(UUID, idFault), {
+  @Field(checked('event_id', UUID), {
     description: 'UUID v4 in any letter case; every event counts once per event_id.',
   })
   event_id!: string;
 
-  @Field(checked(SHORT, externalIdFault), {
+  @Field(checked('user_external_id', SHORT), {
     description: 'external_id of the user, who need not exist yet. Trimmed.',
   })
   user_external_id!: string;
 
-  @Field(checked(SHORT, deviceFault), {
+  @Field(checked('device_id', SHORT), {
     optional: true,
     nullable: true,
     description: 'Device id at the analytics provider.',
@@ -143,8 +139,8 @@ export class EventsController {
       }
       throw error;
     }
-    const batchId = ticket.id('batch');
-    await this.processing.accept({ merchantId, batchId, itemCount: edge.items, body });
+    const batch = { batch_id: ticket.id('batch'), merchant_id: merchantId, item_count: edge.items, body };
+    await this.processing.accept(batch);
     receivedBatches.inc({ outcome: 'accepted' });
     receivedEvents.inc({ outcome: 'accepted' }, edge.items);
   }

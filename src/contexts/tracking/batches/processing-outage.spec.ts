@@ -8,7 +8,6 @@ import { ProcessingHarness, type TestWorker } from '../../../../test/support/tra
 import { eventually } from '../../../../test/support/eventually.js';
 import { Database } from '../../../platform/postgres/database.js';
 import type { AcceptedBatch, AcceptedBatches } from './accepted-batches.store.js';
-import type { CountedEvents } from './counted-events.store.js';
 import { ProcessingWorker } from './batches.processor.js';
 
 const TIMEOUT_MS = 200;
@@ -169,18 +168,16 @@ function processing(counted: string[]): ProcessingWorker {
     item_count: 1,
     body: Buffer.from(batchOf([eventItem()])),
   };
-  const accepted: Pick<AcceptedBatches, 'merchants' | 'next'> = {
+  const accepted: Pick<AcceptedBatches, 'merchants' | 'next' | 'process'> = {
     merchants: async () => (counted.length === 0 ? [LOADED] : [LOADED, LATE]),
     next: async (merchantId) => (merchantId === LATE && counted.includes(LATE) ? [] : [batch]),
-  };
-  const events: Pick<CountedEvents, 'count'> = {
-    count: async (merchantId) => {
+    process: async (merchantId) => {
       await sleep(5);
       counted.push(merchantId);
       return 1;
     },
   };
-  return new ProcessingWorker(accepted as AcceptedBatches, events as CountedEvents);
+  return new ProcessingWorker(accepted as AcceptedBatches);
 }
 
 let running: ProcessingWorker | null = null;

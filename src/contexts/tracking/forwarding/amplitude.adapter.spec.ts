@@ -13,7 +13,7 @@ const events: AnalyticsEvent[] = ['a', 'b', 'c', 'd', 'e'].map((name) => ({
   payload: '{}',
 }));
 
-const said = (status: number, body: object | string = {}, retryAfter: string | null = null) =>
+const said = (status: number, body: object | string = {}, retryAfter: string | null = null, sent = events) =>
   toResult(
     {
       status,
@@ -21,7 +21,7 @@ const said = (status: number, body: object | string = {}, retryAfter: string | n
       body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
       error: null,
     },
-    events,
+    sent,
     AMPLITUDE_WAITS,
   );
 
@@ -115,10 +115,16 @@ describe('a response of Amplitude', () => {
   });
 
   it('without a named event rejects the whole request', () => {
-    expect(said(413)).toEqual({ outcome: 'too_large' });
+    expect(said(413)).toEqual({ outcome: 'rejected', reason: 'too large' });
     expect(said(403, { code: 403, error: 'Forbidden' })).toMatchObject({ outcome: 'rejected' });
     expect(said(400, { error: 'Invalid JSON request body' })).toMatchObject({ outcome: 'rejected' });
     expect(said(400, { events_with_invalid_fields: { time: [77] } })).toMatchObject({ outcome: 'rejected' });
+  });
+
+  it('with 413 refuses a single event of more than half the limit', () => {
+    const sent = (bytes: number) => said(413, {}, null, [{ ...events[0]!, payload: 'x'.repeat(bytes) }]);
+    expect(sent(475_001)).toMatchObject({ refused: [{ index: 0, reason: 'too large' }], throttled: [] });
+    expect(sent(475_000)).toEqual({ outcome: 'rejected', reason: 'too large' });
   });
 
   it.each([

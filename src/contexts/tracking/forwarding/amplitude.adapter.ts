@@ -16,6 +16,8 @@ export const AMPLITUDE_WAITS = { throttled: 30_000, quota: HOUR_MS, project: 15_
 export type AmplitudeWaits = Readonly<typeof AMPLITUDE_WAITS>;
 
 const MAX_RETRY_AFTER_MS = HOUR_MS;
+/** Amplitude accepts less than 1 MB per request. */
+const MAX_BYTES = 950_000;
 
 /** A JSON object of the response. Every value is validated before use. */
 type ResponseBody = Readonly<Record<string, unknown>>;
@@ -35,9 +37,12 @@ export function toResult(
   }
   if (status === 400) return badRequest(reply, events, waits);
   if (status === 401) return unavailable('unauthorized', 'the API key is refused', waitMs);
+  // A smaller event is rejected for another reason.
+  if (status === 413 && events.length === 1 && Buffer.byteLength(events[0]!.payload) * 2 > MAX_BYTES)
+    return { outcome: 'parted', refused: [{ index: 0, reason: 'too large' }], throttled: [] };
+  if (status === 413) return { outcome: 'rejected', reason: 'too large' };
   // Amplitude's firewall responds with 403.
   if (status === 403) return { outcome: 'rejected', reason: 'forbidden' };
-  if (status === 413) return { outcome: 'too_large' };
   if (status === 429) {
     const throttled = findThrottled(reply, events, waits, true);
     if (throttled.length > 0) return { outcome: 'parted', refused: [], throttled };
@@ -137,8 +142,8 @@ const REFUSED_DEVICE_ID = /^(?:anonymous|nil|none|null|n\/a|na|undefined|unknown
 /** The client of Amplitude's HTTP API V2 (`/2/httpapi`) or batch API (`/batch`), which accepts the same requests. ADR 84. */
 export class Amplitude implements Analytics, OnApplicationShutdown {
   readonly name = 'Amplitude';
-  /** Amplitude accepts fewer than 2000 events and less than 1 MB per request. */
-  readonly limits = { events: 1000, bytes: 950_000 };
+  /** Amplitude accepts fewer than 2000 events per request. */
+  readonly limits = { events: 1000, bytes: MAX_BYTES };
 
   private readonly client: OutboundClient;
   private readonly url: string;

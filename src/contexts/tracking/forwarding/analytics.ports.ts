@@ -26,7 +26,6 @@ export type SendResult =
       readonly refused: readonly { readonly index: number; readonly reason: string }[];
       readonly throttled: readonly { readonly index: number; readonly waitMs: number }[];
     }
-  | { readonly outcome: 'too_large' }
   | { readonly outcome: 'rejected'; readonly reason: string }
   | Unavailable;
 

@@ -22,25 +22,30 @@ export class PendingBatch {
   refusals: ForwardingRefusal[] = [];
   /** Milliseconds until a throttled event may be sent, or null. */
   waitMs: number | null = null;
-  /** True where the batch may have caused a rejection. */
+  /** True where the batch may have caused a rejection, or its body cannot be read. */
   blamed = false;
   isThrottled = false;
-  settled = false;
-  readonly events: readonly PendingEvent[];
+  readonly events: readonly PendingEvent[] = [];
+  readonly error: string | null = null;
 
   constructor(readonly row: DueBatch) {
     const { new_items, item_count, merchant_id } = row;
     const isNew = ItemsBitmap.read(new_items, item_count);
     this.done = ItemsBitmap.read(row.forward_done, item_count);
-    this.events = storedItems(row).flatMap((read, item) =>
-      isNew.has(item) && !this.done.has(item)
-        ? [Object.assign(read, { batch: this, item, merchant_id })]
-        : [],
-    );
+    try {
+      this.events = storedItems(row).flatMap((read, item) =>
+        isNew.has(item) && !this.done.has(item)
+          ? [Object.assign(read, { batch: this, item, merchant_id })]
+          : [],
+      );
+    } catch {
+      this.error = 'the body cannot be read for forwarding';
+      this.blamed = true;
+    }
   }
 
   get finished(): boolean {
-    return this.events.every(({ item }) => this.done.has(item));
+    return this.error === null && this.events.every(({ item }) => this.done.has(item));
   }
 
   refused({ item, event_id }: PendingEvent, reason: string): void {
@@ -118,14 +123,15 @@ export class ForwardingRound {
       const result = await analytics.send(request);
       this.options.sent(result, request.length, performance.now() - began);
       if (result.outcome === 'unavailable') return result;
-      waiting.push(...this.toOutcome(request, result).reverse());
+      waiting.push(this.toOutcome(request, result));
       if (this.rejectedInRow >= MAX_REJECTED_IN_ROW && !this.responded)
         return forbidden('it rejects one request after another');
     }
     return this.reason === null || this.responded ? null : forbidden(this.reason);
   }
 
-  private toOutcome(request: PendingEvent[], result: Exclude<SendResult, Unavailable>): PendingEvent[][] {
+  /** Marks the result, and returns the events that are sent again at once. */
+  private toOutcome(request: PendingEvent[], result: Exclude<SendResult, Unavailable>): PendingEvent[] {
     switch (result.outcome) {
       case 'accepted':
         for (const { batch, item } of request) batch.done.add(item);
@@ -139,34 +145,14 @@ export class ForwardingRound {
           request[index]!.batch.isThrottled = true;
         }
         this.hasResponded();
-        return [request.filter((_, index) => !reasons.has(index))];
+        return request.filter((_, index) => !reasons.has(index));
       }
-      case 'too_large':
-        return this.tooLarge(request);
       case 'rejected':
-        return this.rejected(request, result.reason);
+        this.rejectedInRow += 1;
+        for (const { batch } of request) batch.blamed = true;
+        if (request.some(({ batch }) => batch.row.forward_attempts === 0)) this.reason = result.reason;
+        return [];
     }
-  }
-
-  private tooLarge(request: PendingEvent[]): PendingEvent[][] {
-    const [first] = request;
-    if (request.length > 1) {
-      this.rejectedInRow += 1;
-      const middle = Math.ceil(request.length / 2);
-      return [request.slice(0, middle), request.slice(middle)];
-    }
-    // An event below half the limit is rejected for another reason.
-    if (maxBytes(first!) * 2 <= this.options.analytics.limits.bytes)
-      return this.rejected(request, 'too large');
-    first!.batch.refused(first!, 'too large');
-    return [];
-  }
-
-  private rejected(request: PendingEvent[], reason: string): PendingEvent[][] {
-    this.rejectedInRow += 1;
-    for (const { batch } of request) batch.blamed = true;
-    if (request.some(({ batch }) => batch.row.forward_attempts === 0)) this.reason = reason;
-    return [];
   }
 
   private hasResponded(): void {

@@ -20,7 +20,7 @@ import {
   analyticsUnavailable,
 } from '../tracking.metrics.js';
 import { trackingConfig, type TrackingConfig } from '../tracking.config.js';
-import { FORWARDING, ForwardingTable, type DueBatch } from './forwarding.store.js';
+import { FORWARDING, ForwardingTable } from './forwarding.store.js';
 import { Analytics, type SendResult } from './analytics.ports.js';
 import {
   ForwardingRound,
@@ -41,7 +41,6 @@ const TIMES = {
   unavailable: { firstMs: 1000, maxMs: 300_000 } as Backoff,
   blamed: { firstMs: 2000, maxMs: HOUR_MS } as Backoff,
 };
-/** `leaseMs`: the time after which another process replaces a dead one. */
 export type ForwardingTimes = typeof TIMES & { readonly leaseMs: number };
 
 /**
@@ -109,7 +108,7 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
       }
       // Single batches after a failure identify its cause.
       const limit = state.failures > 0 ? 1 : MAX_BATCHES;
-      const batches = await this.readable(await this.table.due(limit));
+      const batches = (await this.table.due(limit)).map((row) => new PendingBatch(row));
       const end = await this.send(analytics, batches, signal);
       await this.finish(end, state, batches);
     }
@@ -121,23 +120,6 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
     if (this.claimed !== null && (await this.items.extend(this.claimed, leaseMs))) return this.claimed;
     const { items } = await this.items.claim({ kind: FORWARDING, limit: 1, leaseMs });
     return (this.claimed = items[0] ?? null);
-  }
-
-  /** Reads the batches. An unreadable one is retried later. */
-  private async readable(rows: readonly DueBatch[]): Promise<PendingBatch[]> {
-    const batches: PendingBatch[] = [];
-    for (const row of rows) {
-      try {
-        batches.push(new PendingBatch(row));
-      } catch {
-        const { batch_id, merchant_id, forward_done: done, forward_attempts } = row;
-        const error = 'the body cannot be read for forwarding';
-        this.log.wideLog(`event batch not forwarded: ${error}`, { batch_id, merchant_id }, 'error');
-        const delay_ms = backoffMs(this.times.blamed, forward_attempts);
-        await this.table.record([{ batch_id, done, state: 'processed', delay_ms, error, is_failed: true }]);
-      }
-    }
-    return batches;
   }
 
   private async send(
@@ -202,25 +184,26 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
     }
   }
 
-  private async record(all: readonly PendingBatch[]): Promise<void> {
-    const batches = all.filter(({ settled }) => !settled);
+  /** A batch that is forwarded already is left unchanged. */
+  private async record(batches: readonly PendingBatch[]): Promise<void> {
     const refusals = batches.flatMap((batch) => batch.refusals);
-    const results = batches.map(({ row, done, finished, blamed: is_failed, waitMs }) => {
+    const results = batches.map(({ row, done, finished, blamed: is_failed, waitMs, error }) => {
       const pauseMs = is_failed ? backoffMs(this.times.blamed, row.forward_attempts) : 0;
       const delay_ms = Math.max(waitMs ?? 0, pauseMs);
       const state = finished ? 'forwarded' : 'processed';
-      return { batch_id: row.batch_id, done: done.bytes, state, delay_ms, is_failed, error: null } as const;
+      return { batch_id: row.batch_id, done: done.bytes, state, delay_ms, is_failed, error } as const;
     });
     await this.table.record(results, refusals);
     for (const batch of batches) {
-      this.reportRefusals(batch);
+      this.report(batch);
       batch.refusals = [];
       batch.blamed = false;
-      batch.settled = batch.finished;
     }
   }
 
-  private reportRefusals({ row: { batch_id, merchant_id }, refusals }: PendingBatch): void {
+  private report({ row: { batch_id, merchant_id }, refusals, error, blamed }: PendingBatch): void {
+    if (error !== null && blamed)
+      this.log.wideLog(`event batch not forwarded: ${error}`, { batch_id, merchant_id }, 'error');
     if (refusals.length === 0) return;
     analyticsEvents.inc({ outcome: 'refused' }, refusals.length);
     const reasons: Record<string, number> = {};

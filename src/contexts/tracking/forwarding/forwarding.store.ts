@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { MAX_DUE, ReportsBacklog, type BacklogState } from '../../../platform/operations/system-report.js';
 import { columnArrays } from '../../../platform/postgres/batches.js';
 import { Database } from '../../../platform/postgres/database.js';
+import type { BatchRow } from '../batches/accepted-batches.store.js';
 
 /** The maximum of body bytes per round, beyond the first body. */
 const ROUND_BYTES = 4 * 1024 * 1024;
@@ -9,15 +10,7 @@ const ROUND_BYTES = 4 * 1024 * 1024;
 const SKIPPED = 1000;
 const COUNTED = 10_000;
 
-export interface DueBatch {
-  readonly batch_id: string;
-  readonly merchant_id: string;
-  readonly item_count: number;
-  readonly body: Buffer;
-  readonly new_items: Buffer | null;
-  readonly forward_done: Buffer | null;
-  readonly forward_attempts: number;
-}
+export type DueBatch = Omit<BatchRow, 'received_at' | 'state'>;
 
 export interface ForwardingRefusal {
   readonly merchant_id: string;
@@ -26,7 +19,6 @@ export interface ForwardingRefusal {
   readonly reason: string;
 }
 
-/** The result of a round for one batch. */
 interface ForwardingResult {
   readonly batch_id: string;
   /** The bitmap of accepted or refused items. */
@@ -40,14 +32,6 @@ interface ForwardingResult {
 
 /** The kind of the single work item that the forwarding process claims. It counts the provider's failures. */
 export const FORWARDING = 'tracking.forwarding';
-
-interface Backlog {
-  readonly failures: number;
-  readonly cause: string | null;
-  readonly events: number;
-  /** The time of the oldest waiting event. */
-  readonly oldest: Date | null;
-}
 
 @Injectable()
 export class ForwardingTable {
@@ -121,8 +105,9 @@ export class ForwardingTable {
     return { name: FORWARDING, due: row!.due, oldest_at: row!.oldest_at?.toISOString() ?? null };
   }
 
-  async backlog(): Promise<Backlog> {
-    const [row] = await this.database.query<Backlog & Record<string, unknown>>(
+  async backlog() {
+    type Backlog = { failures: number; cause: string | null; events: number; oldest: Date | null };
+    const [row] = await this.database.query<Backlog>(
       `select failures, cause, waiting.* from work.items cross join (
          select coalesce(sum(bit_count(new_items) - coalesce(bit_count(forward_done), 0)), 0)::float8 as events,
            min(received_at) as oldest

@@ -2,19 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { failpoint } from '../../../platform/failpoints.js';
 import { Forgets, type ErasedPerson } from '../../../platform/operations/erasure.js';
 import { Database } from '../../../platform/postgres/database.js';
-import { ItemsBitmap } from '../batches/accepted-batches.store.js';
+import { ItemsBitmap, type BatchRow } from '../batches/accepted-batches.store.js';
 import { bodyWithout } from '../batches/batch-items.store.js';
 
 /** The events per statement. */
 const CHUNK = 1000;
 
-interface BatchRow {
-  readonly body: Buffer;
-  readonly state: string;
-  readonly item_count: number;
-  readonly new_items: Buffer | null;
-  readonly forward_done: Buffer | null;
-}
+type BatchState = Pick<BatchRow, 'body' | 'state' | 'item_count' | 'new_items' | 'forward_done'>;
 
 /**
  * Blanks the events of an erased person, by external_id, in the table and in stored bodies. Their ids remain, so that nothing
@@ -42,7 +36,6 @@ export class ErasedEvents {
     return true;
   }
 
-  /** Checks for unprocessed batches from before that time. */
   async isBehind(merchantId: string, time: string): Promise<boolean> {
     const rows = await this.database.query(
       `select from tracking.batches where merchant_id = $1 and state = 'accepted' and received_at <= $2 limit 1`,
@@ -74,7 +67,7 @@ export class ErasedEvents {
   /** Returns false when nothing changes. The row lock serializes concurrent erasures. */
   rewrite(batchId: string, externalId: string): Promise<boolean> {
     return this.database.transaction(async (tx) => {
-      const { rows } = await tx.query<BatchRow>(
+      const { rows } = await tx.query<BatchState>(
         `select body, state, item_count, new_items, forward_done from tracking.batches
          where batch_id = $1 and state <> 'accepted' for update`,
         [batchId],
@@ -93,7 +86,7 @@ export class ErasedEvents {
 }
 
 /** Removes the items that are not forwarded yet. */
-function unsent(row: BatchRow, items: readonly number[]): Buffer | null {
+function unsent(row: BatchState, items: readonly number[]): Buffer | null {
   if (row.new_items === null || row.state !== 'processed') return row.new_items;
   const pending = ItemsBitmap.read(row.new_items, row.item_count);
   const done = ItemsBitmap.read(row.forward_done, row.item_count);

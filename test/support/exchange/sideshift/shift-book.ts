@@ -113,7 +113,7 @@ export class ShiftBook {
       throw new Refused(400, 'Quote has different affiliateId than input');
     if (quote.expiresAt <= this.now())
       throw new Refused(400, 'Quote has already expired. Request a new quote.');
-    if (typeof settleAddress !== 'string' || typeof readAddress('solana', settleAddress) !== 'string')
+    if (typeof settleAddress !== 'string' || typeof readAddress(settleAddress) !== 'string')
       throw new Refused(400, 'Invalid receiving address');
     if (settleAddress === ShiftBook.OWN_ADDRESS)
       throw new Refused(400, 'This settle address belongs to SideShift.ai');
