@@ -4,10 +4,10 @@
  * has no lanes, address checks, response limits or log.
  */
 import { createHmac } from 'node:crypto';
-import pg from 'pg';
 import { Agent, request } from 'undici';
 import { GroupCall } from '../../src/platform/jobs/group-call.js';
 import { onRun } from './on-run.js';
+import { barePool } from './shell.js';
 
 const CLAIM = 500;
 const IN_FLIGHT = Number(process.env['IN_FLIGHT']);
@@ -36,10 +36,7 @@ interface Endpoint {
 
 /** Its connections outlive a run, as the service's do. */
 const agent = new Agent();
-const pool = new pg.Pool({
-  connectionString: process.env['DATABASE_URL'],
-  max: Number(process.env['POOL_SIZE']),
-});
+const pool = barePool();
 // The columns of the service's tables, and the indexes that the loop needs.
 await pool.query(`
   create table if not exists endpoints (endpoint_id uuid primary key, url text not null, secret text not null);

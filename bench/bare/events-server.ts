@@ -3,15 +3,10 @@
  * stores the raw body in one row. Responds with 202 after the commit.
  */
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
 import { countItems } from '../../src/contexts/tracking/batches/event-batch.js';
-import { bareShell, rawBody } from './shell.js';
+import { barePool, bareShell, rawBody } from './shell.js';
 
-const keys = new Map(Object.entries(JSON.parse(process.env['KEYS']!) as Record<string, string>));
-const pool = new pg.Pool({
-  connectionString: process.env['DATABASE_URL'],
-  max: Number(process.env['POOL_SIZE']),
-});
+const pool = barePool();
 await pool.query(`
   create table if not exists bare_batches (
     batch_id uuid primary key,
@@ -23,7 +18,7 @@ await pool.query(`
   alter table bare_batches alter column body set storage external;
 `);
 
-const app = bareShell(keys);
+const app = bareShell();
 
 app.post('/merchants/v1/events', async (request, reply) => {
   const body = rawBody(request);

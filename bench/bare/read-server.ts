@@ -27,14 +27,13 @@ interface Payout {
   readonly created_at: Date;
 }
 
-const keys = new Map(Object.entries(JSON.parse(process.env['KEYS']!) as Record<string, string>));
 const database = await Database.connect({
   url: process.env['DATABASE_URL']!,
   poolSize: Number(process.env['POOL_SIZE']),
 });
 const payouts = new PayoutsView(database, {} as ConstructorParameters<typeof PayoutsView>[1]);
 await database.query(OBJECTS_TABLE);
-const app = bareShell(keys);
+const app = bareShell();
 
 app.get('/query', async (request, reply) =>
   reply.type('application/json').send(await sameList(request, (...page) => payouts.page(...page))),

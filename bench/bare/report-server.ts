@@ -5,9 +5,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import pg from 'pg';
 import { GroupCall } from '../../src/platform/jobs/group-call.js';
-import { bareShell, rawBody } from './shell.js';
+import { barePool, bareShell, rawBody } from './shell.js';
 
 interface ReportBody {
   readonly user_id: string;
@@ -18,11 +17,7 @@ interface ReportBody {
   };
 }
 
-const keys = new Map(Object.entries(JSON.parse(process.env['KEYS']!) as Record<string, string>));
-const pool = new pg.Pool({
-  connectionString: process.env['DATABASE_URL'],
-  max: Number(process.env['POOL_SIZE']),
-});
+const pool = barePool();
 
 const EVENTS = `(position bigint generated always as identity primary key, id uuid not null, stream text not null,
   revision bigint not null, type text not null, data text not null, recorded_at timestamptz not null default now(),
@@ -46,7 +41,7 @@ const group = new GroupCall<ReturnType<typeof reportOf>['event'], void>(async (e
   return events.map(() => undefined);
 });
 
-const app = bareShell(keys);
+const app = bareShell();
 
 app.post('/group/merchants/v1/payouts/report', async (request, reply) => {
   const { event, response } = reportOf(request);

@@ -1,18 +1,21 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
+import pg from 'pg';
 
 const DRIFT_SECONDS = 300;
 
 /** Private keys by merchant id. */
-export type Keys = ReadonlyMap<string, string>;
+const keys = new Map(Object.entries(JSON.parse(process.env['KEYS'] ?? '{}') as Record<string, string>));
 
-type SignatureCheck = (request: FastifyRequest, keys: Keys) => boolean;
+/** The connections of a reference to its database. */
+export const barePool = (): pg.Pool =>
+  new pg.Pool({ connectionString: process.env['DATABASE_URL'], max: Number(process.env['POOL_SIZE']) });
 
 /**
- * The least HTTP shell with a signature check, by default of the merchant API (contract.md 2.2): Fastify, the body as
- * raw bytes, keys from a map. A row measures what a route adds to it.
+ * The least HTTP shell with the signature check of the merchant API (contract.md 2.2): Fastify, the body as raw bytes,
+ * keys from a map. A row measures what a route adds to it.
  */
-export function bareShell(keys: Keys, isSigned: SignatureCheck = isMerchants): FastifyInstance {
+export function bareShell(): FastifyInstance {
   const app = fastify({ logger: false, keepAliveTimeout: 60_000 });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
@@ -21,7 +24,7 @@ export function bareShell(keys: Keys, isSigned: SignatureCheck = isMerchants): F
   app.get('/health/ready', async () => ({ status: 'ok' }));
   app.addHook('preHandler', async (request, reply) => {
     if (request.routeOptions.url === '/health/ready') return;
-    if (!isSigned(request, keys)) return reply.code(401).send({ title: 'Invalid request signature' });
+    if (!isSigned(request)) return reply.code(401).send({ title: 'Invalid request signature' });
   });
   return app;
 }
@@ -29,7 +32,7 @@ export function bareShell(keys: Keys, isSigned: SignatureCheck = isMerchants): F
 export const rawBody = (request: FastifyRequest): Buffer =>
   Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
 
-function isMerchants(request: FastifyRequest, keys: Keys): boolean {
+function isSigned(request: FastifyRequest): boolean {
   const { 'svc-api-key': apiKey, 'svc-timestamp': timestamp, 'svc-signature': signature } = request.headers;
   if (typeof apiKey !== 'string' || typeof timestamp !== 'string' || typeof signature !== 'string')
     return false;

@@ -9,7 +9,7 @@ import type { Received } from '../bare/receiver.js';
 import { compare } from '../harness/compare.js';
 import { alternate, type Variant } from '../harness/measure.js';
 import { row, expectEqual, type RowContext } from '../harness/row.js';
-import { startBare } from '../support/bare.js';
+import { runOnce, startBare } from '../support/bare.js';
 import { ready } from '../support/children.js';
 import { spawnService } from '../support/service.js';
 import { eventually } from '../support/wait.js';
@@ -171,10 +171,7 @@ async function bareTarget(
     `insert into endpoints select * from jsonb_to_recordset($1) as e (endpoint_id uuid, url text, secret text)`,
     [JSON.stringify(endpoints)],
   );
-  const start = async (): Promise<void> => {
-    const response = await fetch(`${baseUrl}/run`, { method: 'POST' });
-    if (!response.ok) throw new Error(await response.text());
-  };
+  const start = (): Promise<void> => runOnce(baseUrl);
   return { name: 'loop', pool, schema: 'public', endpoints, secrets: null, start };
 }
 

@@ -4,7 +4,7 @@ import { compare, type Comparison } from '../harness/compare.js';
 import { alternate, timed, type Variant } from '../harness/measure.js';
 import { row, expectEqual, type RowContext } from '../harness/row.js';
 import { acceptAll, eventBatch, seedEvents } from '../seed/tracked-events.js';
-import { startBare } from '../support/bare.js';
+import { runOnce, startBare } from '../support/bare.js';
 import { ready } from '../support/children.js';
 import { spawnService } from '../support/service.js';
 import { eventually } from '../support/wait.js';
@@ -152,9 +152,6 @@ async function bareTarget(context: RowContext, name: string, earlier: number): P
     reset: async () => {
       await pool.query(earlier > 0 ? 'truncate bare_batches' : 'truncate bare_batches, bare_events');
     },
-    work: async () => {
-      const response = await fetch(`${bare.baseUrl}/run`, { method: 'POST' });
-      if (!response.ok) throw new Error(await response.text());
-    },
+    work: () => runOnce(bare.baseUrl),
   };
 }

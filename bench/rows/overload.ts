@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { compare } from '../harness/compare.js';
 import { timed, type Sample } from '../harness/measure.js';
 import { row, expectEqual } from '../harness/row.js';
-import { createPayees } from '../support/payees.js';
+import { createUsers } from '../support/payees.js';
 import { millis, openLoop, quantile, type Timed } from '../support/open-loop.js';
 import { startService } from '../support/service.js';
-import { capacityOf, reportTo } from '../support/reports.js';
+import { capacityOf, reportsTo } from '../support/reports.js';
 
 /** Shares of a closed loop's rate, in order. */
 const RATES = [0.5, 0.8, 0.95, 3, 0.5] as const;
@@ -21,7 +21,7 @@ export const overloadRow = row(
   async (context) => {
     const { options, environment, progress } = context;
     const service = await startService(environment, { name: 'overload' });
-    const users = (await createPayees(service, options.users)).map(({ id }) => id);
+    const users = await createUsers(service, options.users);
     const samples = new Map<string, Sample[]>();
     const notes: string[] = [];
     const add = (name: string, sample: Sample): void =>
@@ -36,9 +36,7 @@ export const overloadRow = row(
       for (const share of RATES) {
         const rate = (share * capacity.units) / capacity.seconds;
         progress(`round ${round} of ${options.rounds}: ${share} of capacity`);
-        const requests = Array.from({ length: Math.round(rate * SECONDS) }, (_, n) =>
-          reportTo(service.merchant, users[n % users.length]!),
-        );
+        const requests = reportsTo(service.merchant, users, Math.round(rate * SECONDS));
         let responses: readonly Timed[] = [];
         const seconds = await timed(async () => {
           responses = await openLoop(service.baseUrl, requests, { rate, connections: CONNECTIONS });

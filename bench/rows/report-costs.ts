@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { createPayees } from '../support/payees.js';
+import { createUsers } from '../support/payees.js';
 import { row, expectEqual } from '../harness/row.js';
 import { timeByPart } from '../support/cpu-profile.js';
 import { BenchEnvironment } from '../support/environment.js';
 import { load } from '../support/load.js';
 import { startService } from '../support/service.js';
-import { reportTo } from '../support/reports.js';
+import { reportsTo } from '../support/reports.js';
 
 const BUNDLE = fileURLToPath(new URL('../../dist/bundle/disburse.cjs', import.meta.url));
 /** Parts and statements below this share are counted as others. */
@@ -36,14 +36,12 @@ export const reportCostsRow = row(
           args: ['--cpu-prof', `--cpu-prof-dir=${folder}`, ...args],
         }),
       });
-      const users = (await createPayees(service, options.users)).map(({ id }) => id);
+      const users = await createUsers(service, options.users);
       const pool = await environment.pool('costs');
       await pool.query('create extension pg_stat_statements');
       const count = options.connections * options.reports;
       const send = async (): Promise<void> => {
-        const requests = Array.from({ length: count }, (_, i) =>
-          reportTo(service.merchant, users[i % users.length]!),
-        );
+        const requests = reportsTo(service.merchant, users, count);
         const { statuses } = await load(service.baseUrl, requests, options.connections);
         expectEqual('responses', statuses, { 201: count });
       };

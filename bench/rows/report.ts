@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { compare } from '../harness/compare.js';
 import { alternate, type Samples, type Variant } from '../harness/measure.js';
-import { createPayees } from '../support/payees.js';
+import { createUsers } from '../support/payees.js';
 import { row, expectEqual, type RowContext } from '../harness/row.js';
 import { startBare } from '../support/bare.js';
 import { load } from '../support/load.js';
 import { ready } from '../support/children.js';
 import { spawnService, startService, type Service } from '../support/service.js';
-import { AMOUNT_MINOR, REPORT_PATH, reportTo } from '../support/reports.js';
+import { AMOUNT_MINOR, REPORT_PATH, reportsTo } from '../support/reports.js';
 import type { Credentials } from '../support/sign.js';
 import { eventually } from '../support/wait.js';
 
@@ -118,7 +118,7 @@ export async function servedTarget(
 ): Promise<Target> {
   const { baseUrl, merchant: who } = service;
   progress(`creating ${options.users} active users`);
-  const users = (await createPayees(service, options.users)).map(({ id }) => id);
+  const users = await createUsers(service, options.users);
   const pool = await environment.pool(database);
   const settled = (accepted: number): Promise<void> =>
     serviceSettled(pool, who.apiKey, accepted, isStoreHere);
@@ -133,10 +133,7 @@ function variantOf(context: RowContext, target: Target): Variant {
       const { connections, reports } = context.options;
       if (connections % baseUrls.length > 0) throw new Error('--connections must be even');
       const [each, links] = [(connections * reports) / baseUrls.length, connections / baseUrls.length];
-      const loads = baseUrls.map((baseUrl) => ({
-        baseUrl,
-        requests: Array.from({ length: each }, (_, i) => reportTo(who, users[i % users.length]!, path)),
-      }));
+      const loads = baseUrls.map((baseUrl) => ({ baseUrl, requests: reportsTo(who, users, each, path) }));
       const results = await Promise.all(loads.map(({ baseUrl, requests }) => load(baseUrl, requests, links)));
       const when = round < 0 ? 'warm-up' : `round ${round + 1}`;
       for (const { statuses, troubles } of results) {

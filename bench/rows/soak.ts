@@ -3,9 +3,9 @@ import type { Sample } from '../harness/measure.js';
 import { row, expectEqual } from '../harness/row.js';
 import { residentMiB } from '../support/memory.js';
 import { millis, openLoop, quantile, type Timed } from '../support/open-loop.js';
-import { createPayees } from '../support/payees.js';
+import { createUsers } from '../support/payees.js';
 import { eventually } from '../support/wait.js';
-import { capacityOf, reportTo } from '../support/reports.js';
+import { capacityOf, reportsTo } from '../support/reports.js';
 import { startService } from '../support/service.js';
 
 /** The share of a closed loop's rate: each report also expires, with an event, an outcome and checks. */
@@ -35,7 +35,7 @@ export const soakRow = row(
       name: 'soak',
       env: { PAYOUT_VERIFICATION_WINDOW_SECONDS: String(WINDOW_SECONDS) },
     });
-    const users = (await createPayees(service, options.users)).map(({ id }) => id);
+    const users = await createUsers(service, options.users);
     const pool = await environment.pool('soak');
     const count = async (from: string): Promise<number> =>
       (await pool.query<{ n: number }>(`select count(*)::int as n from ${from}`)).rows[0]!.n;
@@ -45,9 +45,7 @@ export const soakRow = row(
     const rate = Math.round((SHARE * units) / seconds);
     const minutes: Minute[] = [];
     while (minutes.length < options.minutes) {
-      const requests = Array.from({ length: rate * MINUTE_SECONDS }, (_, n) =>
-        reportTo(service.merchant, users[n % users.length]!),
-      );
+      const requests = reportsTo(service.merchant, users, rate * MINUTE_SECONDS);
       const responses = await openLoop(service.baseUrl, requests, { rate, connections: CONNECTIONS });
       expectEqual('other responses than 201', responses.filter(({ status }) => status !== 201).length, 0);
       minutes.push({ responses, memoryMiB: residentMiB(service.child.pid), pending: await pending() });

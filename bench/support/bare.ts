@@ -7,6 +7,12 @@ import type { Credentials } from './sign.js';
 /** The size of every compared pool, which is the service's default. */
 const POOL_SIZE = 16;
 
+/** Has a program that uses `onRun` do its work once. */
+export async function runOnce(baseUrl: string): Promise<void> {
+  const response = await fetch(`${baseUrl}/run`, { method: 'POST' });
+  if (!response.ok) throw new Error(await response.text());
+}
+
 interface BareOptions {
   readonly database?: string;
   /** The accepted caller. */

@@ -4,6 +4,12 @@ import type { Service } from './service.js';
 
 type Payee = Awaited<ReturnType<typeof createPayee>>;
 
+/** The ids of new active users of the service's first merchant. */
+export const createUsers = async (
+  service: Parameters<typeof createPayees>[0],
+  count: number,
+): Promise<string[]> => (await createPayees(service, count)).map(({ id }) => id);
+
 /** Creates active users of the service's first merchant. */
 export function createPayees(
   { baseUrl, merchant }: Pick<Service, 'baseUrl' | 'merchant'>,

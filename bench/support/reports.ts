@@ -23,15 +23,22 @@ export function reportTo(who: Credentials, userId: string, path = REPORT_PATH): 
   return signed(who, 'POST', path, body, { 'idempotency-key': `"${randomUUID()}"` });
 }
 
+/** Reports to the users, one after the other. */
+export const reportsTo = (
+  who: Credentials,
+  users: readonly string[],
+  count: number,
+  path = REPORT_PATH,
+): readonly SignedRequest[] =>
+  Array.from({ length: count }, (_, n) => reportTo(who, users[n % users.length]!, path));
+
 /** Sends reports in a closed loop and returns their rate. */
 export async function capacityOf(
   { options: { connections, reports } }: RowContext,
   { baseUrl, merchant }: Service,
   users: readonly string[],
 ): Promise<Sample> {
-  const requests = Array.from({ length: connections * reports }, (_, n) =>
-    reportTo(merchant, users[n % users.length]!),
-  );
+  const requests = reportsTo(merchant, users, connections * reports);
   const { statuses, seconds, troubles } = await load(baseUrl, requests, connections);
   expectEqual('closed loop: responses', statuses, { 201: requests.length });
   expectEqual('closed loop: lost connections and repeats', troubles, 0);

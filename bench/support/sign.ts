@@ -1,9 +1,7 @@
 import { createHmac } from 'node:crypto';
+import type { Credentials } from '../../test/support/http/signed-client.js';
 
-export interface Credentials {
-  readonly apiKey: string;
-  readonly privateKey: string;
-}
+export type { Credentials };
 
 export interface SignedRequest {
   readonly method: 'GET' | 'POST';

@@ -5,11 +5,7 @@ import { merchant } from '../../src/contexts/access/merchants/merchant.js';
 import { onboarding } from '../../src/contexts/onboarding/onboardings/onboarding.js';
 import { payout } from '../../src/contexts/payouts/payouts/payout.js';
 import { payee, user } from '../../src/contexts/users/users/user.js';
-import {
-  evolveEndpoint,
-  webhookEndpoints,
-  type WebhookEndpointEvent,
-} from '../../src/contexts/webhooks/endpoints/webhook-endpoints.js';
+import { webhookEndpoints } from '../../src/contexts/webhooks/endpoints/webhook-endpoints.js';
 
 /** An event of a newer version, whose name and data are unknown. */
 const unknown = { type: 'something.of_a_newer_version.v9', data: { user_id: 'u', endpoint_id: 'e' } };
@@ -22,7 +18,7 @@ const registered = {
     url: 'https://example.com',
     created_at: '2026-01-01T00:00:00Z',
   },
-} as unknown as WebhookEndpointEvent;
+};
 
 const AGGREGATES: readonly [
   string,
@@ -75,11 +71,4 @@ it('an event of an unknown type does not change an onboarding after its identity
   );
   expect(submitted).toMatchObject({ stage: 'kyc_submitted' });
   expect(evolve(submitted, unknown)).toBe(submitted);
-});
-
-it('an event of an unknown type does not change a webhook endpoint', () => {
-  const event = unknown as unknown as WebhookEndpointEvent;
-  const endpoint = evolveEndpoint(undefined, registered);
-  expect(endpoint).toMatchObject({ status: 'enabled' });
-  expect(evolveEndpoint(endpoint, event)).toBe(endpoint);
 });

@@ -14,7 +14,7 @@ export const AREAS: readonly Area[] = [
     suites: [
       'test/contract/signature.spec.ts',
       'test/contract/exchange-signature.spec.ts',
-      'test/e2e/edge/edge-signature.e2e.ts',
+      'test/e2e/edge/edge-limits.e2e.ts',
       'test/e2e/exchange/exchange-authentication.e2e.ts',
     ],
   },
@@ -22,7 +22,7 @@ export const AREAS: readonly Area[] = [
     name: 'idempotency',
     files: /^src\/platform\/idempotency\//,
     suites: [
-      'test/e2e/edge/edge-idempotency.e2e.ts',
+      'test/e2e/edge/edge-limits.e2e.ts',
       'test/e2e/edge/expired-keys.e2e.ts',
       'test/e2e/users/users-erasure.e2e.ts',
     ],

@@ -17,12 +17,6 @@ const EQUIVALENTS: readonly Equivalent[] = [
   },
   {
     file: 'src/contexts/audit/ledger/head-signer.processor.ts',
-    original: 'stored.size >= known',
-    replacement: 'stored.size > known',
-    because: 'where the sizes are equal no head is restored, and only that size is read afterwards',
-  },
-  {
-    file: 'src/contexts/audit/ledger/head-signer.processor.ts',
     original: '/^[0-9a-f]+$/',
     replacement: '/[0-9a-f]+$/',
     because: 'hexadecimal that begins with another character has no bytes, and no bytes are no signature',
@@ -44,12 +38,6 @@ const EQUIVALENTS: readonly Equivalent[] = [
     original: '[]',
     replacement: '["Stryker was here"]',
     because: 'only what follows the first element is read',
-  },
-  {
-    file: 'src/contexts/audit/domain/histories.ts',
-    original: 'states.length <= stream',
-    replacement: 'states.length < stream',
-    because: 'the state of the last stream is set right after it',
   },
   {
     file: 'src/contexts/exchange/orders/addresses.ts',

@@ -63,6 +63,13 @@ interface NewAdmin {
 /** Settings by their names in the environment, over those that suit tests. */
 export type TestSettings = Readonly<Record<string, string>>;
 
+const eventStoreDb = process.env['EVENTSTOREDB_URL'];
+/** The event stores that are available, each with its settings. */
+export const STORES: readonly (readonly [name: string, settings: TestSettings])[] = [
+  ['PostgreSQL', {}],
+  ...(eventStoreDb === undefined ? [] : [['EventStoreDB', { EVENT_STORE_URL: eventStoreDb }] as const]),
+];
+
 const SETTINGS: TestSettings = {
   ...FREE_PORTS,
   // Suites connect without TLS.

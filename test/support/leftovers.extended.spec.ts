@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from '@jest/globals';
 import { isAlive } from '../../sandbox/processes.js';
+import { TestProcess } from './programs/test-process.js';
 import { specFolder } from './run-folder.js';
 
 /** The planted suite boots a sandbox and a browser. */
@@ -24,18 +23,12 @@ it(
     const args = ['--maxWorkers=1', '--testMatch', '**/*.planted.ts'];
     const env: NodeJS.ProcessEnv = { ...process.env, PLANTED: folder, NODE_OPTIONS: '', FORCE_COLOR: '0' };
     for (const name of Object.keys(env)) if (/^(DISBURSE_TEST|JEST)_/.test(name)) delete env[name];
-    const run = spawn(process.execPath, ['scripts/test.mjs', ...args], {
-      env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    let said = '';
-    for (const stream of [run.stdout, run.stderr])
-      stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    const run = new TestProcess(process.execPath, ['scripts/test.mjs', ...args], { env });
     // No process holds its streams any more.
-    const [code] = (await once(run, 'close')) as [number];
+    const code = await run.ended;
     const alive = pidsIn(folder).filter(([, pids]) => pids.some(isAlive));
-    expect({ said, code, alive: alive.map(([kind]) => kind) }).toEqual({
-      said: expect.stringContaining('1 passed, 4 failed'),
+    expect({ text: run.text, code, alive: alive.map(([kind]) => kind) }).toEqual({
+      text: expect.stringContaining('1 passed, 4 failed'),
       code: 1,
       alive: [],
     });

@@ -6,7 +6,7 @@ import { newId } from '../../../src/kernel/ids.js';
 import type { AdminClient } from '../../support/admin/admin-client.js';
 import { sharedApp, onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import { invoke } from '../../support/programs/cli.js';
+import { programsFor } from '../../support/programs/cli.js';
 
 const reason = 'a test of operators';
 
@@ -103,17 +103,14 @@ describe('the first and the last administrators', () => {
   // Its own service, without other administrators.
   const app = onTestApp();
   const link = (email: string, ...args: string[]) => {
-    const { databaseUrl, masterKey } = app.config;
     const env = {
       MODE: 'production',
-      DATABASE_URL: databaseUrl!,
-      MASTER_KEY: masterKey!,
       ADMIN_URL: 'https://admin.example',
       PUBLIC_URL: 'https://api.example',
       CHAIN_RPC_URL: app.chain.rpcUrl,
       USDC_ADDRESS: app.chain.usdcAddress,
     };
-    return invoke('operator', env, '--json', 'login-link', email, '--reason', reason, ...args);
+    return programsFor(app, env)('operator', '--json', 'login-link', email, '--reason', reason, ...args);
   };
 
   it('the shell creates two in all; later links and persons need a second person', async () => {

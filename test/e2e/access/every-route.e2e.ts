@@ -9,6 +9,7 @@ import { PORTAL_SCOPES_KEY } from '../../../src/platform/http/admin/portal.guard
 import { findSharedRoute } from '../../../src/platform/http/pages/page.js';
 import { SCOPES_KEY } from '../../../src/platform/openapi/route.js';
 import { createResources } from '../../support/access/resources.js';
+import type { AdminCall, AdminClient } from '../../support/admin/admin-client.js';
 import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { createPortalSession, PortalBrowser } from '../../support/http/portal-browser.js';
@@ -52,6 +53,9 @@ const BODY = {
   webhook_endpoint: { description: 'of a stranger' },
   since: new Date().toISOString(),
   reason: 'a test of every route',
+  decision: 'approve',
+  amount: '1',
+  transaction_hash: `0x${'ab'.repeat(32)}`,
 };
 
 const withIds = (url: string, id: string = randomUUID()): string => url.replace(/:[a-z_]+/gi, id);
@@ -60,7 +64,9 @@ const isWrite = ({ method }: Route): boolean => method !== 'GET';
 const routes = routesOf();
 const ids = await createResources(app);
 const portal = new URL((await createPortalSession(app.merchant)).url).origin;
-const { baseUrl: admin } = await app.newAdmin();
+const operator = await app.newAdmin();
+const confined = await app.newAdmin({ merchants: [app.secondMerchant.credentials.apiKey] });
+const { baseUrl: admin } = operator;
 const origins = { '/merchants/v1/': app.url, '/v1/': app.url, '/admin/v1/': admin, '/api/v1/': portal };
 
 describe('every route', () => {
@@ -179,18 +185,9 @@ describe('every route', () => {
       under(api).filter(({ url }) => url.includes('/:id'));
     const target = (url: string): string => withIds(url, ids.get(/([a-z_]+)\/:id/.exec(url)![1]!)!);
 
-    it('is hidden from another merchant, by signature and by session', async () => {
-      const { secondMerchant } = app;
-      const session = await createPortalSession(secondMerchant, { scopes: PORTAL_SCOPES });
+    it('is hidden from a session of another merchant', async () => {
+      const session = await createPortalSession(app.secondMerchant, { scopes: PORTAL_SCOPES });
       const browser = await PortalBrowser.enter(session.url);
-      const signed = await statuses(single('/merchants/v1/'), (route) =>
-        secondMerchant.call({
-          method: route.method,
-          path: target(route.url),
-          ...(isWrite(route) && { body: BODY }),
-        }),
-      );
-      expect(signed).toEqual(expected(single('/merchants/v1/'), 404));
       const inPortal = await statuses(single('/api/v1/'), (route) =>
         isWrite(route)
           ? browser.post(target(route.url), BODY, {}, route.method)
@@ -200,14 +197,77 @@ describe('every route', () => {
     });
 
     it('is hidden from an operator whose key is confined to another merchant', async () => {
-      const merchants = [app.secondMerchant.credentials.apiKey];
-      const [all, confined] = [await app.newAdmin(), await app.newAdmin({ merchants })];
       const reads = single('/admin/v1/').filter((route) => !isWrite(route));
-      const read = (admin: typeof all): Promise<readonly string[]> =>
-        statuses(reads, ({ url }) => admin.get(target(url).slice('/admin/v1'.length)));
+      const read = (by: AdminClient): Promise<readonly string[]> =>
+        statuses(reads, ({ url }) => by.get(target(url).slice('/admin/v1'.length)));
       expect(await read(confined)).toEqual(expected(reads, 404));
-      const displayed = (await read(all)).filter((each) => each.endsWith(' 200'));
+      const displayed = (await read(operator)).filter((each) => each.endsWith(' 200'));
       expect(displayed.length).toBeGreaterThan(6);
+    });
+
+    describe('in the admin API, with a key that is confined to another merchant,', () => {
+      const ofMerchants = single('/admin/v1/').filter(({ url }) =>
+        /^\/admin\/v1\/(merchants|credentials|users|orders|payouts|deliveries)\/:id/.test(url),
+      );
+      const named = ofMerchants.map((route) => [`${route.method} ${route.url}`, route] as const);
+      const call = (by: AdminClient, { method }: Route, path: string, ifMatch = '"0"') =>
+        by.call({
+          method: method as NonNullable<AdminCall['method']>,
+          path: path.slice('/admin/v1'.length),
+          ...(method !== 'GET' && { body: BODY, ifMatch }),
+        });
+
+      it('covers each of these resources and their parts', () => {
+        expect(named.map(([name]) => name)).toEqual(
+          expect.arrayContaining([
+            ...['proof', 'evidence', 'checks'].map((part) => `GET /admin/v1/payouts/:id/${part}`),
+            ...['POST /admin/v1/deliveries/:id/resend', 'POST /admin/v1/orders/:id/refunds'],
+          ]),
+        );
+      });
+
+      it.each(named)('%s finds nothing, and changes nothing', async (_, route) => {
+        const [, , , resource = ''] = route.url.split('/');
+        const read = `/${resource}/${ids.get(resource)!}`;
+        const before = await operator.get(read);
+        expect(before.status).toBe(200);
+        const found = await call(confined, route, target(route.url), before.headers['etag']);
+        expect(found.status).toBe(404);
+        const after = await operator.get(read);
+        expect(after.headers['etag']).toBe(before.headers['etag']);
+        // A delivery has no revision; its attempts show whether it was sent again.
+        if (resource === 'deliveries') expect(after.text).toBe(before.text);
+      });
+
+      it.each(named)('%s is 404 for an unknown id and for no UUID', async (_, route) => {
+        for (const id of [randomUUID(), 'no-uuid'])
+          expect((await call(operator, route, withIds(route.url, id))).status).toBe(404);
+      });
+
+      it('no replay returns the response of another key of the same person', async () => {
+        const merchants = [app.secondMerchant.credentials.apiKey];
+        const narrow = await app.newAdmin({ operatorId: operator.operatorId, merchants });
+        const resend = (by: AdminClient) =>
+          by.post(
+            `/deliveries/${ids.get('deliveries')}/resend`,
+            { reason: 'sent again' },
+            { idempotencyKey },
+          );
+        const idempotencyKey = randomUUID();
+        const first = await resend(operator);
+        expect(first.status).toBe(200);
+        expect((await resend(narrow)).status).toBe(404);
+        expect((await resend(operator)).text).toBe(first.text);
+      });
+
+      it('the lists show nothing of the merchant', async () => {
+        for (const each of ['credentials', 'users', 'payouts', 'orders', 'webhook_endpoints', 'deliveries']) {
+          const response = await confined.get(`/${each}?merchant_id=${ids.get('merchants')}`);
+          // Some lists name the merchant as unknown.
+          if (response.status !== 404)
+            expect(response.json()).toMatchObject({ [each]: [], next_cursor: null });
+        }
+      });
     });
 
     it('is displayed to its own merchant, by signature and by session', async () => {

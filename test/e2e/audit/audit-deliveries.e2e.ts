@@ -4,7 +4,7 @@ import { deriveId, newId } from '../../../src/kernel/ids.js';
 import { testApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { MerchantWebhooks } from '../../support/webhooks/merchant-webhooks.js';
-import { invoke } from '../../support/programs/cli.js';
+import { invoke, programsFor } from '../../support/programs/cli.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';
 import { AuthenticEventStore } from '../../../src/platform/event-store/authentic-event-store.js';
 import { PostgresEventStore } from '../../../src/platform/event-store/postgres/postgres-event-store.js';
@@ -22,9 +22,7 @@ afterAll(() => receiver?.stop());
 
 /** The findings of an audit in deliveries. The log also has events of payouts that were never reported. */
 async function verify(): Promise<{ rows: number; different: number; listed: string[] }> {
-  const { databaseUrl, masterKey } = app.config;
-  const env = { DATABASE_URL: databaseUrl!, MASTER_KEY: masterKey! };
-  const { printed } = await invoke('audit', env, '--json', 'verify');
+  const { printed } = await programsFor(app)('audit', '--json', 'verify');
   const report = JSON.parse(printed) as AuditReport;
   const { rows, different } = report.read_models!.tables.find(({ table }) => table === TABLE)!;
   const listed = report.differences.filter((each) => each.startsWith('webhooks.'));

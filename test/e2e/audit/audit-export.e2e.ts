@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   closeSync,
@@ -21,6 +20,7 @@ import { newId } from '../../../src/kernel/ids.js';
 import type { NewEvent } from '../../../src/platform/event-store/port.js';
 import { PostgresEventStore } from '../../../src/platform/event-store/postgres/postgres-event-store.js';
 import { invoke } from '../../support/programs/cli.js';
+import { TestProcess } from '../../support/programs/test-process.js';
 import { testDatabase } from '../../support/postgres.js';
 
 const CLI = 'dist/cli.js';
@@ -136,30 +136,27 @@ describe('npm run audit -- export', () => {
     );
   });
 
-  it('is written to standard output for another process', async () => {
-    const child = spawn(process.execPath, [CLI, 'audit', 'export'], {
+  /** The program as a separate process. */
+  const start = (args: readonly string[] = [], stdout: 'pipe' | number = 'pipe'): TestProcess =>
+    new TestProcess(process.execPath, [CLI, 'audit', 'export', ...args], {
       env: { ...process.env, DATABASE_URL: db.url },
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', stdout, 'pipe'],
     });
-    let text = '';
-    child.stdout.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-    const code = await new Promise((resolve) => child.on('close', resolve));
+
+  it('is written to standard output for another process', async () => {
+    const program = start();
+    const code = await program.ended;
     const parts = manifestOf(folder('whole')).parts.map(({ file }) =>
       readFileSync(join(folder('whole'), file), 'utf8'),
     );
-    expect({ code, same: text === parts.join('') }).toEqual({ code: 0, same: true });
+    expect({ code, same: program.output === parts.join('') }).toEqual({ code: 0, same: true });
   });
 
   /** The exit code and standard error of a process with a broken standard output. */
   async function broken(stdout: 'pipe' | number): Promise<{ code: unknown; err: string }> {
-    const child = spawn(process.execPath, [CLI, 'audit', 'export'], {
-      env: { ...process.env, DATABASE_URL: db.url },
-      stdio: ['ignore', stdout, 'pipe'],
-    });
-    child.stdout?.once('data', () => child.stdout!.destroy());
-    let err = '';
-    child.stderr!.on('data', (chunk) => (err += String(chunk)));
-    return { code: await new Promise((resolve) => child.on('close', resolve)), err };
+    const program = start([], stdout);
+    program.child.stdout?.once('data', () => program.child.stdout!.destroy());
+    return { code: await program.ended, err: program.errors };
   }
 
   it('reports a closed standard output', async () => {
@@ -197,25 +194,20 @@ describe('npm run audit -- export', () => {
 
   it('continues after it was killed, and equals an uninterrupted one', async () => {
     const out = folder('killed');
-    const args = ['audit', 'export', '--out', out, '--part-events', '20'];
+    const args = ['--out', out, '--part-events', '20'];
     // Repeated where the export was faster than the kill.
     do {
       rmSync(out, { recursive: true, force: true });
-      const child = spawn(process.execPath, [CLI, ...args], {
-        env: { ...process.env, DATABASE_URL: db.url },
-        stdio: 'ignore',
-      });
-      let over = false;
-      const ended = new Promise((resolve) => child.on('close', resolve)).then(() => (over = true));
-      while (!over && !existsSync(join(out, 'events-000002.ndjson'))) await setImmediate();
-      child.kill('SIGKILL');
-      await ended;
+      const program = start(args);
+      while (program.child.exitCode === null && !existsSync(join(out, 'events-000002.ndjson')))
+        await setImmediate();
+      await program.end('SIGKILL');
     } while (existsSync(join(out, 'manifest.json')));
     // The leftovers of a run that was killed in the middle of a part, and a part without a manifest entry.
     writeFileSync(join(out, '.events-000003.ndjson.999999'), '{"data":');
     writeFileSync(join(out, 'events-000030.ndjson'), '{"data":');
     await write(5);
-    await run(...args.slice(2));
+    await run(...args);
     await run('--out', folder('not-killed'), '--part-events', '20', '--to', manifestOf(out).log_end!);
     const { events, first_position, last_position, parts, merkle_root } = manifestOf(out);
     expect(manifestOf(folder('not-killed'))).toMatchObject({ events, first_position, last_position, parts });

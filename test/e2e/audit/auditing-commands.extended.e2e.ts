@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -7,11 +6,12 @@ import { canonicalJson, leafHash } from '../../../src/contexts/audit/ledger/even
 import type { Manifest } from '../../../src/contexts/audit/export/manifest.js';
 import { MerkleTree } from '../../../src/contexts/audit/ledger/merkle-tree.js';
 import { sha256 } from '../../../src/kernel/sha256.js';
-import { testApp, onTestApp } from '../../support/app.js';
+import { testApp, onTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { getPayout, PAYOUTS, reported, receivedPayout } from '../../support/payouts/payout-calls.js';
 import { specFolder } from '../../support/run-folder.js';
 import { bash, commandsOf } from '../../support/programs/guide.js';
+import { TestProcess } from '../../support/programs/test-process.js';
 import { systemProgram } from '../../support/programs/system-program.js';
 
 const CLI = resolve('dist/cli.js');
@@ -29,6 +29,14 @@ const {
 const settledAt = new Date().toISOString();
 await eventually(async () => (await app.merchant.get(`${PAYOUTS}/${payout}/proof`)).status === 200);
 
+/** The settings that the guide has the auditor set. */
+const settingsOf = ({ config }: TestApp) => ({
+  DATABASE_URL: config.databaseUrl!,
+  MASTER_KEY: config.masterKey!,
+  CHAIN_RPC_URL: config.chainRpcUrl!,
+  USDC_ADDRESS: config.usdcAddress!,
+});
+
 describe('the programs of docs/auditing.md', () => {
   const ran = new Set<string>();
 
@@ -36,24 +44,12 @@ describe('the programs of docs/auditing.md', () => {
   async function run(
     line: string,
     settings: Readonly<Record<string, string>> = {},
-  ): Promise<{ code: number; text: string }> {
+  ): Promise<{ code: number | null; text: string }> {
     const [program, name] = line.replace('--json ', '').split(' ');
     ran.add(`${program} ${name}`);
-    const env = {
-      PATH: process.env['PATH'],
-      OPERATIONS_APPROVALS: 'off',
-      DATABASE_URL: app.config.databaseUrl!,
-      MASTER_KEY: app.config.masterKey!,
-      CHAIN_RPC_URL: app.config.chainRpcUrl!,
-      USDC_ADDRESS: app.config.usdcAddress!,
-      ...settings,
-    };
-    return new Promise((done) => {
-      const options = { cwd: folder, env, maxBuffer: 1 << 28 };
-      execFile(process.execPath, [CLI, ...line.split(' ')], options, (error, out, err) => {
-        done({ code: error === null ? 0 : Number(error.code), text: out + err });
-      });
-    });
+    const env = { PATH: process.env['PATH'], OPERATIONS_APPROVALS: 'off', ...settingsOf(app), ...settings };
+    const started = new TestProcess(process.execPath, [CLI, ...line.split(' ')], { cwd: folder, env });
+    return { code: await started.ended, text: started.text };
   }
 
   /** Runs the lines in order. The first unexpected exit code fails with the output. */
@@ -179,26 +175,19 @@ const missing = ['bash', 'curl', 'grep'].filter((each) => systemProgram(each) ==
 
   it('lead from a balance to the chain, pasted into a shell in order', async () => {
     const { user, payout } = await receivedPayout(app, '12.50');
-    const settings = {
-      USER_ID: user,
-      PAYOUT_ID: payout.id,
-      DATABASE_URL: app.config.databaseUrl!,
-      MASTER_KEY: app.config.masterKey!,
-      CHAIN_RPC_URL: app.config.chainRpcUrl!,
-      USDC_ADDRESS: app.config.usdcAddress!,
-    };
+    const settings = { USER_ID: user, PAYOUT_ID: payout.id, ...settingsOf(app) };
     const prelude = [
       ...Object.entries(settings).map(([name, value]) => `export ${name}='${value}'`),
       // In the folder of the clone `npm run -s NAME -- ...` runs this program.
       `npm() { local name=$3; shift 4; node '${SCRIPT}' "$name" "$@"; }`,
     ];
     const script = [...prelude, commandsOf('auditing.md')].join('\n');
-    const { said, errors, code } = await bash(script, specFolder('auditing'));
+    const { output, errors, code } = await bash(script, specFolder('auditing'));
     expect([code, errors]).toEqual([0, '']);
-    expect(said).toMatch(/^confirmed +12\.5$/m);
-    expect(said).toMatch(/^causes, from the last event back: \d+ ← \d+$/m);
-    expect(said).toMatch(/^"hash":"0x[0-9a-f]{64}"$/m);
-    expect(said).toContain('the node says the same: 12500000 to 0x');
-    expect(said).toContain('1 payouts checked');
+    expect(output).toMatch(/^confirmed +12\.5$/m);
+    expect(output).toMatch(/^causes, from the last event back: \d+ ← \d+$/m);
+    expect(output).toMatch(/^"hash":"0x[0-9a-f]{64}"$/m);
+    expect(output).toContain('the node says the same: 12500000 to 0x');
+    expect(output).toContain('1 payouts checked');
   });
 });

@@ -13,7 +13,7 @@ import {
 import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { testApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import { invoke, type Run } from '../../support/programs/cli.js';
+import { programsFor, type Run } from '../../support/programs/cli.js';
 import { createUser, PAYOUTS, randomHash, receivedPayout } from '../../support/payouts/payout-calls.js';
 import { runFolder } from '../../support/run-folder.js';
 
@@ -28,8 +28,7 @@ const { merchant } = app;
 const received = (await receivedPayout(app, '2')).payout.id;
 
 describe('the ledger', () => {
-  const audit = (...args: string[]): Promise<Run> =>
-    invoke('audit', { DATABASE_URL: app.config.databaseUrl!, MASTER_KEY: app.config.masterKey! }, ...args);
+  const audit = (...args: string[]): Promise<Run> => programsFor(app)('audit', ...args);
   const proofOf = (id: string): Promise<PayoutProof> =>
     eventually(async () => {
       const response = await merchant.get(`${PAYOUTS}/${id}/proof`);

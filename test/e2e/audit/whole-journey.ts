@@ -4,7 +4,7 @@ import { startTestApp, type TestApp, type TestSettings } from '../../support/app
 import { eventually } from '../../support/eventually.js';
 import { ADDRESS, orderIn } from '../../support/exchange/exchange-orders.js';
 import { MerchantWebhooks } from '../../support/webhooks/merchant-webhooks.js';
-import { invoke, type Run } from '../../support/programs/cli.js';
+import { programsFor, type Run } from '../../support/programs/cli.js';
 import { asShell } from '../../support/programs/disburse.js';
 import { createPayee, reported, settledPayout, receivedPayout } from '../../support/payouts/payout-calls.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';
@@ -40,12 +40,7 @@ export async function wholeJourney(settings: TestSettings = {}): Promise<WholeJo
     ...settings,
   });
   const { merchant, chain } = app;
-  const env = {
-    DATABASE_URL: app.config.databaseUrl!,
-    EVENT_STORE_URL: app.config.eventStoreUrl ?? '',
-    MASTER_KEY: app.config.masterKey!,
-  };
-  const run = (program: string, ...args: string[]): Promise<Run> => invoke(program, env, ...args);
+  const run = programsFor(app);
   const webhooks = new MerchantWebhooks(app, merchant);
   const endpoint = await webhooks.register(`${receiver.url}/hook`);
   await webhooks.register(`${receiver.url}/gone`);

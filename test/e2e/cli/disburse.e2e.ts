@@ -98,12 +98,11 @@ describe('disburse', () => {
     const tail = disburse.start('logs', 'tail', '--lines', '0', '--status', '422', '--every', '100ms');
     await eventually(async () => {
       await app.merchant.post('/merchants/v1/users', { phone_number: 'none' });
-      return tail.said.output.includes('422  POST   /merchants/v1/users');
+      return tail.output.includes('422  POST   /merchants/v1/users');
     });
-    const lines = tail.said.output.split('\n').slice(0, -1);
+    const lines = tail.output.split('\n').slice(0, -1);
     expect(new Set(lines).size).toBe(lines.length);
-    tail.interrupt();
-    expect(await tail.ended).toMatchObject({ code: 0, errors: '' });
+    expect([await tail.end('SIGINT'), tail.errors]).toEqual([0, '']);
     const sessions = (await app.merchant.get('/merchants/v1/portal_sessions')).json<{
       portal_sessions: { status: string }[];
     }>();

@@ -1,18 +1,16 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ResponseStore } from '../../../src/platform/idempotency/response-store.js';
 import { CLOCK, type Clock } from '../../../src/kernel/clock.js';
 import { RESPONSES_KEPT_DAYS } from '../../../src/kernel/idempotency.js';
 import { onTestApp } from '../../support/app.js';
 import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
+import { randomHash, randomPhone, USERS } from '../../support/payouts/payout-calls.js';
 
-const USERS = '/merchants/v1/users';
 const PAYOUTS = '/merchants/v1/payouts/report';
 const ENDPOINTS = '/merchants/v1/webhook_endpoints';
 const DAY_MS = 86_400_000;
 
-const randomPhone = (): string => `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`;
-const hash = (): string => `0x${randomUUID().replaceAll('-', '').repeat(2)}`;
 const idOf = (response: ApiResponse, of: string): string =>
   response.json<Record<string, { id: string }>>()[of]!.id;
 
@@ -75,7 +73,7 @@ describe('an Idempotency-Key whose response is no longer kept', () => {
         { user_id: userId, payout: { amount: '1', transaction_hash: transaction } },
         key,
       );
-    const [one, other] = [hash(), hash()];
+    const [one, other] = [randomHash(), randomHash()];
     const first = await report(one);
     await later(RESPONSES_KEPT_DAYS + 1);
     const late = await report(one);

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { EVENT_TYPES } from '../../../src/contexts/webhooks/endpoints/event-types.js';
 import { sharedApp } from '../../support/app.js';
-import type { ApiResponse } from '../../support/http/signed-client.js';
+import type { ApiResponse, SignedCall } from '../../support/http/signed-client.js';
 import { MerchantWebhooks } from '../../support/webhooks/merchant-webhooks.js';
 
 const V1 = '/merchants/v1';
-const ENDPOINTS = `${V1}/webhook_endpoints`;
+const ROTATE = 'POST webhook_endpoints/ID/rotate_secret';
 const URL_OF = { url: 'https://8.8.8.8/hooks' };
 const TYPES = EVENT_TYPES.join(', ');
 const WALLET = `0x${'1'.repeat(40)}`;
@@ -22,8 +22,11 @@ const app = await sharedApp();
 
 const { merchant } = app;
 const endpointId = await new MerchantWebhooks(app, merchant).register(URL_OF.url);
-const patch = (body: object | string): Promise<ApiResponse> =>
-  merchant.call({ method: 'PATCH', path: `${ENDPOINTS}/${endpointId}`, body });
+/** Sends a body to an operation such as `PATCH webhook_endpoints/ID`. */
+const send = (operation: string, body: string): Promise<ApiResponse> => {
+  const [method, path = ''] = operation.split(' ') as [SignedCall['method'], string?];
+  return merchant.call({ method, path: `${V1}/${path.replace('ID', endpointId)}`, body });
+};
 function said(response: ApiResponse): Problem {
   const { status, detail, errors } = response.json();
   return { status, detail, errors };
@@ -36,80 +39,53 @@ const invalid = (detail: string, errors: Problem['errors'] = {}): Problem => ({
 
 /** Integrators read these sentences first: each names the fault and the expected value. */
 describe('a refusal says what is wrong', () => {
-  const register = (fields: object): Promise<ApiResponse> =>
-    merchant.post(ENDPOINTS, { webhook_endpoint: { ...URL_OF, ...fields } });
-
-  it.each([
-    ['POST', ENDPOINTS, '{}', 'webhook_endpoint', 'is required'],
-    ['POST', ENDPOINTS, '{"url":"https://8.8.8.8/"}', 'webhook_endpoint', 'is required'],
-    ['POST', ENDPOINTS, '{"webhook_endpoint":null}', 'webhook_endpoint', 'is required'],
-    ['POST', ENDPOINTS, '{"webhook_endpoint":[]}', 'webhook_endpoint', 'must be an object'],
-    ['POST', ENDPOINTS, '{"webhook_endpoint":"x"}', 'webhook_endpoint', 'must be an object'],
-    ['POST', ENDPOINTS, '{"webhook_endpoint":{}}', 'url', 'is required'],
-    ['POST', ENDPOINTS, '{"webhook_endpoint":{"url":null}}', 'url', 'is required'],
-    ['POST', ENDPOINTS, '{"webhook_endpoint":{"url":7}}', 'url', 'must be a string'],
-    ['PATCH', ENDPOINTS, '{"webhook_endpoint":null}', 'webhook_endpoint', 'must be an object'],
-    ['PATCH', ENDPOINTS, '{"webhook_endpoint":[]}', 'webhook_endpoint', 'must be an object'],
-    ['PATCH', ENDPOINTS, '{"webhook_endpoint":7}', 'webhook_endpoint', 'must be an object'],
-    ['PATCH', ENDPOINTS, '{"webhook_endpoint":{"url":null}}', 'url', 'must be a string'],
-    [
-      'PATCH',
-      ENDPOINTS,
-      '{"webhook_endpoint":{"status":"paused"}}',
-      'status',
-      'must be one of enabled, disabled',
-    ],
-    [
-      'PATCH',
-      ENDPOINTS,
-      '{"webhook_endpoint":{"signing_secret":"whsec_x"}}',
-      'signing_secret',
-      /^cannot be changed/,
-    ],
-    [
-      'PATCH',
-      ENDPOINTS,
-      '{"webhook_endpoint":{"signing_secret":null}}',
-      'signing_secret',
-      /^cannot be changed/,
-    ],
-    ['POST', `${V1}/payouts/report`, '{"user_id":"x"}', 'payout', 'is required'],
-    ['POST', `${V1}/payouts/report`, '{"user_id":"x","payout":null}', 'payout', 'is required'],
-    ['POST', `${V1}/payouts/report`, '{"user_id":"x","payout":[]}', 'payout', 'must be an object'],
-    ['POST', `${V1}/payouts/report`, '{"user_id":"x","payout":"x"}', 'payout', 'must be an object'],
-    ['POST', `${ENDPOINTS}/ID/recover`, '{}', 'since', 'is required'],
-    ['POST', `${ENDPOINTS}/ID/recover`, '{"since":7}', 'since', /^must be a date and time such as/],
-    [
-      'POST',
-      `${ENDPOINTS}/ID/rotate_secret`,
-      '{"overlap_seconds":"x"}',
-      'overlap_seconds',
-      'must be an integer',
-    ],
-    [
-      'POST',
-      `${ENDPOINTS}/ID/rotate_secret`,
-      '{"overlap_seconds":-1}',
-      'overlap_seconds',
-      'must be from 0 to 86400',
-    ],
-    ['POST', `${V1}/sandbox/transfers`, '{"amount":"1"}', 'to', 'is required'],
+  it.each<readonly [operation: string, body: string, field: string, message: string | RegExp]>([
+    ...['{}', '{"url":"https://8.8.8.8/"}', '{"webhook_endpoint":null}'].map(
+      (body) => ['POST webhook_endpoints', body, 'webhook_endpoint', 'is required'] as const,
+    ),
+    ...['POST webhook_endpoints', 'PATCH webhook_endpoints/ID'].flatMap((operation) =>
+      ['[]', '"x"', '7'].map(
+        (wrapper) =>
+          [operation, `{"webhook_endpoint":${wrapper}}`, 'webhook_endpoint', 'must be an object'] as const,
+      ),
+    ),
+    ['PATCH webhook_endpoints/ID', '{"webhook_endpoint":null}', 'webhook_endpoint', 'must be an object'],
+    ['POST webhook_endpoints', '{"webhook_endpoint":{}}', 'url', 'is required'],
+    ['POST webhook_endpoints', '{"webhook_endpoint":{"url":null}}', 'url', 'is required'],
+    ['POST webhook_endpoints', '{"webhook_endpoint":{"url":7}}', 'url', 'must be a string'],
+    ...(
+      [
+        ['{"url":null}', 'url', 'must be a string'],
+        ['{"status":"paused"}', 'status', 'must be one of enabled, disabled'],
+        ['{"signing_secret":"whsec_x"}', 'signing_secret', /^cannot be changed/],
+        ['{"signing_secret":null}', 'signing_secret', /^cannot be changed/],
+      ] as const
+    ).map(
+      ([changes, ...rest]) =>
+        ['PATCH webhook_endpoints/ID', `{"webhook_endpoint":${changes}}`, ...rest] as const,
+    ),
+    ['POST payouts/report', '{"user_id":"x"}', 'payout', 'is required'],
+    ['POST payouts/report', '{"user_id":"x","payout":null}', 'payout', 'is required'],
+    ['POST payouts/report', '{"user_id":"x","payout":[]}', 'payout', 'must be an object'],
+    ['POST payouts/report', '{"user_id":"x","payout":"x"}', 'payout', 'must be an object'],
+    ['POST webhook_endpoints/ID/recover', '{}', 'since', 'is required'],
+    ['POST webhook_endpoints/ID/recover', '{"since":7}', 'since', /^must be a date and time such as/],
+    [ROTATE, '{"overlap_seconds":"x"}', 'overlap_seconds', 'must be an integer'],
+    [ROTATE, '{"overlap_seconds":-1}', 'overlap_seconds', 'must be from 0 to 86400'],
+    ['POST sandbox/transfers', '{"amount":"1"}', 'to', 'is required'],
     ...['[0]', '["1"]', '[[]]', '{}', '0', 'true', 'null'].map(
       (amount) =>
         [
-          'POST',
-          `${V1}/sandbox/transfers`,
+          'POST sandbox/transfers',
           `{"to":"${WALLET}","amount":${amount}}`,
           'amount',
           /^(must be a decimal|is required)/,
         ] as const,
     ),
-    ['POST', `${V1}/sandbox/transfers`, '{"to":["x"],"amount":"1"}', 'to', 'must be a string'],
-    ['POST', `${V1}/users`, '{}', 'phone_number', 'is required'],
-  ] as const)('%s %s %s: %s %s', async (method, path, body, field, message) => {
-    const response =
-      method === 'PATCH' ? await patch(body) : await merchant.post(path.replace('ID', endpointId), body);
-    const { status, detail, errors } = said(response);
+    ['POST sandbox/transfers', '{"to":["x"],"amount":"1"}', 'to', 'must be a string'],
+    ['POST users', '{}', 'phone_number', 'is required'],
+  ])('%s %s: %s %s', async (operation, body, field, message) => {
+    const { status, detail, errors } = said(await send(operation, body));
     expect([status, Object.keys(errors)]).toEqual([422, [field]]);
     expect(errors[field]).toEqual([typeof message === 'string' ? message : expect.stringMatching(message)]);
     expect(detail).toBe(`${field} ${errors[field]![0]}`);
@@ -128,33 +104,27 @@ describe('a refusal says what is wrong', () => {
     [['payout.received', 'payout.nonsense'], `[1] must be one of ${TYPES}`],
     [['payout.received', 7], `[1] must be one of ${TYPES}`],
     [['payout.received', 'payout.received'], '[1] must not repeat another one'],
+    [[], ' must name at least one event type'],
+    ['payout.received', ' must be an array of event types'],
   ])('event_types %j: event_types%s', async (event_types, message) => {
-    const refusal = invalid(`event_types${message}`, { event_types: [message] });
-    expect(said(await register({ event_types }))).toEqual(refusal);
-    expect(said(await patch({ webhook_endpoint: { event_types } }))).toEqual(refusal);
-  });
-
-  it.each([
-    [[], 'must name at least one event type'],
-    ['payout.received', 'must be an array of event types'],
-  ])('event_types %j: event_types %s', async (event_types, message) => {
-    const refusal = invalid(`event_types ${message}`, { event_types: [message] });
-    expect(said(await register({ event_types }))).toEqual(refusal);
-    expect(said(await patch({ webhook_endpoint: { event_types } }))).toEqual(refusal);
+    const refusal = invalid(`event_types${message}`, { event_types: [message.trim()] });
+    const body = (more: object) => JSON.stringify({ webhook_endpoint: { ...more, event_types } });
+    expect(said(await send('POST webhook_endpoints', body(URL_OF)))).toEqual(refusal);
+    expect(said(await send('PATCH webhook_endpoints/ID', body({})))).toEqual(refusal);
   });
 
   describe.each(['[]', '"text"', '7', 'true', 'null'])('a body that is %s', (body) => {
     it.each([
-      ['POST', `${V1}/users`],
-      ['POST', `${V1}/payouts/report`],
-      ['POST', ENDPOINTS],
-      ['PATCH', `${ENDPOINTS}/ID`],
-      ['POST', `${ENDPOINTS}/ID/rotate_secret`],
-      ['POST', `${ENDPOINTS}/ID/recover`],
-      ['POST', `${V1}/sandbox/transfers`],
-    ] as const)('to %s %s must be an object', async (method, path) => {
-      const response = await merchant.call({ method, path: path.replace('ID', endpointId), body });
-      expect(said(response)).toEqual(invalid(OBJECT));
+      ...[
+        'POST users',
+        'POST payouts/report',
+        'POST webhook_endpoints',
+        'PATCH webhook_endpoints/ID',
+        ROTATE,
+      ],
+      ...['POST webhook_endpoints/ID/recover', 'POST sandbox/transfers'],
+    ])('to %s must be an object', async (operation) => {
+      expect(said(await send(operation, body))).toEqual(invalid(OBJECT));
     });
 
     it('to POST /events must be an object (400)', async () =>

@@ -108,14 +108,6 @@ describe('every operation of the merchant API', () => {
     expect(found).toEqual(all(ofResources, 404));
   });
 
-  it('400 for malformed JSON', async () => {
-    const withBody = operations.filter(({ hasBody }) => hasBody);
-    const found = await statuses(withBody, (each) =>
-      merchant.call({ method: each.method, path: pathOf(each, ownId(each)), body: '{"a": ' }),
-    );
-    expect(found).toEqual(all(withBody, 400));
-  });
-
   it('400 for an Idempotency-Key that is no quoted uuid', async () => {
     const keyed = operations.filter(({ isKeyed }) => isKeyed);
     const found = await statuses(keyed, (each) =>

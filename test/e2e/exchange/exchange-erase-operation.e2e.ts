@@ -2,18 +2,15 @@ import { expect, it } from '@jest/globals';
 import type { OrderRecord } from '../../../src/contexts/exchange/orders/order-record.js';
 import { sharedApp } from '../../support/app.js';
 import { ADDRESS, orderIn } from '../../support/exchange/exchange-orders.js';
-import { invoke } from '../../support/programs/cli.js';
+import { programsFor } from '../../support/programs/cli.js';
 
 const app = await sharedApp();
 const PERSON = { user_id: 'quixotina@unmistakable.example', withdraw_address_memo: 'memo of vandersnoot' };
 const NO_PERSON = { user_id: null, withdraw_address_memo: null };
 
-const erase = async (...args: string[]): Promise<string> => {
-  const { databaseUrl, masterKey } = app.config;
-  const env = { DATABASE_URL: databaseUrl!, MASTER_KEY: masterKey!, OPERATIONS_APPROVALS: 'on' };
-  return (await invoke('exchange', env, 'erase', ...args, '--yes', '--reason', 'a request of the person'))
-    .printed;
-};
+const run = programsFor(app, { OPERATIONS_APPROVALS: 'on' });
+const erase = async (...args: string[]): Promise<string> =>
+  (await run('exchange', 'erase', ...args, '--yes', '--reason', 'a request of the person')).printed;
 const ended = async (person: object): Promise<OrderRecord> => {
   const by = app.exchange.open;
   const { id } = orderIn(await by.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS, ...person }), 201);

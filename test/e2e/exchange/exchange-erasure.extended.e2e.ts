@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, expect, it } from '@jest/globals';
@@ -7,8 +7,8 @@ import { ORDER_ERASURE_FAILPOINTS } from '../../support/failpoints.js';
 import type { OrderRecord } from '../../../src/contexts/exchange/orders/order-record.js';
 import { startTestApp } from '../../support/app.js';
 import { CLI, MAIN, runBuilt } from '../../support/erasure/killed.js';
-import { operatorOf } from '../../support/erasure/life.js';
-import { dumpOf, openedOf, tracesOf, type Haystack } from '../../support/erasure/traces.js';
+import { programsFor } from '../../support/programs/cli.js';
+import { dumpOf, filesIn, openedOf, tracesOf } from '../../support/erasure/traces.js';
 import { eventually, WAIT_MS } from '../../support/eventually.js';
 import { exchangeSignature, type ExchangeCall } from '../../support/exchange/exchange-client.js';
 import { ADDRESS, orderIn, type OrdersPage } from '../../support/exchange/exchange-orders.js';
@@ -74,21 +74,15 @@ async function listed(user_id?: string): Promise<OrdersPage> {
   return (await client.list(query)).json();
 }
 
-function files(): Haystack[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .map((where) => ({ where, text: readFileSync(where, 'latin1') }));
-}
-
 /** The places of the payer's data: tables, contents that any key opens, files. */
 async function found(payer: Payer): Promise<string[]> {
   const dump = await dumpOf(app.database);
   const opened = await openedOf(dump, app.database, app.config.masterKey!);
-  return tracesOf([...dump, ...opened, ...files()], { ...payer });
+  return tracesOf([...dump, ...opened, ...filesIn(folder)], { ...payer });
 }
 
-const erase = (...args: string[]) => operatorOf(app)('exchange', 'erase', ...args, '--yes');
+const run = programsFor(app, { READ_YOUR_WRITES_MS: '5000' });
+const erase = (...args: string[]) => run('exchange', 'erase', ...args, '--yes');
 
 it('user_id, tag and memo of orders are sealed, and after an erasure no key opens them', async () => {
   const [gone, stays] = [newPayer(), newPayer()];
@@ -134,7 +128,7 @@ it('user_id, tag and memo of orders are sealed, and after an erasure no key open
   expect((await create(gone, key)).status).toBe(409);
   expect(await found(gone)).toEqual([]);
 
-  await operatorOf(app)('rebuild', 'exchange.views');
+  await run('rebuild', 'exchange.views');
   expect((await listed()).orders).toEqual(orders);
   expect(await found(gone)).toEqual([]);
 });

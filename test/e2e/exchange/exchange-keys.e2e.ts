@@ -11,7 +11,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ExchangeClient } from '../../support/exchange/exchange-client.js';
-import { invoke } from '../../support/programs/cli.js';
+import { programsFor } from '../../support/programs/cli.js';
 import { specFolder } from '../../support/run-folder.js';
 
 const NOWHERE = '/v1/nothing';
@@ -33,10 +33,8 @@ const admin = await app.newAdmin();
 describe('the keys of the exchange', () => {
   afterAll(() => second?.close());
 
-  const run = async (program: string, ...args: string[]): Promise<string> => {
-    const env = { DATABASE_URL: app.config.databaseUrl!, MASTER_KEY: app.config.masterKey! };
-    return (await invoke(program, env, ...args)).printed;
-  };
+  const run = async (program: string, ...args: string[]): Promise<string> =>
+    (await programsFor(app)(program, ...args)).printed;
   const exchange = (...args: string[]): Promise<string> => run('exchange', ...args);
   const issue = async (members: object = {}): Promise<Issued> => {
     const { apiKey: merchant_id } = app.merchant.credentials;

@@ -2,17 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { OrderRecord } from '../../../src/contexts/exchange/orders/order-record.js';
 import { startService } from '../../../sandbox/service.js';
 import type { Service } from '../../../src/service.js';
-import { startTestApp, type TestApp, type TestSettings } from '../../support/app.js';
+import { startTestApp, STORES, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import { ADDRESS, expectProblem, orderIn } from '../../support/exchange/exchange-orders.js';
-import { invoke, type Run } from '../../support/programs/cli.js';
-
-const eventStoreDb = process.env['EVENTSTOREDB_URL'];
-const STORES: readonly (readonly [string, TestSettings])[] = [
-  ['PostgreSQL', {}],
-  ...(eventStoreDb === undefined ? [] : [['EventStoreDB', { EVENT_STORE_URL: eventStoreDb }] as const]),
-];
+import { programsFor, type Run } from '../../support/programs/cli.js';
 
 /** Outcomes of orders with real deposits on a chain, for merchant and operator (contract.md 23). */
 describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, settings) => {
@@ -56,15 +50,9 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
       return shows(order) && order;
     });
   const run = (rpcUrl: string, ...args: string[]): Promise<Run> => {
-    const env = {
-      DATABASE_URL: app.config.databaseUrl!,
-      EVENT_STORE_URL: app.config.eventStoreUrl ?? '',
-      MASTER_KEY: app.config.masterKey!,
-      CHAIN_RPC_URL: rpcUrl,
-      USDC_ADDRESS: app.config.usdcAddress!,
-      PAYOUT_FINALITY: '2',
-    };
-    return invoke('exchange', env, '--json', ...args);
+    const { usdcAddress } = app.config;
+    const env = { CHAIN_RPC_URL: rpcUrl, USDC_ADDRESS: usdcAddress!, PAYOUT_FINALITY: '2' };
+    return programsFor(app, env)('exchange', '--json', ...args);
   };
   it('a second deposit: late, refundable, listed for the operator until it is refunded', async () => {
     const order = await newOrder();

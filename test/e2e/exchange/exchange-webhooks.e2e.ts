@@ -3,7 +3,7 @@ import type { OrderRecord } from '../../../src/contexts/exchange/orders/order-re
 import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ADDRESS, orderIn } from '../../support/exchange/exchange-orders.js';
-import { invoke, type Run } from '../../support/programs/cli.js';
+import { programsFor, type Run } from '../../support/programs/cli.js';
 import { MerchantWebhooks } from '../../support/webhooks/merchant-webhooks.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';
 
@@ -43,10 +43,8 @@ describe('webhooks of orders', () => {
     return until(order.id, ({ amount_received }) => amount_received === '40');
   };
   const run = (program: string, ...args: string[]): Promise<Run> => {
-    const { databaseUrl, masterKey, chainRpcUrl, usdcAddress } = app.config;
-    const env = { DATABASE_URL: databaseUrl!, MASTER_KEY: masterKey! };
-    const chain = { CHAIN_RPC_URL: chainRpcUrl!, USDC_ADDRESS: usdcAddress! };
-    return invoke(program, { ...env, ...chain }, ...args);
+    const { chainRpcUrl, usdcAddress } = app.config;
+    return programsFor(app, { CHAIN_RPC_URL: chainRpcUrl!, USDC_ADDRESS: usdcAddress! })(program, ...args);
   };
   /** The verified deliveries at a path about the order, once there are `count`. */
   const sent = (path: string, endpoint: string, { id }: OrderRecord, count: number): Promise<Sent[]> =>

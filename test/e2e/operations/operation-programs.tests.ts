@@ -6,7 +6,7 @@ import type { AdminClient } from '../../support/admin/admin-client.js';
 import type { TestApp } from '../../support/app.js';
 import { expectAuditPasses } from '../../support/audit-passes.js';
 import { eventually } from '../../support/eventually.js';
-import { invoke } from '../../support/programs/cli.js';
+import { programsFor } from '../../support/programs/cli.js';
 
 /** The programs of operators, on the service of the suite. */
 export function describePrograms(app: TestApp): void {
@@ -18,11 +18,8 @@ export function describePrograms(app: TestApp): void {
       bob = await app.newAdmin();
     });
 
-    const run = async (program: string, ...args: string[]): Promise<string> => {
-      const { databaseUrl, masterKey } = app.config;
-      const env = { DATABASE_URL: databaseUrl!, MASTER_KEY: masterKey!, OPERATIONS_APPROVALS: 'on' };
-      return (await invoke(program, env, ...args)).printed;
-    };
+    const run = async (program: string, ...args: string[]): Promise<string> =>
+      (await programsFor(app, { OPERATIONS_APPROVALS: 'on' })(program, ...args)).printed;
     const json = async <T>(program: string, ...args: string[]): Promise<T> =>
       JSON.parse(await run(program, '--json', ...args)) as T;
 

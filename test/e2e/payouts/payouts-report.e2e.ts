@@ -175,12 +175,6 @@ describe('GET /users/{id}/balance', () => {
   const balance = (userId: string, by = merchant): Promise<ApiResponse> =>
     by.get(`${USERS}/${userId}/balance`);
 
-  it('200: zeros for a user without payouts, at once after the user was created', async () => {
-    const users = await Promise.all(Array.from({ length: 10 }, () => createUser(merchant)));
-    const responses = await Promise.all(users.map((id) => balance(id)));
-    expect(responses.map(({ text }) => text)).toEqual(users.map(() => NOTHING));
-  });
-
   it('200: zeros for a new user also when the read models are far behind', async () => {
     const userId = await createUser(merchant);
     const forget = (): Promise<object[]> =>

@@ -3,7 +3,7 @@ import { measureCall } from '../../../src/contexts/onboarding/providers/provider
 import { newId } from '../../../src/kernel/ids.js';
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import { invoke } from '../../support/programs/cli.js';
+import { programsFor } from '../../support/programs/cli.js';
 
 interface System {
   readonly processes: readonly {
@@ -78,8 +78,7 @@ describe('what operators see of the whole service', () => {
     const proof = await admin.get(`/audit/consistency?from=${head.size}`);
     expect(proof.status).toBe(200);
     expect((await system()).audit.last_verify).toBeNull();
-    const settings = { DATABASE_URL: app.config.databaseUrl!, MASTER_KEY: app.config.masterKey! };
-    await invoke('audit', settings, 'verify');
+    await programsFor(app)('audit', 'verify');
     const { audit } = await system();
     expect(audit.head!.size).toBeGreaterThanOrEqual(head.size);
     expect(['in_order', 'incomplete']).toContain(audit.last_verify!.outcome);

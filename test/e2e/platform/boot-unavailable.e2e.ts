@@ -8,6 +8,7 @@ import { describe, expect, it } from '@jest/globals';
 import { freePort } from '../../../sandbox/processes.js';
 import { eventually, WAIT_MS } from '../../support/eventually.js';
 import { onTestDatabase, testDatabase } from '../../support/postgres.js';
+import { TestProcess } from '../../support/programs/test-process.js';
 import { specFolder } from '../../support/run-folder.js';
 import { FREE_PORTS } from '../../support/free-ports.js';
 
@@ -21,19 +22,14 @@ const PRODUCTION = {
   ...FREE_PORTS,
 };
 
-/** The output and exit code of a boot of the real build, or of an operator's program. */
-function boot(
-  env: Readonly<Record<string, string>>,
-  args: readonly string[] = [MAIN],
-): Promise<{ said: string; code: number | null }> {
-  const child = spawn(process.execPath, ['--enable-source-maps', ...args], {
+/** The errors and exit code of a boot of the real build, or of an operator's program. */
+async function boot(env: Readonly<Record<string, string>>, args: readonly string[] = [MAIN]) {
+  const booted = new TestProcess(process.execPath, ['--enable-source-maps', ...args], {
     env: { PATH: process.env['PATH'], ...PRODUCTION, ...env },
     timeout: WAIT_MS,
-    stdio: ['ignore', 'ignore', 'pipe'],
   });
-  let said = '';
-  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  return new Promise((resolve) => child.on('close', (code) => resolve({ said, code })));
+  const code = await booted.ended;
+  return { errors: booted.errors, code };
 }
 
 /** The defect of a package that does not handle a rejection. */
@@ -44,25 +40,33 @@ const nowhere = `127.0.0.1:${await freePort()}`;
 describe('a boot while something it needs is unavailable', () => {
   const db = onTestDatabase();
 
+  const NO_DATABASE = { DATABASE_URL: `postgres://eve:hunter2@${nowhere}/disburse` };
+
   it.each([
-    ['DATABASE_URL', () => ({ DATABASE_URL: `postgres://eve:hunter2@${nowhere}/disburse` })],
+    ['DATABASE_URL', 'the service', () => NO_DATABASE],
+    ['DATABASE_URL', 'rebuild', () => NO_DATABASE],
     [
       'EVENT_STORE_URL',
+      'the service',
       () => ({ DATABASE_URL: db.url, EVENT_STORE_URL: `postgres://eve:hunter2@${nowhere}/x` }),
     ],
-    ['QUEUE_URL', () => ({ DATABASE_URL: db.url, QUEUE_URL: `redis://:hunter2@${nowhere}` })],
-  ])('says in one sentence that what %s names is unavailable', async (name, env) => {
-    const { said, code } = await boot({ CHAIN_RPC_URL: `http://${nowhere}`, ...env() });
-    expect(said).toMatch(new RegExp(`^The .+ of ${name} cannot be reached: .*ECONNREFUSED.*\\.\\n$`));
-    for (const unwanted of ['\u001b', 'hunter2', '\n    at ']) expect(said).not.toContain(unwanted);
-    expect(code).toBe(69);
-  });
+    ['QUEUE_URL', 'the service', () => ({ DATABASE_URL: db.url, QUEUE_URL: `redis://:hunter2@${nowhere}` })],
+  ])(
+    'exits with 69 and one sentence when the server of %s is unavailable to %s',
+    async (name, program, env) => {
+      const args = program === 'rebuild' ? [PROGRAMS, program] : [MAIN];
+      const { errors, code } = await boot({ CHAIN_RPC_URL: `http://${nowhere}`, ...env() }, args);
+      expect(errors).toMatch(new RegExp(`^The .+ of ${name} cannot be reached: .*ECONNREFUSED.*\\.\\n$`));
+      for (const unwanted of ['\u001b', 'hunter2', '\n    at ']) expect(errors).not.toContain(unwanted);
+      expect(code).toBe(69);
+    },
+  );
 
   it('a database that does not exist is named in one sentence, and the exit code is 69', async () => {
     const wrong = new URL(db.url);
     wrong.pathname = '/no_such_database';
-    const { said, code } = await boot({ CHAIN_RPC_URL: `http://${nowhere}`, DATABASE_URL: wrong.href });
-    expect(said).toMatch(
+    const { errors, code } = await boot({ CHAIN_RPC_URL: `http://${nowhere}`, DATABASE_URL: wrong.href });
+    expect(errors).toMatch(
       // Either setting may be checked first.
       /^The (database|queue) of DATABASE_URL cannot be reached: .*"no_such_database" does not exist.*\.\n$/,
     );
@@ -89,8 +93,8 @@ describe('a boot while something it needs is unavailable', () => {
     try {
       await other.pool.query(change);
       const env = { CHAIN_RPC_URL: `http://${nowhere}`, DATABASE_URL: other.url };
-      const { said, code } = await boot(env, args);
-      expect(said).toBe(
+      const { errors, code } = await boot(env, args);
+      expect(errors).toBe(
         `The database of DATABASE_URL does not have the schema of this version: ${why}. ` +
           'It was changed, or another version migrated it: start that version (docs/upgrading.md). ' +
           'A database of a build before the first release cannot be used.\n',
@@ -109,18 +113,9 @@ describe('a boot while something it needs is unavailable', () => {
         QUEUE_URL: `redis://${nowhere}`,
         DATABASE_URL: db.url,
       };
-      expect(await boot(env, [PROGRAMS, ...command.split(' ')])).toEqual({ said: '', code: 0 });
+      expect(await boot(env, [PROGRAMS, ...command.split(' ')])).toEqual({ errors: '', code: 0 });
     },
   );
-
-  it("ends an operator's program too, with only that sentence", async () => {
-    const { said, code } = await boot(
-      { CHAIN_RPC_URL: `http://${nowhere}`, DATABASE_URL: `postgres://eve:hunter2@${nowhere}/disburse` },
-      [PROGRAMS, 'rebuild'],
-    );
-    expect(said).toMatch(/^The .+ of DATABASE_URL cannot be reached: .*ECONNREFUSED.*\.\n$/);
-    expect(code).toBe(69);
-  });
 });
 
 describe('a process in which a rejection is not handled', () => {

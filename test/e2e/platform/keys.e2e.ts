@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { BackgroundModule } from '../../../src/platform/jobs/background.module.js';
@@ -13,13 +13,12 @@ import { invoke } from '../../support/programs/cli.js';
 import { asShell } from '../../support/programs/disburse.js';
 import { specFolder } from '../../support/run-folder.js';
 import { SignedClient } from '../../support/http/signed-client.js';
+import { randomPhone, USERS } from '../../support/payouts/payout-calls.js';
 import { FREE_PORTS } from '../../support/free-ports.js';
 
 const REFUSED = /(^|\n)MASTER_KEY does not match the key this database was sealed with\. .*\n78$/;
-const USERS = '/merchants/v1/users';
 
 const newKey = (): string => randomBytes(32).toString('hex');
-const randomPhone = (): string => `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`;
 
 interface Keys {
   readonly masterKey: string;

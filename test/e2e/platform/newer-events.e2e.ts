@@ -5,7 +5,7 @@ import { scrape } from '../../../src/platform/telemetry/metrics.js';
 import { testApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { freshReport } from '../../support/fresh-report.js';
-import { invoke, type Run } from '../../support/programs/cli.js';
+import { programsFor } from '../../support/programs/cli.js';
 import { asShell } from '../../support/programs/disburse.js';
 import { createUser, getPayout, report, reported, USERS } from '../../support/payouts/payout-calls.js';
 import { MerchantWebhooks } from '../../support/webhooks/merchant-webhooks.js';
@@ -33,8 +33,7 @@ await store.commit({ appends: [await stream(`user-${flagged}`), await stream(end
 
 /** Events of a newer process that this version does not know (docs/upgrading.md). */
 describe('events of a newer version', () => {
-  const program = (which: string, ...args: string[]): Promise<Run> =>
-    invoke(which, { DATABASE_URL: app.config.databaseUrl!, MASTER_KEY: app.config.masterKey! }, ...args);
+  const program = programsFor(app);
   const ready = async () => {
     const response = await freshReport(() => fetch(`${app.url}/health/ready`));
     return { status: response.status, body: (await response.json()) as { checks: Record<string, object> } };

@@ -1,11 +1,10 @@
-import { execFile } from 'node:child_process';
 import { readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { testApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { bash, commandsIn, commandsOf, statementsOf } from '../../support/programs/guide.js';
+import { TestProcess } from '../../support/programs/test-process.js';
 import { sandboxFolderOf } from '../../support/http/listener.js';
 import { specFolder } from '../../support/run-folder.js';
 import { systemProgram } from '../../support/programs/system-program.js';
@@ -21,10 +20,12 @@ it('the program of README.md creates a user, and prints where the user signs up'
   renameSync(sandboxFolderOf(app), join(folder, '.sandbox'));
   const [, program] = /```js\n([\s\S]*?)```/.exec(readFileSync('README.md', 'utf8'))!;
   writeFileSync(join(folder, 'signed.mjs'), program!);
-  const { stdout: said } = await promisify(execFile)(process.execPath, ['signed.mjs'], { cwd: folder });
-  expect(said).toMatch(/^201 [^]*phone_number: '\+15550001235'/);
-  const [, id] = /id: '([^']+)'/.exec(said)!;
-  expect(said).toContain(`/onboarding?merchant_id=${app.merchant.credentials.apiKey}&user_id=${id}\n`);
+  const client = new TestProcess(process.execPath, ['signed.mjs'], { cwd: folder });
+  expect([await client.ended, client.errors]).toEqual([0, '']);
+  const { output } = client;
+  expect(output).toMatch(/^201 [^]*phone_number: '\+15550001235'/);
+  const [, id] = /id: '([^']+)'/.exec(output)!;
+  expect(output).toContain(`/onboarding?merchant_id=${app.merchant.credentials.apiKey}&user_id=${id}\n`);
 });
 
 (missing.length > 0 ? describe.skip : describe)('commands, pasted into a shell that knows nothing,', () => {
@@ -40,9 +41,9 @@ it('the program of README.md creates a user, and prints where the user signs up'
       .replace('<private key>', privateKey)
       .replace('<api_key>', exchange.apiKey)
       .replace('<secret>', exchange.secret);
-    const { said, errors, code } = await bash(script.replaceAll('curl ', 'curl -sS '), specFolder('docs'));
+    const { output, errors, code } = await bash(script.replaceAll('curl ', 'curl -sS '), specFolder('docs'));
     expect([code, errors]).toEqual([0, '']);
-    const [user, created, list] = said.split(/(?<=\})(?=\{)/).map((each) => JSON.parse(each) as object);
+    const [user, created, list] = output.split(/(?<=\})(?=\{)/).map((each) => JSON.parse(each) as object);
     expect(user).toMatchObject({ user: { phone_number: '+14155550100' } });
     const { order } = created as { order: object };
     expect(list).toEqual({ total_count: 1, orders: [order], next_cursor: null });
@@ -62,13 +63,16 @@ it('the program of README.md creates a user, and prints where the user signs up'
       writeFileSync(join(folder, 'body'), body);
       const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature } = headers;
       const verify = `signature_of '${webhook_endpoint.signing_secret}' ${id} ${timestamp} < body`;
-      const { said, errors, code } = await bash(`${commandsOf('signing.md')}\n${verify}`, folder);
+      const { output, errors, code } = await bash(`${commandsOf('signing.md')}\n${verify}`, folder);
       expect([code, errors]).toEqual([0, '']);
-      expect(said.match(/^\d{3}$/gm)).toEqual(['201', '200', '201', '200', '200', '200', '401']);
-      expect(said).toContain('"total_count":1,"orders":[{"id":');
-      expect(said).toMatch(/"signed_url":"http:[^"]+url_signature=[0-9a-f]{64}"/);
-      expect(said).toContain('StringToSignBytes (hex, space-separated, lower-case):');
-      expect(said.match(/^v1,.*$/gm)).toEqual(['v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=', signature]);
+      expect(output.match(/^\d{3}$/gm)).toEqual(['201', '200', '201', '200', '200', '200', '401']);
+      expect(output).toContain('"total_count":1,"orders":[{"id":');
+      expect(output).toMatch(/"signed_url":"http:[^"]+url_signature=[0-9a-f]{64}"/);
+      expect(output).toContain('StringToSignBytes (hex, space-separated, lower-case):');
+      expect(output.match(/^v1,.*$/gm)).toEqual([
+        'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+        signature,
+      ]);
     } finally {
       await receiver.stop();
     }
@@ -91,7 +95,7 @@ describe('docs/quickstart.md, pasted into a folder with the keys of a sandbox,',
       for (const name of ['node_modules', 'packages']) symlinkSync(resolve(name), join(folder, name));
       writeFileSync(join(folder, language === 'js' ? 'quickstart.mjs' : 'quickstart.py'), block(language));
       const ran = await bash(`${block('bash')}\n${command}`, folder);
-      expect(ran).toEqual({ said: block('text'), errors: '', code: 0 });
+      expect(ran).toEqual({ output: block('text'), errors: '', code: 0 });
     });
   });
 });

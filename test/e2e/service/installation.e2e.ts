@@ -1,11 +1,12 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isAlive } from '../../../sandbox/processes.js';
 import { eventually } from '../../support/eventually.js';
 import { SIZES } from '../../chaos/support/suite.js';
+import { TestProcess } from '../../support/programs/test-process.js';
 import { specFolder } from '../../support/run-folder.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -33,12 +34,6 @@ const BUILD = [
   ...['packages/python/build.mjs', 'packages/python/generator/a', 'dist/a'],
 ];
 
-interface Run {
-  readonly child: ChildProcess;
-  output(): string;
-  readonly ended: Promise<number | null>;
-}
-
 let tree: string;
 
 beforeEach(() => {
@@ -55,8 +50,14 @@ function write(name: string, text: string): void {
   writeFileSync(join(tree, name), text);
 }
 
+const environment = (): NodeJS.ProcessEnv => ({
+  ...process.env,
+  NO_COLOR: '1',
+  npm_execpath: join(tree, 'npm.mjs'),
+});
+
 /** Runs the installation, or another function of the module. */
-function run(work = 'install', env: Record<string, string> = {}, shell = false): Run {
+function run(work = 'install', env: Record<string, string> = {}, shell = false): TestProcess {
   const script = `
     const { ${work} } = await import('./scripts/lib/installation.mjs');
     const { complain } = await import('./scripts/lib/terminal.mjs');
@@ -66,18 +67,7 @@ function run(work = 'install', env: Record<string, string> = {}, shell = false):
   const [command, ...rest] = shell
     ? ['/bin/sh', '-c', '"$@"; exit', 'sh', process.execPath, ...args]
     : [process.execPath, ...args];
-  const child = spawn(command!, rest, {
-    cwd: tree,
-    env: { ...process.env, NO_COLOR: '1', npm_execpath: join(tree, 'npm.mjs'), ...env },
-  });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  return {
-    child,
-    output: () => said,
-    ended: new Promise((resolve) => child.on('close', (code) => resolve(code))),
-  };
+  return new TestProcess(command!, rest, { cwd: tree, env: { ...environment(), ...env } });
 }
 
 function npmPids(): number[] {
@@ -92,7 +82,10 @@ async function installWithoutPackage(): Promise<void> {
 }
 
 /** An installation in the middle of `npm ci`, with the processes of npm. */
-async function halfInstalled(env: Record<string, string> = {}, shell = false): Promise<[Run, number[]]> {
+async function halfInstalled(
+  env: Record<string, string> = {},
+  shell = false,
+): Promise<[TestProcess, number[]]> {
   const started = run('install', { NPM_HANGS: '1', ...env }, shell);
   await eventually(() => npmPids().length === 2);
   return [started, npmPids()];
@@ -100,10 +93,10 @@ async function halfInstalled(env: Record<string, string> = {}, shell = false): P
 
 async function expectInstalled(): Promise<void> {
   const next = run();
-  expect([await next.ended, next.output()]).toEqual([0, expect.stringContaining('installed with npm ci')]);
+  expect([await next.ended, next.text]).toEqual([0, expect.stringContaining('installed with npm ci')]);
   expect(npmPids()).toHaveLength(3);
   const last = run();
-  expect([await last.ended, last.output()]).toEqual([0, expect.not.stringContaining('npm ci')]);
+  expect([await last.ended, last.text]).toEqual([0, expect.not.stringContaining('npm ci')]);
   expect(npmPids()).toHaveLength(3);
 }
 
@@ -115,9 +108,8 @@ describe('an installation', () => {
   ] as const)('ends npm with its children on %s, and the next one installs again', async (signal, code) => {
     await installWithoutPackage();
     const [started, pids] = await halfInstalled();
-    started.child.kill(signal);
-    expect(await started.ended).toBe(code);
-    expect(started.output()).toContain('Stopped while installing; the next npm start continues.');
+    expect(await started.end(signal)).toBe(code);
+    expect(started.text).toContain('Stopped while installing; the next npm start continues.');
     expect(pids.filter(isAlive)).toEqual([]);
     expect(existsSync(join(tree, '.installing'))).toBe(false);
     await expectInstalled();
@@ -125,9 +117,8 @@ describe('an installation', () => {
 
   test('ends npm with its children when the shell of npm died of SIGTERM', async () => {
     const [started, pids] = await halfInstalled({ npm_lifecycle_event: 'start' }, true);
-    started.child.kill('SIGTERM');
-    await started.ended;
-    expect(started.output()).toContain('Stopped while installing');
+    await started.end('SIGTERM');
+    expect(started.text).toContain('Stopped while installing');
     expect(pids.filter(isAlive)).toEqual([]);
     await expectInstalled();
   });
@@ -139,8 +130,8 @@ describe('an installation', () => {
     expect(pids.filter(isAlive)).toEqual(pids);
     const next = run();
     expect(await next.ended).toBe(0);
-    expect(next.output()).toContain(`Ending process ${pids[0]}, which was left behind while installing`);
-    expect(next.output()).toContain('installed with npm ci');
+    expect(next.text).toContain(`Ending process ${pids[0]}, which was left behind while installing`);
+    expect(next.text).toContain('installed with npm ci');
     expect(pids.filter(isAlive)).toEqual([]);
   });
 
@@ -148,10 +139,10 @@ describe('an installation', () => {
     const [started] = await halfInstalled();
     const second = run();
     const waiting = `Waiting for process ${started.child.pid}, which is installing`;
-    await eventually(() => second.output().includes(waiting));
+    await eventually(() => second.text.includes(waiting));
     started.child.kill('SIGINT');
     expect(await second.ended).toBe(0);
-    expect(second.output()).toContain('installed with npm ci');
+    expect(second.text).toContain('installed with npm ci');
   });
 
   test('happens again when a package is missing, and not for a lock whose process is gone', async () => {
@@ -162,10 +153,7 @@ describe('an installation', () => {
       JSON.stringify({ pid: process.pid, start: 'of another process', doing: 'building' }),
     );
     const again = run();
-    expect([await again.ended, again.output()]).toEqual([
-      0,
-      expect.stringContaining('installed with npm ci'),
-    ]);
+    expect([await again.ended, again.text]).toEqual([0, expect.stringContaining('installed with npm ci')]);
     expect(npmPids()).toHaveLength(2);
   });
 });
@@ -175,13 +163,13 @@ test('a build that lacks a package installs again, once', async () => {
   const nest = join(tree, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
   rmSync(nest);
   const built = run('build');
-  expect([await built.ended, built.output()]).toEqual([0, expect.stringContaining('compiled')]);
-  expect(built.output()).toContain('The build lacks a package in node_modules: installing again');
+  expect([await built.ended, built.text]).toEqual([0, expect.stringContaining('compiled')]);
+  expect(built.text).toContain('The build lacks a package in node_modules: installing again');
   expect(npmPids()).toHaveLength(2);
 
   write('scripts/openapi.mjs', 'await import("./not-there.mjs")');
   const failed = run('build');
-  expect([await failed.ended, failed.output()]).toEqual([1, expect.stringContaining('not-there.mjs')]);
+  expect([await failed.ended, failed.text]).toEqual([1, expect.stringContaining('not-there.mjs')]);
   expect(existsSync(join(tree, 'dist', '.built-from'))).toBe(false);
   expect(npmPids()).toHaveLength(2);
 });
@@ -192,7 +180,7 @@ describe('npm run', () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, ['scripts/run.mjs', ...args], {
       cwd: tree,
       encoding: 'utf8',
-      env: { ...process.env, NO_COLOR: '1', npm_execpath: join(tree, 'npm.mjs') },
+      env: environment(),
     });
     return { status, stdout, stderr: stderr.replace(/\s+/g, ' ') };
   };

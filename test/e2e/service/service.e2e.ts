@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';
-import { onTestApp, type TestSettings } from '../../support/app.js';
+import { onTestApp, STORES } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ContractChecker, routeDifferences } from '../../support/http/openapi.js';
 import { freshReport } from '../../support/fresh-report.js';
@@ -14,11 +14,6 @@ import { specFolder } from '../../support/run-folder.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';
 
 const TRANSFERS = '/merchants/v1/sandbox/transfers';
-const eventStoreDb = process.env['EVENTSTOREDB_URL'];
-const STORES: readonly (readonly [string, TestSettings])[] = [
-  ['PostgreSQL', {}],
-  ...(eventStoreDb === undefined ? [] : [['EventStoreDB', { EVENT_STORE_URL: eventStoreDb }] as const]),
-];
 
 type Document = Parameters<typeof routeDifferences>[1];
 

@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -10,6 +9,7 @@ import type { SandboxFile } from '../../../sandbox/announce.js';
 import { CHAIN_ID } from '../../support/payouts/chain.js';
 import { eventually, WAIT_MS } from '../../support/eventually.js';
 import { TestRedis } from '../../support/programs/redis.js';
+import { TestProcess } from '../../support/programs/test-process.js';
 import { specFolder } from '../../support/run-folder.js';
 import { SignedClient } from '../../support/http/signed-client.js';
 import { FREE_PORTS } from '../../support/free-ports.js';
@@ -18,42 +18,31 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 /** Boots and stops a whole sandbox, some twice. */
 const TEST_MS = 4 * WAIT_MS;
 
-interface Run {
-  readonly child: ChildProcess;
-  output(): string;
-  readonly ended: Promise<number | null>;
-}
-
-const runs: Run[] = [];
+const runs: TestProcess[] = [];
 
 afterEach(async () => {
-  for (const { child, ended } of runs.splice(0)) {
-    child.kill('SIGTERM');
-    await ended;
-  }
+  for (const each of runs.splice(0)) await each.end('SIGTERM');
 });
 
-function run(script: string, env: Record<string, string>): Run {
-  const child = spawn(process.execPath, [join(ROOT, 'scripts', script)], {
+function run(script: string, env: Record<string, string>): TestProcess {
+  const started = new TestProcess(process.execPath, [join(ROOT, 'scripts', script)], {
     cwd: ROOT,
     env: { ...process.env, ...FREE_PORTS, NO_COLOR: '1', ...env },
   });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  const ended = new Promise<number | null>((resolve) => child.on('close', (code) => resolve(code)));
-  const started = { child, output: () => said, ended };
   runs.push(started);
   return started;
 }
 
-async function startSandbox(dataDir: string, env: Record<string, string> = {}): Promise<[Run, SandboxFile]> {
+async function startSandbox(
+  dataDir: string,
+  env: Record<string, string> = {},
+): Promise<[TestProcess, SandboxFile]> {
   const started = run('start.mjs', { DATA_DIR: dataDir, ...env });
   const ready = await until(
-    () => started.output().includes('npm run demo') || started.child.exitCode !== null,
+    () => started.text.includes('npm run demo') || started.child.exitCode !== null,
     WAIT_MS,
   );
-  if (!ready || started.child.exitCode !== null) throw new Error(started.output());
+  if (!ready || started.child.exitCode !== null) throw new Error(started.text);
   return [started, JSON.parse(readFileSync(join(dataDir, 'sandbox.json'), 'utf8')) as SandboxFile];
 }
 
@@ -78,22 +67,19 @@ describe('npm start', () => {
         before.merchant.private_key,
         'npm run demo',
       ]) {
-        expect(first.output()).toContain(line);
+        expect(first.text).toContain(line);
       }
       const demo = run('demo.mjs', { DATA_DIR: dataDir });
-      expect([await demo.ended, demo.output()]).toEqual([
-        0,
-        expect.stringContaining('its signature verified'),
-      ]);
+      expect([await demo.ended, demo.text]).toEqual([0, expect.stringContaining('its signature verified')]);
       const recorded = await payouts(before);
       expect(recorded).toEqual([expect.objectContaining({ status: 'received', amount: '12.50' })]);
 
       process.kill(before.pid, 'SIGKILL');
       expect(await first.ended).toBe(1);
-      expect(first.output()).toContain('killed (SIGKILL)');
+      expect(first.text).toContain('killed (SIGKILL)');
 
       const [second, after] = await startSandbox(dataDir, queue);
-      expect(second.output()).toContain('still running, adopted');
+      expect(second.text).toContain('still running, adopted');
       expect(after.merchant).toEqual(before.merchant);
       expect(after.second_merchant).toEqual(before.second_merchant);
       expect(after.exchange).toEqual(before.exchange);
@@ -120,7 +106,7 @@ describe('npm start', () => {
       const { pid } = JSON.parse(readFileSync(chain, 'utf8')) as { pid: number };
       started.child.kill(signal);
       expect(await started.ended).toBe(signal === 'SIGINT' ? 130 : null);
-      if (signal === 'SIGINT') expect(started.output()).toContain('nothing is left running');
+      if (signal === 'SIGINT') expect(started.text).toContain('nothing is left running');
       // A service stops with its command.
       await eventually(() => !existsSync(join(dataDir, 'service.pid')));
       expect(isAlive(pid)).toBe(false);
@@ -137,12 +123,12 @@ describe('npm start', () => {
       const ports = { PORT: String(one), PORTAL_PORT: String(two) };
       const failed = run('start.mjs', { DATA_DIR: specFolder('sandbox'), ...ports });
       expect(await failed.ended).toBe(78);
-      expect(failed.output().replace(/\s+/g, ' ')).toMatch(
+      expect(failed.text.replace(/\s+/g, ' ')).toMatch(
         new RegExp(
           `Port ${one} is in use .* set PORT to another .* Port ${two} .* set PORTAL_PORT to another`,
         ),
       );
-      expect(failed.output()).not.toContain('Dependencies');
+      expect(failed.text).not.toContain('Dependencies');
       for (const squatter of squatters) squatter.close();
     },
     TEST_MS,
@@ -163,7 +149,7 @@ test(
       USDC_ADDRESS: token,
     });
     expect(await demo.ended).toBe(1);
-    expect(demo.output()).toContain('The demo pays from the sandbox chain');
+    expect(demo.text).toContain('The demo pays from the sandbox chain');
     expect(existsSync(join(dataDir, 'service.pid'))).toBe(false);
   },
   TEST_MS,

@@ -1,12 +1,11 @@
-import { randomInt } from 'node:crypto';
-import { CommandBus } from '@nestjs/cqrs';
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
 import { LookupsView } from '../../../src/contexts/operations/operations.contract.js';
 import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import type { ApiResponse } from '../../support/http/signed-client.js';
-import { submitted, confirmed } from '../../support/onboarding/onboard.js';
+import { confirmed, onboardersIn, submitted } from '../../support/onboarding/onboard.js';
+import { randomPhone } from '../../support/payouts/payout-calls.js';
 
 interface UserJson extends Readonly<Record<string, unknown>> {
   readonly id: string;
@@ -14,7 +13,6 @@ interface UserJson extends Readonly<Record<string, unknown>> {
   readonly onboarding: Readonly<Record<string, unknown>>;
 }
 const WHY = { reason: 'requested by the merchant', ticket: 'T-1' };
-const phoneOf = (): string => `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`;
 
 const app = await sharedApp();
 const [admin, approver, viewer] = await Promise.all([
@@ -24,10 +22,11 @@ const [admin, approver, viewer] = await Promise.all([
 ]);
 const { merchant } = app;
 const merchantId = merchant.credentials.apiKey;
+const onboarders = onboardersIn(app);
 
 describe('users in the admin API', () => {
   const create = async (by = merchant, body: object = {}): Promise<UserJson> => {
-    const response = await by.post('/merchants/v1/users', { phone_number: phoneOf(), ...body });
+    const response = await by.post('/merchants/v1/users', { phone_number: randomPhone(), ...body });
     expect(response.status).toBe(201);
     return response.json().user;
   };
@@ -85,7 +84,7 @@ describe('users in the admin API', () => {
   it('GET users: by merchant, external id, wallet, state and phone number, newest first, in pages', async () => {
     const other = await app.newMerchant();
     const otherId = other.credentials.apiKey;
-    const [phone, external_id] = [phoneOf(), `c-${newId()}`];
+    const [phone, external_id] = [randomPhone(), `c-${newId()}`];
     const one = await create(other, { phone_number: phone, external_id });
     const two = await create(other);
     const three = await create(merchant, { phone_number: phone, external_id });
@@ -109,7 +108,7 @@ describe('users in the admin API', () => {
   });
 
   it('GET users: 403 naming the scope for a phone number without it, 400 for a bad or unknown parameter', async () => {
-    const refused = await viewer.get(`/users?phone_number=${encodeURIComponent(phoneOf())}`);
+    const refused = await viewer.get(`/users?phone_number=${encodeURIComponent(randomPhone())}`);
     expect([refused.status, refused.json().detail]).toEqual([
       403,
       expect.stringContaining('users_personal:read'),
@@ -144,7 +143,7 @@ describe('users in the admin API', () => {
   });
 
   it('POST erase: once deactivated and by a second person; then nothing personal is left, nor the user for the merchant', async () => {
-    const phone = phoneOf();
+    const phone = randomPhone();
     const { id } = await create(merchant, { phone_number: phone, email: 'ada@example.com' });
     expect((await write(id, 'erase')).status).toBe(409);
     await deactivated(id);
@@ -164,8 +163,7 @@ describe('users in the admin API', () => {
   });
 
   it('POST retry: the step that waits for the service, and 409 where the next one is the person’s', async () => {
-    const service = { commandBus: app.app.get(CommandBus), database: app.database, module: app.app };
-    const waiting = await submitted(service, 'Review', merchantId);
+    const waiting = await submitted(onboarders, 'Review', merchantId);
     await eventually(async () => (await get(waiting)).onboarding['waiting_for'] === 'review');
     expect((await get(waiting)).onboarding['next_at']).toEqual(expect.any(String));
     const retried = await write(waiting, 'retry');
@@ -174,7 +172,7 @@ describe('users in the admin API', () => {
       user: { id: waiting, account_state: 'onboarding' },
       operation_id: expect.any(String),
     });
-    const person = await confirmed(service, 'Lovelace', merchantId);
+    const person = await confirmed(onboarders, 'Lovelace', merchantId);
     expect((await get(person)).onboarding).toMatchObject({
       stage: 'details_confirmed',
       waiting_for: 'person',
@@ -183,10 +181,9 @@ describe('users in the admin API', () => {
   });
 
   it('POST review: approves or rejects an identity under review, and is 409 where none is', async () => {
-    const service = { commandBus: app.app.get(CommandBus), database: app.database, module: app.app };
     const [good, bad] = [
-      await submitted(service, 'Review', merchantId),
-      await submitted(service, 'Review', merchantId),
+      await submitted(onboarders, 'Review', merchantId),
+      await submitted(onboarders, 'Review', merchantId),
     ];
     for (const id of [good, bad])
       await eventually(async () => (await get(id)).onboarding['waiting_for'] === 'review');
@@ -202,7 +199,7 @@ describe('users in the admin API', () => {
   });
 
   it('GET search: a user by id, external id, wallet and phone number, with a title that is not personal', async () => {
-    const [phone, external_id] = [phoneOf(), `c-${newId()}`];
+    const [phone, external_id] = [randomPhone(), `c-${newId()}`];
     const { id } = await create(merchant, { phone_number: phone, external_id });
     await activate(id);
     const wallet = (await get(id))['issuer_wallet_address'] as string;

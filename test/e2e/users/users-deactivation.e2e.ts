@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Deactivations } from '../../../src/contexts/payouts/deactivation/deactivations.store.js';
@@ -8,14 +7,13 @@ import { newId } from '../../../src/kernel/ids.js';
 import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { eventually } from '../../support/eventually.js';
 import { ACT, plainTicket, startPeople } from '../../support/onboarding/people.js';
+import { randomPhone } from '../../support/payouts/payout-calls.js';
 
 const MERCHANT = newId();
 
 // An audit rejects payouts without a report.
 const people = await startPeople({ audited: false });
 afterAll(() => people.close());
-
-const randomPhone = (): string => `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`;
 
 async function create(phone = randomPhone(), externalId: string | null = null): Promise<string> {
   const userId = newId();

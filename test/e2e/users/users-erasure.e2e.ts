@@ -7,10 +7,11 @@ import {
   TakeStep,
 } from '../../../src/contexts/onboarding/onboardings/onboardings.commands.js';
 import { startTestApp } from '../../support/app.js';
-import { deactivate, erase, live, newPerson, operatorOf, type Life } from '../../support/erasure/life.js';
-import { dumpOf, openedOf, tracesOf, type Haystack } from '../../support/erasure/traces.js';
+import { deactivate, erase, live, newPerson, type Life } from '../../support/erasure/life.js';
+import { dumpOf, filesIn, openedOf, tracesOf } from '../../support/erasure/traces.js';
 import { MerchantWebhooks } from '../../support/webhooks/merchant-webhooks.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';
+import { programsFor } from '../../support/programs/cli.js';
 import { specFolder } from '../../support/run-folder.js';
 import { batchOf, eventItem } from '../../support/tracking/event-batches.js';
 import { eventually } from '../../support/eventually.js';
@@ -144,20 +145,12 @@ describe('an erased user', () => {
     expect(await counted(life.own)).toHaveLength(life.own.length);
   });
 
-  /** Files that the service writes. */
-  function files(): Haystack[] {
-    return readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name))
-      .map((where) => ({ where, text: readFileSync(where, 'latin1') }));
-  }
-
   /** The places of the person's data: tables, contents that any key opens, files. */
   async function found({ person }: Life): Promise<string[]> {
     const dump = await dumpOf(app.database);
     const opened = await openedOf(dump, app.database, app.config.masterKey!);
     const { phone, ...rest } = person;
-    return tracesOf([...dump, ...opened, ...files()], { phone: phone.slice(1), ...rest });
+    return tracesOf([...dump, ...opened, ...filesIn(folder)], { phone: phone.slice(1), ...rest });
   }
 
   /** Tables that name the user. */
@@ -232,7 +225,7 @@ describe('an erased user', () => {
     expect(await found(stays)).toEqual(others);
     expect(receiver.received.some(({ body }) => body.includes(gone.person.email))).toBe(false);
 
-    const run = operatorOf(app);
+    const run = programsFor(app, { READ_YOUR_WRITES_MS: '5000' });
     const { printed, exitCode } = await run('audit', 'verify');
     expect(printed).toContain('in order: ');
     expect(exitCode === 2 ? printed : 'in order').toBe('in order');

@@ -80,8 +80,8 @@ describe('npm run webhooks:listen', () => {
     expect(await listener.end('SIGINT')).toBe(0);
     expect(listener.output).toContain('1 verified attempt, 6 refused.');
     // Line feeds alone: neither colours nor what a stranger sent may steer the terminal.
-    expect(listener.said).not.toMatch(/[^\P{Cc}\n]|\p{Bidi_Control}/u);
-    expect(listener.said).toContain('\\u009b31m\\u202e');
+    expect(listener.text).not.toMatch(/[^\P{Cc}\n]|\p{Bidi_Control}/u);
+    expect(listener.text).toContain('\\u009b31m\\u202e');
   });
 
   it('passes deliveries on byte for byte and responds as the application does', async () => {
@@ -151,7 +151,7 @@ describe('npm run webhooks:listen', () => {
     for (let index = 0; index < 10; index += 1)
       await client.post(PATH, { webhook_endpoint: { url: `https://example.com/${index}` } });
     const refused = listen(...keys);
-    expect(await refused.ended()).toBe(1);
+    expect(await refused.ended).toBe(1);
     const [first] = await endpoints(client);
     const sentence = refused.output.replace(/\s+/g, ' ');
     expect(sentence).toContain('has ten webhook endpoints, the most there may be');
@@ -209,18 +209,18 @@ describe('npm run webhooks:listen', () => {
     [['--sttaus', '500'], "Unknown option '--sttaus'", 2],
   ])('says what is wrong with %j', async (args, sentence, code) => {
     const listener = listen(...args);
-    expect(await listener.ended()).toBe(code);
-    expect(listener.said.replace(/\s+/g, ' ')).toContain(sentence);
-    expect(listener.said).not.toContain('    at ');
+    expect(await listener.ended).toBe(code);
+    expect(listener.text.replace(/\s+/g, ' ')).toContain(sentence);
+    expect(listener.text).not.toContain('    at ');
     expect(await endpoints()).toEqual([]);
   });
 
   it('says that no sandbox is running, and explains itself', async () => {
     const lost = new Listener(specFolder('no-sandbox'), []);
-    expect(await lost.ended()).toBe(69);
+    expect(await lost.ended).toBe(69);
     expect(lost.output).toContain('No sandbox is running');
     const help = new Listener(dataDir, ['--help']);
-    expect(await help.ended()).toBe(0);
+    expect(await help.ended).toBe(0);
     expect(help.output).toContain('--forward <url>');
   });
 });

@@ -16,7 +16,6 @@ import type { TestApp } from '../app.js';
 import { batchOf, eventItem } from '../tracking/event-batches.js';
 import { BROWSER, REQUEST } from '../onboarding/onboard.js';
 import { eventually } from '../eventually.js';
-import { invoke, type Run } from '../programs/cli.js';
 import { asShell } from '../programs/disburse.js';
 import { reported, settledPayout, USERS } from '../payouts/payout-calls.js';
 import type { ApiResponse } from '../http/signed-client.js';
@@ -54,16 +53,6 @@ export function newPerson(): Person {
     dateOfBirth: new Date(randomInt(-946_771_200, 915_148_800) * 1000).toISOString().slice(0, 10),
     face: Buffer.from(`\u00ff\u00d8\u00ff face of ${mark}, unique`, 'latin1'),
   };
-}
-
-/** `npm run <program>` against the database of the service. */
-export function operatorOf({ config }: TestApp) {
-  const env = {
-    DATABASE_URL: config.databaseUrl!,
-    MASTER_KEY: config.masterKey!,
-    READ_YOUR_WRITES_MS: '5000',
-  };
-  return (program: string, ...args: string[]): Promise<Run> => invoke(program, env, ...args);
 }
 
 /** A user from the merchant's first event to a received payout. */

@@ -1,4 +1,6 @@
 import { createDecipheriv } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Database } from '../../../src/platform/postgres/database.js';
 import { MasterKey } from '../../../src/platform/sealing/key-ring.js';
 import { associatedDataOfPersonalKey } from '../../../src/platform/sealing/personal-keys.js';
@@ -23,6 +25,13 @@ export async function dumpOf(database: Pick<Database, 'query'>): Promise<Haystac
   }
   return dump;
 }
+
+/** Every file in a folder and below it. */
+export const filesIn = (folder: string): Haystack[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((where) => ({ where, text: readFileSync(where, 'latin1') }));
 
 /** The value in clear, in hexadecimal, and in base64 at each of its offsets. */
 function formsOf(value: string | Buffer): readonly string[] {

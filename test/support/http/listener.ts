@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestApp } from '../app.js';
 import { specFolder } from '../run-folder.js';
 import { eventually } from '../eventually.js';
+import { TestProcess } from '../programs/test-process.js';
 import { pageUrl } from '../onboarding/people.js';
 
 const SCRIPT = fileURLToPath(new URL('../../../scripts/webhooks-listen.mjs', import.meta.url));
@@ -37,31 +37,18 @@ export function sandboxFolderOf(app: TestApp): string {
 }
 
 /** `npm run webhooks:listen` as a separate process, or another program that listens as it does. */
-export class Listener {
-  output = '';
-  errors = '';
-  private readonly child;
-  private readonly exited: Promise<number | null>;
-
+export class Listener extends TestProcess {
   constructor(dataDir: string, args: readonly string[], program: readonly string[] = [SCRIPT]) {
     const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], DATA_DIR: dataDir };
-    this.child = spawn(process.execPath, [...program, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
-    this.child.stdout.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
-    this.child.stderr.on('data', (chunk: Buffer) => (this.errors += chunk.toString()));
-    this.exited = new Promise((resolve) => this.child.on('close', resolve));
-  }
-
-  /** Its output for people, on either stream. */
-  get said(): string {
-    return this.output + this.errors;
+    super(process.execPath, [...program, ...args], { env });
   }
 
   /** Resolves to its URL once it listens. */
   ready(): Promise<string> {
     return eventually(() => {
-      if (this.child.exitCode !== null) throw new Error(this.said);
-      if (!this.said.includes('Waiting for deliveries')) return null;
-      return /http:\/\/127\.0\.0\.1:\d+\/(?=,? ?.*$)/m.exec(this.said.split('Receiver')[1]!)![0];
+      if (this.child.exitCode !== null) throw new Error(this.text);
+      if (!this.text.includes('Waiting for deliveries')) return null;
+      return /http:\/\/127\.0\.0\.1:\d+\/(?=,? ?.*$)/m.exec(this.text.split('Receiver')[1]!)![0];
     });
   }
 
@@ -74,16 +61,6 @@ export class Listener {
   }
 
   says(text: string): Promise<true> {
-    return eventually(() => (this.said.includes(text) ? true : null));
-  }
-
-  /** Sends the signal and waits for the end. */
-  async end(signal: NodeJS.Signals): Promise<number | null> {
-    this.child.kill(signal);
-    return this.exited;
-  }
-
-  ended(): Promise<number | null> {
-    return this.exited;
+    return eventually(() => (this.text.includes(text) ? true : null));
   }
 }

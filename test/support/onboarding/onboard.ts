@@ -1,3 +1,4 @@
+import { CommandBus } from '@nestjs/cqrs';
 import { newId } from '../../../src/kernel/ids.js';
 import {
   SendPhoneCode,
@@ -10,6 +11,7 @@ import { REQUIRED_IMAGES } from '../../../src/contexts/onboarding/identity/image
 import { Images } from '../../../src/contexts/onboarding/identity/images.store.js';
 import { CreateUser } from '../../../src/contexts/users/users/create-user.commands.js';
 import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
+import type { TestApp } from '../app.js';
 import { PHOTO } from './images.js';
 import { plainTicket, type People } from './people.js';
 
@@ -17,6 +19,12 @@ import { plainTicket, type People } from './people.js';
 type Onboarders = Pick<People, 'commandBus' | 'database'> & {
   readonly module: Pick<People['module'], 'get'>;
 };
+
+export const onboardersIn = ({ app, database }: Pick<TestApp, 'app' | 'database'>): Onboarders => ({
+  commandBus: app.get(CommandBus),
+  database,
+  module: app,
+});
 
 export const MERCHANT = newId();
 /** The nonce of a page, and the requester of its codes. */

@@ -1,6 +1,5 @@
 import { equal } from 'node:assert/strict';
 import { afterAll } from '@jest/globals';
-import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { BrowserContextOptions, Frame, Page } from 'playwright-core';
@@ -8,6 +7,7 @@ import type { Locale } from '../../../src/contexts/onboarding/words/messages.js'
 import { onTestApp, type TestApp } from '../app.js';
 import { onTestBrowser, type TestBrowser, type WatchedPage } from '../http/browser.js';
 import { expectAuditPasses } from '../audit-passes.js';
+import { randomPhone } from '../payouts/payout-calls.js';
 import { Person } from './onboarding-page.js';
 import { pageUrl } from './people.js';
 import { DETAILS, visitorAt, type Visitor } from './widget-harness.js';
@@ -51,7 +51,7 @@ export class OnboardingPages {
 
   /** Creates a user as a merchant, through the signed API. */
   async createUser(): Promise<NewUser> {
-    const phone = `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`;
+    const phone = randomPhone();
     const email = `ada.${phone.slice(1)}@example.com`;
     const response = await this.app.merchant.post('/merchants/v1/users', { phone_number: phone, email });
     equal(response.status, 201);

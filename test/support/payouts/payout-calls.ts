@@ -22,11 +22,12 @@ export interface PayoutBody {
 /** A hash without a transaction. */
 export const randomHash = (): string => `0x${randomUUID().replaceAll('-', '').repeat(2)}`;
 
+/** A random phone number of the reserved numbers 555. */
+export const randomPhone = (): string => `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`;
+
 /** The id of a new user of the merchant, in onboarding. */
 export async function createUser(merchant: SignedClient): Promise<string> {
-  const response = await merchant.post(USERS, {
-    phone_number: `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`,
-  });
+  const response = await merchant.post(USERS, { phone_number: randomPhone() });
   if (response.status !== 201) throw new Error(response.text);
   return response.json().user.id;
 }

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { TEST_USDC } from '../../../sandbox/contracts/test-usdc.js';
 import { equal } from 'node:assert/strict';
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import { ContractFactory, Interface } from 'ethers';
@@ -24,6 +24,7 @@ import { CHAIN_ID, TestChain } from './chain.js';
 import { eventually } from '../eventually.js';
 import { plainTicket } from '../onboarding/people.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
+import { randomPhone } from './payout-calls.js';
 import { TestNode } from './test-node.js';
 import { chainConfig } from '../../../src/platform/config/config.js';
 import { payoutsConfig } from '../../../src/contexts/payouts/payouts.config.js';
@@ -114,7 +115,7 @@ export class PayoutHarness {
   /** A user in onboarding; {@link activate} assigns its wallet. */
   async newUser(): Promise<TestUser> {
     const user = { id: newId(), merchantId: newId(), wallet: this.chain.newAddress() };
-    const body = { phone_number: `+1555${String(randomInt(10_000_000)).padStart(7, '0')}` };
+    const body = { phone_number: randomPhone() };
     await this.bus.execute(new CreateUser(user.merchantId, body, plainTicket(user.id), {}));
     return user;
   }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { withRunningSandbox } from '../../../sandbox/running-sandbox.js';
 import type { CliIo } from '../../../src/cli.js';
+import type { TestApp } from '../app.js';
 
 /** `npm run chaos` emits no types of constructors, which Nest needs, so that it uses the build. */
 const BUILD = new URL('../../../dist/src/cli.js', import.meta.url).href;
@@ -32,6 +33,15 @@ export async function invoke(
   const command = await cli.loadProgram(program, io);
   await command.parseAsync([...args, ...reasonFor(command, args)], { from: 'user' });
   return { printed, exitCode };
+}
+
+/** Runs operators' programs on the database and the event store of a service; `env` has further settings. */
+export function programsFor(app: Pick<TestApp, 'config'>, env: NodeJS.ProcessEnv = {}) {
+  return (program: string, ...args: readonly string[]): Promise<Run> => {
+    const { databaseUrl, eventStoreUrl, masterKey } = app.config;
+    const own = { DATABASE_URL: databaseUrl!, EVENT_STORE_URL: eventStoreUrl ?? '', MASTER_KEY: masterKey! };
+    return invoke(program, { ...own, ...env }, ...args);
+  };
 }
 
 /** Adds a reason where a write lacks one: most suites are about its effect. */

@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { TestProcess } from './test-process.js';
 
 export const DISBURSE = fileURLToPath(new URL('../../../packages/cli/bin/disburse.mjs', import.meta.url));
 
@@ -27,7 +27,9 @@ export class Disburse {
   }
 
   async run(...args: string[]): Promise<DisburseRun> {
-    const { code, output, errors } = await this.start(...args).ended;
+    const started = this.start(...args);
+    const code = await started.ended;
+    const { output, errors } = started;
     return {
       code,
       output,
@@ -40,17 +42,10 @@ export class Disburse {
     };
   }
 
-  /** Starts the process. Returns its output so far, and its end. */
-  start(...args: string[]) {
-    const env = { PATH: process.env['PATH'], ...this.env };
-    const child = spawn(process.execPath, [DISBURSE, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
-    const said = { output: '', errors: '' };
-    child.stdout.on('data', (chunk: Buffer) => (said.output += chunk.toString()));
-    child.stderr.on('data', (chunk: Buffer) => (said.errors += chunk.toString()));
-    const ended = new Promise<{ code: number | null; output: string; errors: string }>((resolve) =>
-      child.on('close', (code) => resolve({ code, ...said })),
-    );
-    return { said, ended, interrupt: () => child.kill('SIGINT') };
+  start(...args: string[]): TestProcess {
+    return new TestProcess(process.execPath, [DISBURSE, ...args], {
+      env: { PATH: process.env['PATH'], ...this.env },
+    });
   }
 }
 

@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { TestProcess } from './test-process.js';
 
 /** Every block of bash in `docs/<name>`, one after the other. */
 export const commandsOf = (name: string): string =>
@@ -10,21 +10,12 @@ export const commandsIn = (guide: string): string =>
   [...guide.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, block]) => block).join('\n');
 
 /** Runs a script as in a new shell. */
-export function bash(
-  script: string,
-  cwd: string,
-): Promise<{ said: string; errors: string; code: number | null }> {
+export async function bash(script: string, cwd: string) {
   const env = { PATH: process.env['PATH'], HOME: process.env['HOME'] };
-  const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
-    cwd,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 110_000,
-  });
-  let [said, errors] = ['', ''];
-  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
-  return new Promise((resolve) => child.on('close', (code) => resolve({ said, errors, code })));
+  const args = ['--norc', '-euo', 'pipefail', '-c', script];
+  const shell = new TestProcess('bash', args, { cwd, env, timeout: 110_000 });
+  const code = await shell.ended;
+  return { output: shell.output, errors: shell.errors, code };
 }
 
 /** Every statement of the blocks of SQL in `docs/<name>`. */
