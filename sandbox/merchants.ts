@@ -1,5 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../src/platform/http/merchant-directory.js';
+import { MerchantDirectory } from '../src/platform/http/merchant-directory.js';
 import { step, type SandboxMerchant } from './announce.js';
 import type { SecretsFile } from './secrets.js';
 
@@ -14,7 +14,7 @@ export function prepareMerchants(
   secrets: SecretsFile,
   register: CreateMerchantWithKey,
 ): Promise<{ merchant: SandboxMerchant; second_merchant: SandboxMerchant }> {
-  const directory = app.get<MerchantDirectory>(MERCHANT_DIRECTORY, { strict: false });
+  const directory = app.get(MerchantDirectory, { strict: false });
   const make = async (remembered: SandboxMerchant | null, name: string): Promise<SandboxMerchant> => {
     if (remembered !== null && (await isKnown(directory, remembered))) return remembered;
     const { merchantId, secret } = await register(name);

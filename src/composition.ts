@@ -17,7 +17,7 @@ export const CONFIG_PARTS: readonly ConfigPart[] = [
 type ContextConfig<T> = T extends Context<infer C> ? (config: C) => void : never;
 type Together<T> = ContextConfig<T[keyof T]> extends (config: infer C) => void ? C : never;
 
-/** The whole configuration. Classes inject the type of their part. */
+/** Classes inject the type of their part. */
 export type Config = PlatformConfig & Together<typeof contexts>;
 
 /** Throws ConfigError whose message names the setting at fault. */

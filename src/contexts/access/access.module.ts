@@ -3,7 +3,7 @@ import { APP_GUARD } from '@nestjs/core';
 import { defineContext } from '../../platform/context.js';
 import { OperatorDirectory } from '../../platform/operations/operations.js';
 import { AdminCallers } from '../../platform/http/admin/admin.guard.js';
-import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../platform/http/merchant-directory.js';
+import { MerchantDirectory } from '../../platform/http/merchant-directory.js';
 import { MemoryBudget } from '../../platform/http/request-body.js';
 import { AccessCommands, MERCHANT_HANDLERS } from './merchants/merchants.commands.js';
 import { CREDENTIAL_HANDLERS } from './credentials/credentials.commands.js';
@@ -65,7 +65,7 @@ import { AdminRequestsController } from './requests/requests.controller.js';
     CredentialDirectory,
     { provide: OperatorDirectory, useExisting: CredentialDirectory },
     {
-      provide: MERCHANT_DIRECTORY,
+      provide: MerchantDirectory,
       inject: [CredentialDirectory],
       useFactory: ({ merchants }: CredentialDirectory) => merchants,
     },
@@ -76,7 +76,7 @@ import { AdminRequestsController } from './requests/requests.controller.js';
     },
     {
       provide: APP_GUARD,
-      inject: [MERCHANT_DIRECTORY, MemoryBudget],
+      inject: [MerchantDirectory, MemoryBudget],
       useFactory: (merchants: MerchantDirectory, memory: MemoryBudget) =>
         new SignatureGuard(merchants, memory),
     },
@@ -89,7 +89,7 @@ import { AdminRequestsController } from './requests/requests.controller.js';
     PortalCallers,
     RequestLog,
     OperatorDirectory,
-    MERCHANT_DIRECTORY,
+    MerchantDirectory,
     EXCHANGE_KEY_DIRECTORY,
     CredentialIndex,
   ],

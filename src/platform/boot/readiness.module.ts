@@ -6,7 +6,6 @@ import {
   type OnApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
 import { type StoreConfig, storeConfig } from '../config/config.js';
 import { ConfigError } from '../config/settings.js';
 import { FollowedLog } from '../event-store/followed-log.js';
@@ -29,7 +28,7 @@ export class ReadinessModule implements OnModuleInit, OnApplicationShutdown {
   constructor(
     private readonly health: HealthRegistry,
     private readonly database: Database,
-    private readonly modules: ModuleRef,
+    @Inject(EVENT_STORE) private readonly events: EventStore,
     @Inject(storeConfig.KEY) private readonly config: StoreConfig,
     private readonly facts: ProcessFacts,
     @Optional() private readonly clock?: ClockCheck,
@@ -39,9 +38,8 @@ export class ReadinessModule implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   onModuleInit(): void {
-    const events = this.modules.get<EventStore>(EVENT_STORE, { strict: false });
     this.health.register({ name: 'database', check: () => this.database.requireWrites() });
-    this.health.register({ name: 'event_store', check: () => this.checkEvents(events) });
+    this.health.register({ name: 'event_store', check: () => this.checkEvents() });
     this.measure(async () => {
       const { checks } = await this.health.report();
       healthCheck.reset();
@@ -49,7 +47,7 @@ export class ReadinessModule implements OnModuleInit, OnApplicationShutdown {
         healthCheck.set({ check }, status === 'ok' ? 1 : 0);
     });
     const { clock } = this;
-    if (clock !== undefined) this.health.register({ name: 'clock', check: () => clock.check() });
+    if (clock !== undefined) this.health.register({ name: 'clock', check: () => clock.require() });
     if (this.lag !== undefined) this.watchViews(this.lag);
     if (this.runner !== undefined) this.watchSubscriptions(this.runner);
   }
@@ -62,8 +60,8 @@ export class ReadinessModule implements OnModuleInit, OnApplicationShutdown {
     this.endings.push(measureOnScrape(measurement));
   }
 
-  private async checkEvents(events: EventStore): Promise<void> {
-    await events.ping();
+  private async checkEvents(): Promise<void> {
+    await this.events.ping();
     try {
       await this.followedLog?.verify();
     } catch (error) {

@@ -1,12 +1,9 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Command } from 'commander';
-import { DomainError } from '../../kernel/domain-error.js';
-import { isUuid } from '../../kernel/ids.js';
 import type { PlatformConfig, SealingConfig } from '../config/config.js';
 import type { Context } from '../context.js';
 import type { Migration } from '../postgres/migrate.js';
 
-/** The dependencies of an operator's program. */
 export interface CliContext {
   readonly contexts: readonly Context[];
   /** The migrations of the whole database. */
@@ -46,10 +43,4 @@ export function cliAction(
       await context.close();
     }
   };
-}
-
-/** Returns the UUID in lower case. Throws `not_found` for other text. */
-export function parseId(text: string | undefined, title: string): string {
-  if (!isUuid(text)) throw DomainError.notFound(title);
-  return text.toLowerCase();
 }

@@ -7,7 +7,6 @@ export function printable(text: string): string {
   return text.replaceAll(STEERING, (each) => (each === '\n' || each === '\t' ? each : escaped(each)));
 }
 
-/** Escapes line breaks and tabs as well. */
 export function inOneLine(text: string): string {
   return printable(text).replaceAll(BREAKS, escaped);
 }

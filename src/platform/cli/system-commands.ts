@@ -136,13 +136,11 @@ class RetireFormerMasterKeyHandler implements OperationHandler<RetireFormerMaste
   }
 }
 
-interface FreshKey {
-  readonly key_id: string;
-  readonly seals_in_seconds: number;
-}
-
 @Operation({ ...SYSTEM, name: 'keys.create', subject: 'master_key' })
-export class CreateFreshKey extends OperatorCommand<EmptyParameters, FreshKey> {}
+export class CreateFreshKey extends OperatorCommand<
+  EmptyParameters,
+  { readonly key_id: string; readonly seals_in_seconds: number }
+> {}
 
 @CommandHandler(CreateFreshKey)
 class CreateFreshKeyHandler implements OperationHandler<CreateFreshKey> {
@@ -151,7 +149,7 @@ class CreateFreshKeyHandler implements OperationHandler<CreateFreshKey> {
     @Inject(sealingConfig.KEY) private readonly config: SealingConfig,
   ) {}
 
-  async execute({ operation }: CreateFreshKey): Promise<FreshKey> {
+  async execute({ operation }: CreateFreshKey) {
     return {
       key_id: await this.rotation.addFreshKey(toMasterKeys(this.config), operation!.id),
       seals_in_seconds: FRESH_AFTER_SECONDS,

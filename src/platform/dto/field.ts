@@ -45,18 +45,25 @@ export function Field(rule: Rule, options: FieldOptions = {}): PropertyDecorator
   );
 }
 
-/** Declares an object with its own class. */
 export function Nested(nested: () => Dto, options: FieldOptions = {}): PropertyDecorator {
   const read = (value: unknown): unknown => (isObject(value) ? value : new Fault('must be an object'));
+  return embedded(nested, {}, read, options);
+}
+
+function embedded(
+  nested: () => Dto,
+  schema: Schema,
+  read: Rule['read'],
+  options: FieldOptions,
+): PropertyDecorator {
   return applyDecorators(
-    documented({ type: () => nested() }, options),
+    documented({ type: () => nested(), ...schema }, options),
     Type(nested),
     isValid(reader({ read }, options)),
     ValidateNested(),
   );
 }
 
-/** Declares an array of objects with their own class. */
 export function Many(
   nested: () => Dto,
   { minItems, maxItems, ...options }: FieldOptions & { minItems?: number; maxItems?: number } = {},
@@ -69,12 +76,7 @@ export function Many(
       return new Fault(`must contain at most ${maxItems}`);
     return value;
   };
-  return applyDecorators(
-    documented({ type: () => nested(), isArray: true, minItems, maxItems }, options),
-    Type(nested),
-    isValid(reader({ read }, options)),
-    ValidateNested(),
-  );
+  return embedded(nested, { isArray: true, minItems, maxItems }, read, options);
 }
 
 /** Creates the class of a response with one resource, such as `{ payout: ... }`. */
@@ -87,7 +89,6 @@ export function ResourceOf<Name extends string, Item extends object>(
   return Wrapped as Dto<Record<Name, Item>>;
 }
 
-/** Creates the class of a page of resources. */
 export function PageOf<Name extends string, Item extends object>(
   name: Name,
   item: Dto<Item>,

@@ -1,4 +1,5 @@
-import { readUuid } from '../../kernel/ids.js';
+import { DomainError } from '../../kernel/domain-error.js';
+import { isUuid, readUuid } from '../../kernel/ids.js';
 import { parseInstant, toUtc } from '../../kernel/instant.js';
 import { Fault } from '../../kernel/fault.js';
 import { tidy } from '../../kernel/typed-text.js';
@@ -16,7 +17,6 @@ export const USDC: Schema = {
   examples: ['25.50'],
 };
 
-/** The schema of a member that may be null. */
 export function nullable(schema: Schema, description?: string): Schema {
   return { ...schema, nullable: true, ...(description !== undefined && { description }) };
 }
@@ -37,6 +37,12 @@ export const uuid: Rule = {
   schema: UUID,
   read: (value) => readUuid(value) ?? new Fault('must be a uuid'),
 };
+
+/** Returns the id of a resource in lower case. Throws `not_found` unless it is a UUID (contract.md 3.4). */
+export function parseId(value: unknown, what: string): string {
+  if (!isUuid(value)) throw DomainError.notFound(what);
+  return value.toLowerCase();
+}
 
 export function oneOf(values: readonly string[]): Rule {
   const fault = new Fault(values.length > 1 ? `must be one of ${values.join(', ')}` : `must be ${values[0]}`);

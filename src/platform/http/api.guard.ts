@@ -17,9 +17,6 @@ import { toCaller, rawPath } from './request-state.js';
  * read before the sender is identified, or parsed before the sender is authentic.
  */
 export abstract class ApiGuard implements CanActivate {
-  /** True where operations read the query string: the fingerprint of an Idempotency-Key then covers it. */
-  readonly inputsInQuery: boolean = false;
-
   constructor(
     private readonly prefix: string,
     private readonly memory: MemoryBudget,
@@ -46,7 +43,6 @@ export abstract class ApiGuard implements CanActivate {
   private async admit(request: FastifyRequest, reply: FastifyReply): Promise<true> {
     const { edge } = request;
     if (edge.route !== null) failpoint('request.received');
-    edge.inputsInQuery = this.inputsInQuery;
     const caller = await this.identify(request);
     await receiveBody(request, reply, this.memory);
     this.verify(request, reply, caller);

@@ -33,7 +33,6 @@ const MAX_PENDING = 32;
 
 declare module 'node:http' {
   interface IncomingMessage {
-    /** The listener that received the request. */
     listener?: Listener;
   }
 }

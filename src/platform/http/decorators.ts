@@ -15,17 +15,22 @@ import {
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiParam } from '@nestjs/swagger';
 import { getMetadataStorage, type ValidationError } from 'class-validator';
-import type { EventMetadata } from '../event-store/port.js';
 import { DomainError, type FieldErrors } from '../../kernel/domain-error.js';
 import { isObject } from '../dto/field.js';
-import { isUuid } from '../../kernel/ids.js';
-import type { ApiCaller } from './merchant-directory.js';
+import { parseId } from '../dto/rules.js';
 import { Refusal, TOO_MANY_PAGES } from './problem.js';
 import { keepJsonText } from '../json-text/json-text.js';
-import type { IdempotencyTicket } from '../idempotency/ticket.js';
 import { withinList } from '../postgres/page-cursor.js';
 import { MemoryBudget } from './request-body.js';
-import { toCause, MAX_UNKNOWN, getMerchant, rawPath, getRequest, getTicket } from './request-state.js';
+import {
+  fromRequest,
+  toCause,
+  MAX_UNKNOWN,
+  getMerchant,
+  rawPath,
+  getRequest,
+  getTicket,
+} from './request-state.js';
 
 /**
  * The rules of a class, found once. class-validator itself searches all classes for inherited rules in each validation, the
@@ -149,25 +154,10 @@ export function throwBadRequest(name: string, rule: string): never {
   throw new DomainError('bad_request', `${name} ${rule}`);
 }
 
-/** The id of the merchant who signed the request. */
-export const MerchantId = createParamDecorator(
-  (_: unknown, context: ExecutionContext): string => getMerchant(getRequest(context)).merchantId,
-);
-
-/** The merchant of the request, as the directory knows it. */
-export const MerchantOfRequest = createParamDecorator((_: unknown, context: ExecutionContext): ApiCaller =>
-  getMerchant(getRequest(context)),
-);
-
-/** {@link getTicket} this request. */
-export const Ticket = createParamDecorator((_: unknown, context: ExecutionContext): IdempotencyTicket =>
-  getTicket(getRequest(context)),
-);
-
-/** {@link toCause} this request. */
-export const Cause = createParamDecorator((_: unknown, context: ExecutionContext): EventMetadata =>
-  toCause(getRequest(context)),
-);
+export const MerchantId = fromRequest((request) => getMerchant(request).merchantId);
+export const MerchantOfRequest = fromRequest(getMerchant);
+export const Ticket = fromRequest(getTicket);
+export const Cause = fromRequest(toCause);
 
 /**
  * Marks a write whose handler gives its response to `CommandLoop.execute` on every path to success: where the store carries
@@ -235,13 +225,6 @@ export const ListQuery =
 /** The query as {@link ValidQuery}, where all inputs of an operation are in it: 422 naming each parameter at fault. */
 export const Inputs = (): ParameterDecorator => Query(new InputsPipe());
 
-/** Returns a path parameter in lower case. Throws `not_found` unless it is a UUID (contract.md 3.4). */
-export function uuidIn(parameters: unknown, name: string, what: string): string {
-  const value = (parameters as Readonly<Record<string, unknown>>)[name];
-  if (!isUuid(value)) throw DomainError.notFound(what);
-  return value.toLowerCase();
-}
-
 /** The OpenAPI document has the path parameter of a route that takes it. */
 export function documentUuid(name: string, target: object, key: string | symbol | undefined): void {
   const method = Object.getOwnPropertyDescriptor(target, key!)!;
@@ -252,6 +235,6 @@ export function documentUuid(name: string, target: object, key: string | symbol 
 export const UuidParam =
   (name = 'id', what = 'Resource'): ParameterDecorator =>
   (target, key, index) => {
-    Param(name, { transform: (value: unknown) => uuidIn({ [name]: value }, name, what) })(target, key, index);
+    Param(name, { transform: (value: unknown) => parseId(value, what) })(target, key, index);
     documentUuid(name, target, key);
   };

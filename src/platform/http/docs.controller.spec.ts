@@ -14,7 +14,7 @@ const HASH = createHash('sha256').update(SCRIPT).digest('base64');
 describe('the documentation at /docs', () => {
   it('is a placeholder page until the site is built, then the last build', async () => {
     const folder = join(specFolder('docs-site'), 'dist');
-    const controller = new DocsController(new DocsSite([folder]), processConfig({}));
+    const controller = new DocsController(new DocsSite(folder), processConfig({}));
     const app = fastify();
     app.get('/docs/*', (request, reply) => {
       controller.file((request.params as { '*': string })['*'], request, reply);

@@ -14,17 +14,15 @@ import {
   type ProcessConfig,
 } from '../config/config.js';
 import { ApiRoute } from '../openapi/route.js';
+import { ROOT } from '../version.js';
 import { signingGuide } from '../openapi/signing-guide.js';
 import { Public } from './api.guard.js';
 import { createAsset, FOREVER, sendAsset } from './pages/assets.js';
 import { acceptsHtml } from './pages/document.js';
 
-/** The output folders of `npm run docs`, relative to the built file and to the source. */
-const PLACES = ['../../../../docs/.vitepress/dist', '../../../docs/.vitepress/dist'].map((place) =>
-  fileURLToPath(new URL(place, import.meta.url)),
-);
+/** The output folder of `npm run docs`. */
+const SITE = fileURLToPath(new URL('docs/.vitepress/dist', ROOT));
 
-/** The path of a file that is not hidden. */
 const FILE = /[^/.]\.[a-z0-9]+$/;
 
 /** Returns a Content-Security-Policy for this server's files, with the hashes of inline scripts. */
@@ -46,25 +44,20 @@ function toPolicy(html: string): string {
 
 /** The built site of docs/. It is read for each request, because the sandbox builds it while it serves. */
 export class DocsSite {
-  constructor(private readonly places: readonly string[] = PLACES) {}
+  constructor(private readonly folder = SITE) {}
 
   isBuilt(): boolean {
-    return this.folder() !== undefined;
+    return existsSync(this.folder);
   }
 
   /** Finds a file below `/docs/`, the page of that name, or the index of that folder. */
   find(path: string): ReturnType<typeof openFile> | null {
-    const folder = this.folder();
-    if (folder === undefined) return null;
-    const names = new Set(readdirSync(folder, { recursive: true, encoding: 'utf8' }));
+    if (!this.isBuilt()) return null;
+    const names = new Set(readdirSync(this.folder, { recursive: true, encoding: 'utf8' }));
     const name = [path, `${path}.html`, `${path}index.html`, `${path}/index.html`].find(
       (each) => FILE.test(each) && names.has(each),
     );
-    return name === undefined ? null : openFile(folder, name);
-  }
-
-  private folder(): string | undefined {
-    return this.places.find((place) => existsSync(place));
+    return name === undefined ? null : openFile(this.folder, name);
   }
 }
 
@@ -75,7 +68,6 @@ function openFile(folder: string, name: string) {
   return { asset: createAsset(name, plain), cacheControl, policy };
 }
 
-/** The page without a built site. */
 const NOT_BUILT = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -128,16 +120,11 @@ export class DocsController {
   }
 }
 
-/** The output folders of `scripts/openapi.mjs`, relative to the built file and to the source. */
-const DOCUMENTS = ['../../../openapi', '../../../dist/openapi'];
-
 /** Reads the OpenAPI document of the build. Throws without one. */
 export async function builtDocument(mode: ProcessConfig['mode']): Promise<object> {
-  for (const place of DOCUMENTS) {
-    const text = await readFile(new URL(`${place}/${mode}.json`, import.meta.url), 'utf8').catch(() => null);
-    if (text !== null) return JSON.parse(text) as object;
-  }
-  throw new Error('dist/openapi is missing: npm run build makes it');
+  const file = new URL(`dist/openapi/${mode}.json`, ROOT);
+  if (!existsSync(file)) throw new Error('dist/openapi is missing: npm run build makes it');
+  return JSON.parse(await readFile(file, 'utf8')) as object;
 }
 
 @Controller()

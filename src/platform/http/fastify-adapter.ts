@@ -1,10 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { Inject, Injectable, Optional, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, Optional, StreamableFile, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type {
+  DoneFuncWithErrOrRes,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  HookHandlerDoneFunction,
+  RouteHandlerMethod,
+} from 'fastify';
 import { httpConfig, type HttpConfig } from '../config/config.js';
 import { failpoint } from '../failpoints.js';
 import { Log } from '../telemetry/logger.js';
@@ -20,7 +27,6 @@ import {
 } from './connections.js';
 import { sendFavicon } from './pages/assets.js';
 import { acceptsHtml } from './pages/document.js';
-import type { PageHandler } from './pages/page.js';
 import { sendError, sendRefusal } from './problem.filter.js';
 import {
   applyProblem,
@@ -32,7 +38,7 @@ import {
   type HttpProblem,
 } from './problem.js';
 import { addressLimit, toClient, LocalRateLimiter, tooManyRequests } from './rate-limit.guard.js';
-import { Reply, StreamReply } from './reply.js';
+import { Reply } from './reply.js';
 import { MemoryBudget, settleBody } from './request-body.js';
 import { RequestLog } from './request-log.js';
 import {
@@ -60,13 +66,12 @@ const MAX_PARAM_LENGTH = 16_384;
 
 /** Nest's Fastify adapter with one router for all listeners and one mapping of errors. It parses no body. */
 export class EdgeAdapter extends FastifyAdapter {
-  readonly routes: RouteTable;
+  readonly routes = new RouteTable();
   /** The listener of the API. PagesModule opens those of pages. */
   readonly api: Listener;
 
   constructor(config: HttpConfig) {
     const { keepAliveTimeout, requestTimeout, ...http } = serverOptions(REQUEST_TIMEOUT_MS);
-    const routes = new RouteTable();
     super({
       skipMiddie: true,
       keepAliveTimeout,
@@ -84,7 +89,6 @@ export class EdgeAdapter extends FastifyAdapter {
       },
       clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) => refuseClientError(error, socket),
     });
-    this.routes = routes;
     const fastify = this.getInstance();
     this.api = new Listener(fastify.server, config.maxConnections);
     fastify.decorateRequest('edge');
@@ -92,7 +96,7 @@ export class EdgeAdapter extends FastifyAdapter {
     // A body is read by the guard of its API, or by IdempotencyInterceptor after the guards of its page.
     fastify.addContentTypeParser('*', (_request, _payload, done) => done(null));
     fastify.addHook('onRoute', (route) => {
-      routes.add(route);
+      this.routes.add(route);
       const { sharedWith, ...config } = route.config ?? {};
       // Fastify adds the HEAD of each GET.
       if (sharedWith === undefined || route.method === 'HEAD') return;
@@ -109,13 +113,13 @@ export class EdgeAdapter extends FastifyAdapter {
 
   /** Serves unknown paths by the one route for all methods, behind the same guards. */
   override all(...route: unknown[]): FastifyInstance {
-    return this.getInstance().setNotFoundHandler(route.at(-1) as PageHandler);
+    return this.getInstance().setNotFoundHandler(route.at(-1) as RouteHandlerMethod);
   }
 
   /** Sends text as it is, an object as JSON. */
   override reply(response: unknown, value: unknown, statusCode?: number): FastifyReply {
     const reply = response as FastifyReply;
-    if (value instanceof StreamReply) return sendStream(reply, value);
+    if (value instanceof StreamableFile) return sendStream(reply, value);
     const body = value instanceof Reply ? value.body : value;
     const status = value instanceof Reply ? value.status : statusCode;
     if (status !== undefined) reply.code(status);
@@ -133,12 +137,12 @@ export class EdgeAdapter extends FastifyAdapter {
   }
 }
 
-/** Does not read the source for a HEAD or after the client is gone. */
-function sendStream(reply: FastifyReply, { contentType, body }: StreamReply): FastifyReply {
+/** Streams to a GET; the last chunk is missing if the source fails. Reads nothing for a HEAD or once the client is gone. */
+function sendStream(reply: FastifyReply, file: StreamableFile): FastifyReply {
   const { method, edge } = reply.request;
-  reply.header('content-type', contentType);
-  if (method !== 'HEAD' && !edge.isReleased) return reply.send(body);
-  body.destroy();
+  reply.header('content-type', file.getHeaders().type);
+  if (method !== 'HEAD' && !edge.isReleased) return reply.send(file.getStream());
+  file.getStream().destroy();
   return reply.send();
 }
 
@@ -163,17 +167,13 @@ function isForwarded({ headers }: IncomingMessage): boolean {
   return [...FORWARDED, 'x-real-ip', 'via'].some((name) => headers[name] !== undefined);
 }
 
-type Done = (error?: Error) => void;
-type DoneSending = (error: Error | null, payload?: unknown) => void;
-
-/** The Fastify hooks of every request on every listener. */
 @Injectable()
 export class EdgeHooks implements OnModuleInit {
   private readonly addresses: LocalRateLimiter;
   private noticesProxies: boolean;
 
   constructor(
-    private readonly host: HttpAdapterHost,
+    private readonly host: HttpAdapterHost<EdgeAdapter>,
     @Inject(httpConfig.KEY) private readonly config: HttpConfig,
     private readonly memory: MemoryBudget,
     private readonly log: Log,
@@ -184,20 +184,16 @@ export class EdgeHooks implements OnModuleInit {
   }
 
   onModuleInit(): void {
-    const adapter: unknown = this.host.httpAdapter;
-    if (!(adapter instanceof EdgeAdapter)) return;
-    const fastify = adapter.getInstance();
-    fastify.addHook('onRequest', (request, reply, done) =>
-      this.receive(request, reply, adapter.routes, done),
-    );
+    const fastify = this.host.httpAdapter.getInstance();
+    fastify.addHook('onRequest', (request, reply, done) => this.receive(request, reply, done));
     fastify.addHook('onSend', (request, reply, payload, done) => this.send(request, reply, payload, done));
     fastify.addHook('onResponse', (request, reply, done) => this.record(request, reply, done));
   }
 
-  private receive(request: FastifyRequest, reply: FastifyReply, routes: RouteTable, done: Done): void {
+  private receive(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
     beginRequest(request, reply, this.config);
     if (this.noticesProxies) this.noticeProxy(request.raw);
-    const refusal = this.refuse(request) ?? refuseOnPage(request, routes);
+    const refusal = this.refuse(request) ?? refuseOnPage(request, this.host.httpAdapter.routes);
     const { edge } = request;
     edge.route = (request.is404 ? null : request.routeOptions.url) ?? null;
     reply.raw.once('close', () => this.memory.release(edge));
@@ -232,13 +228,18 @@ export class EdgeHooks implements OnModuleInit {
     return { status: 400, detail: 'The query string must be percent-encoded UTF-8' };
   }
 
-  private send(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: DoneSending): void {
+  private send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    payload: unknown,
+    done: DoneFuncWithErrOrRes,
+  ): void {
     settleBody(request, reply);
     if (request.raw.listener?.isDraining) reply.header('connection', 'close');
     done(null, this.withinBudget(request, reply, payload));
   }
 
-  private record(request: FastifyRequest, reply: FastifyReply, done: Done): void {
+  private record(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
     // Only keyed requests trigger the failpoint, so that no health check does.
     if (request.edge.idempotency !== null) failpoint('response.sent');
     if (request.edge.span !== undefined) endRequestSpan(request.edge.span, request, reply);
@@ -251,7 +252,7 @@ export class EdgeHooks implements OnModuleInit {
   /** Returns the payload, or a problem without memory for it. A write always gets its response. */
   private withinBudget(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
     const { isListPage = false } = request.routeOptions.config;
-    const isBounded = request.edge !== undefined && (request.edge.page === null || isListPage);
+    const isBounded = request.edge.page === null || isListPage;
     if (!isBounded || (typeof payload !== 'string' && !Buffer.isBuffer(payload))) return payload;
     const isRequired = request.method !== 'GET' && request.method !== 'HEAD';
     return this.memory.reserveResponse(request.edge, payload.length, isRequired)

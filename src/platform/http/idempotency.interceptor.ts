@@ -78,7 +78,8 @@ export class IdempotencyInterceptor implements NestInterceptor {
     }
     inFlight.set(name, fingerprint);
     edge.idempotency = 'fresh';
-    const withEvents = Reflect.getMetadata(STORED_WITH_EVENTS, context.getHandler()) as StoredWithEvents;
+    const withEvents = Reflect.getMetadata(STORED_WITH_EVENTS, context.getHandler()) as
+      { readonly inClear: boolean } | undefined;
     const ticket = new KeyedTicket({ scope, key, fingerprint }, seal, withEvents?.inClear);
     edge.ticket = ticket;
     try {
@@ -149,9 +150,6 @@ export class IdempotencyInterceptor implements NestInterceptor {
     }
   }
 }
-
-/** The metadata of `@StoresResponseWithEvents()`. */
-type StoredWithEvents = { readonly inClear: boolean } | undefined;
 
 /**
  * Runs the handler. After {@link IdempotencyKeyExpired} it runs again with the next ids of the key, which is free. A repeat

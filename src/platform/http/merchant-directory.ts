@@ -27,9 +27,6 @@ export interface MerchantProfile extends ApiCaller {
 }
 
 /** Finds a merchant by API key, from a cache. The access context provides it. */
-export interface MerchantDirectory {
-  find(apiKey: string): Promise<MerchantProfile | null>;
+export abstract class MerchantDirectory {
+  abstract find(apiKey: string): Promise<MerchantProfile | null>;
 }
-
-/** Nest injection token of the {@link MerchantDirectory}. */
-export const MERCHANT_DIRECTORY = Symbol('MERCHANT_DIRECTORY');

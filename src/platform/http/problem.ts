@@ -23,7 +23,6 @@ export interface HttpProblem {
   readonly stringToSign?: string;
 }
 
-/** An error that carries its problem. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   constructor(readonly problem: HttpProblem) {
@@ -121,15 +120,6 @@ export const WRONG_MEDIA_TYPE: HttpProblem = {
   detail: 'The content type must be application/json',
 };
 
-/** Bodies of this size are refused with 413 (contract.md 5.5). */
-export const BODY_LIMIT = 1_048_576;
-
-export function tooLarge(limit: number): string {
-  return `The request body must be smaller than ${limit} bytes`;
-}
-
-export const BODY_TOO_LARGE: HttpProblem = { status: 413, detail: tooLarge(BODY_LIMIT) };
-
 /** Sets the status and headers of the problem on the reply. Returns the body. */
 export function applyProblem(reply: FastifyReply, problem: HttpProblem): string {
   const { edge } = reply.request;
@@ -148,9 +138,7 @@ const UNEXPECTED: HttpProblem = { status: 500, detail: 'An unexpected error occu
 
 /** The details of Fastify's errors for the merchant. */
 const FRAMEWORK_DETAILS: Readonly<Record<string, string>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: BODY_TOO_LARGE.detail,
   FST_ERR_CTP_INVALID_MEDIA_TYPE: WRONG_MEDIA_TYPE.detail,
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'The request body does not match its Content-Length',
   FST_ERR_BAD_URL: 'The request path is malformed',
 };
 

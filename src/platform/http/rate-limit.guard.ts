@@ -20,7 +20,6 @@ const MAX_CALLERS = 50_000;
 /** The timeout of the store. After it the process counts only its own requests. */
 const STORE_TIMEOUT_MS = 1000;
 
-/** The decision on one request, with the rest of the window. */
 interface Quota {
   readonly allowed: boolean;
   readonly remaining: number;
@@ -40,13 +39,6 @@ export function tooManyRequests(resetsAt: number, now: number): HttpProblem {
 /** Throws {@link Refusal} (429) unless `blockedUntil` is null. */
 export function refuseUntil(blockedUntil: number | null, now = Date.now()): void {
   if (blockedUntil !== null) throw new Refusal(tooManyRequests(blockedUntil, now));
-}
-
-interface Usage {
-  readonly limit: number;
-  readonly used: number;
-  /** Epoch milliseconds; null without a window. */
-  readonly resetsAt: number | null;
 }
 
 interface Lease {
@@ -126,8 +118,8 @@ export class RateLimits {
     return this.fromLease(account) ?? account.waiting.call();
   }
 
-  /** Returns the usage in all processes. Leased points count as used. */
-  async usage(caller: LimitedCaller): Promise<Usage> {
+  /** Returns the usage in all processes. Leased points count as used. `resetsAt` is null without a window. */
+  async usage(caller: LimitedCaller) {
     const found = await this.shared.get(this.keyFor(caller));
     const { limit } = caller;
     if (found === null || found.msBeforeNext <= 0) return { limit, used: 0, resetsAt: null };
@@ -183,14 +175,11 @@ export function toClient(address: string): string {
   return parsed.parts.slice(0, 4).join(':');
 }
 
-interface Window {
-  points: number;
-  readonly resetsAt: number;
-}
-
 /** A rate limiter of this process, with a fixed window of a minute per name. */
 export class LocalRateLimiter {
-  private readonly windows = new LRUCache<string, Window>(upTo(MAX_CALLERS));
+  private readonly windows = new LRUCache<string, { points: number; readonly resetsAt: number }>(
+    upTo(MAX_CALLERS),
+  );
 
   constructor(
     private readonly limit: number,
@@ -242,7 +231,7 @@ export class RateLimitGuard implements CanActivate {
     return true;
   }
 
-  usage(merchant: ApiCaller): Promise<Usage> {
+  usage(merchant: ApiCaller) {
     return this.limits.usage(this.limited(merchant));
   }
 

@@ -1,6 +1,5 @@
 import {
   applyDecorators,
-  createParamDecorator,
   Injectable,
   SetMetadata,
   UseInterceptors,
@@ -16,9 +15,8 @@ import { OperatorLookups, Operations, type Requester } from '../operations/opera
 import { requireReach } from '../operations/scopes.js';
 import { SubscriptionProgress } from '../projections/subscription-progress.js';
 import { Reply } from './reply.js';
-import { getRequest } from './request-state.js';
+import { fromRequest, getRequest } from './request-state.js';
 
-/** Key of the metadata of a route: its {@link ReadFacts}. */
 export const READS_KEY = 'reads';
 
 interface ReadFacts {
@@ -50,8 +48,7 @@ function filteredMerchant({ query }: FastifyRequest): string | null {
 }
 
 /** The merchants to which a list is confined; null for all. Throws `not_found` for a filter out of the caller's reach. */
-export const Reach = createParamDecorator((_: unknown, context: ExecutionContext): Requester['merchants'] => {
-  const request = getRequest(context);
+export const Reach = fromRequest((request): Requester['merchants'] => {
   const caller = request.edge.visitor as Requester;
   const merchantId = filteredMerchant(request);
   if (merchantId === null) return caller.merchants;

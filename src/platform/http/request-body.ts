@@ -8,8 +8,11 @@ import { isObject } from '../dto/field.js';
 import { measureDepth } from '../json-text/json-text.js';
 import { PAGE_BYTES } from '../postgres/list-page.js';
 import { PORTAL_PAGE } from './listeners.js';
-import { BODY_LIMIT, BUSY, Refusal, tooLarge, WRONG_MEDIA_TYPE } from './problem.js';
+import { BUSY, Refusal, WRONG_MEDIA_TYPE } from './problem.js';
 import { toCaller, NO_BODY, type RequestState } from './request-state.js';
+
+/** Bodies of this size are refused with 413 (contract.md 5.5). */
+const BODY_LIMIT = 1_048_576;
 
 /** The bytes that every request may hold, also above the bound. */
 export const SMALL_BYTES = 16_384;
@@ -92,8 +95,13 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-export function isDeclaredTooLarge({ headers }: IncomingMessage, limit = BODY_LIMIT): boolean {
-  return Number(headers['content-length'] ?? 0) >= limit;
+/** Throws DomainError `too_large` (413) for a body that declares `limit` bytes or more. */
+export function requireSmaller({ headers }: IncomingMessage, limit = BODY_LIMIT): void {
+  if (Number(headers['content-length'] ?? 0) >= limit) throw tooLarge(limit);
+}
+
+function tooLarge(limit: number): DomainError {
+  return new DomainError('too_large', `The request body must be smaller than ${limit} bytes`);
 }
 
 /** Checks for a body that may exceed {@link SMALL_BYTES}. */
@@ -112,7 +120,7 @@ export async function receiveBody(
   limit = BODY_LIMIT,
 ): Promise<void> {
   const { edge, raw } = request;
-  if (isDeclaredTooLarge(raw, limit)) throw new DomainError('too_large', tooLarge(limit));
+  requireSmaller(raw, limit);
   sendContinue(request, reply);
   if (hasBody(raw)) edge.rawBody = await readBody(raw, (bytes) => memory.reserveBody(edge, bytes), limit);
 }
@@ -135,7 +143,7 @@ function readBody(
     };
     const onData = (chunk: Buffer): void => {
       const needed = length + chunk.length;
-      if (needed >= limit) return end(new DomainError('too_large', tooLarge(limit)));
+      if (needed >= limit) return end(tooLarge(limit));
       if (needed > memory.length) {
         const size = Math.min(max, Math.max(needed, SMALL_BYTES, 2 * memory.length));
         if (!room(size - memory.length)) return end(new Refusal(BUSY));
@@ -184,19 +192,13 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Parses a JSON body. Throws DomainError `bad_request` (400) for invalid UTF-8 or JSON, and for the keys `__proto__` and
- * `constructor.prototype`. Nesting deeper than {@link MAX_DEPTH} is `validation_failed` (422).
+ * `constructor.prototype`. Nesting deeper than `maxDepth`, where it is not null, is `validation_failed` (422).
  */
-export function parseJsonBody(bytes: Buffer): unknown {
+export function parseJsonBody(bytes: Buffer, maxDepth: number | null = MAX_DEPTH): unknown {
   const text = decode(bytes);
-  if (measureDepth(text) > MAX_DEPTH) {
-    throw new DomainError('validation_failed', `The request body is nested deeper than ${MAX_DEPTH} levels`);
-  }
+  if (maxDepth !== null && measureDepth(text) > maxDepth)
+    throw new DomainError('validation_failed', `The request body is nested deeper than ${maxDepth} levels`);
   return parseText(text);
-}
-
-/** Parses as {@link parseJsonBody} does, at any depth. */
-export function parseDeepJsonBody(bytes: Buffer): unknown {
-  return parseText(decode(bytes));
 }
 
 function decode(bytes: Buffer): string {

@@ -1,5 +1,5 @@
 import { context, propagation, SpanKind, SpanStatusCode, trace, type Span } from '@opentelemetry/api';
-import type { ExecutionContext } from '@nestjs/common';
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { newId } from '../../kernel/ids.js';
 import type { EventMetadata } from '../event-store/port.js';
@@ -11,12 +11,15 @@ import { REDACTED, redactText } from '../telemetry/redaction.js';
 import { httpDuration, httpRequests, idempotentRequests } from '../telemetry/metrics.js';
 import type { ApiCaller } from './merchant-directory.js';
 import type { Page } from './listeners.js';
-import type { RequestRecord } from './request-log.js';
 import { isUnavailable } from './problem.js';
 
 export function getRequest(context: ExecutionContext): FastifyRequest {
   return context.switchToHttp().getRequest<FastifyRequest>();
 }
+
+/** Creates a decorator for parameters of handlers, with a value of the request. */
+export const fromRequest = <Value>(read: (request: FastifyRequest) => Value) =>
+  createParamDecorator((_: unknown, context: ExecutionContext) => read(getRequest(context)));
 
 /** Returns the id of the key for an API with several keys per merchant, else that of the merchant. */
 export function toCaller({ callerId, merchantId }: ApiCaller): string {
@@ -28,10 +31,6 @@ export const NO_BODY = Buffer.alloc(0);
 /** The longest unknown parameter in characters. */
 export const MAX_UNKNOWN = 2048;
 
-/** The outcome of a request with an Idempotency-Key, for its log line. */
-type IdempotencyOutcome = 'fresh' | 'replayed' | 'in_flight' | 'mismatch';
-
-/** The state of one request in flight. */
 export class RequestState {
   readonly startedAt = performance.now();
   /** The body as it was sent; empty without one. */
@@ -64,7 +63,8 @@ export class RequestState {
   /** The namespace of the caller's Idempotency-Keys; null until a guard has identified the caller. */
   idempotencyScope: string | null = null;
   ticket: IdempotencyTicket | null = null;
-  idempotency: IdempotencyOutcome | null = null;
+  /** The outcome of a request with an Idempotency-Key, for its log line. */
+  idempotency: 'fresh' | 'replayed' | 'in_flight' | 'mismatch' | null = null;
   /** The number of items in a batch, for the log line. */
   items: number | null = null;
   /** The internal cause of a failure, which only the log contains. */
@@ -103,21 +103,23 @@ export function toCause(request: FastifyRequest): EventMetadata {
   };
 }
 
+/** Returns the query string as it was sent, with its question mark; empty without one. */
+function rawQuery({ raw: { url = '' } }: Pick<FastifyRequest, 'raw'>): string {
+  const start = url.indexOf('?');
+  return start === -1 ? '' : url.slice(start);
+}
+
 /** Returns the path as it was sent, percent-encoded, without scheme, host and query string. */
 export function rawPath(request: Pick<FastifyRequest, 'raw'>): string {
-  const target = request.raw.url ?? '/';
-  const query = target.indexOf('?');
-  const path = query === -1 ? target : target.slice(0, query);
+  const { url = '/' } = request.raw;
+  const path = url.slice(0, url.length - rawQuery(request).length);
   if (path.charCodeAt(0) === 0x2f) return path;
   const absolute = /^[a-z][a-z0-9+.-]*:\/\/[^/]*(\/.*)?$/i.exec(path);
   return absolute === null ? path : (absolute[1] ?? '/');
 }
 
-/** Returns {@link rawPath} with the query string. */
 export function rawTarget(request: Pick<FastifyRequest, 'raw'>): string {
-  const target = request.raw.url ?? '/';
-  const query = target.indexOf('?');
-  return query === -1 ? rawPath(request) : rawPath(request) + target.slice(query);
+  return rawPath(request) + rawQuery(request);
 }
 
 /**
@@ -125,17 +127,14 @@ export function rawTarget(request: Pick<FastifyRequest, 'raw'>): string {
  * name would be stored that the client never sent.
  */
 export function isQueryUtf8(request: FastifyRequest): boolean {
-  const target = request.raw.url ?? '';
-  const query = target.indexOf('?');
-  if (query === -1) return true;
   try {
-    return decodeURIComponent(target.slice(query)) !== '';
+    decodeURIComponent(rawQuery(request));
+    return true;
   } catch {
     return false;
   }
 }
 
-/** Writes the log line and the metrics of a request. */
 export function recordRequest(log: Log, request: FastifyRequest, reply: FastifyReply): void {
   const { edge, method } = request;
   const status = reply.statusCode;
@@ -178,17 +177,18 @@ const MAX_QUERY_NAMES = 50;
 const QUERY_NAME = /^[A-Za-z_][\w.-]{0,63}$/;
 const UNNAMED = '?';
 
-/** Returns the record for the {@link RequestLog}; null for a request that names no merchant. */
-export function loggedRequest(request: FastifyRequest, reply: FastifyReply): RequestRecord | null {
+/** Returns the record for the RequestLog; null for a request that names no merchant. */
+export function loggedRequest(request: FastifyRequest, reply: FastifyReply) {
   const { edge, method } = request;
   if (edge.identifiedMerchant === null) return null;
-  const parts = queryParts(request.raw.url ?? '');
+  const parts = queryParts(rawQuery(request));
   return {
-    requestId: request.id,
+    requestId: request.id as string,
     merchantId: edge.identifiedMerchant.merchantId,
     credentialId: edge.credentialId,
     startedAt: edge.startedAt,
     method,
+    /** It is not stored. */
     client: edge.client,
     path: storableText(rawPath(request)),
     queryNames: parts
@@ -221,17 +221,11 @@ function decodeText(encoded: string): string {
   }
 }
 
-interface QueryPart {
-  /** The name; null for a text that may be a value without a name. */
-  readonly name: string | null;
-  readonly sent: string;
-}
-
-function queryParts(target: string): readonly QueryPart[] {
-  const query = target.indexOf('?');
-  if (query === -1) return [];
-  const parts = target.slice(query + 1).split('&', MAX_QUERY_NAMES);
-  return parts
+/** Returns the parameters, with a null name where the text may be a value without a name. */
+function queryParts(query: string) {
+  return query
+    .slice(1)
+    .split('&', MAX_QUERY_NAMES)
     .filter((part) => part !== '')
     .map((part) => {
       const sent = part.split('=', 1)[0]!;
@@ -240,7 +234,7 @@ function queryParts(target: string): readonly QueryPart[] {
 }
 
 /** Masks the name of the parameter with which a refusal begins, where it may be a value. */
-function refusalWithoutValues(refusal: string | null, parts: readonly QueryPart[]): string | null {
+function refusalWithoutValues(refusal: string | null, parts: ReturnType<typeof queryParts>): string | null {
   for (const { name, sent } of parts) {
     if (refusal === null || name !== null) continue;
     const [[decoded] = ['']] = new URLSearchParams(sent);

@@ -13,7 +13,7 @@ interface Route {
 
 /** The routes of all listeners. Distinguishes an unknown path (404) from a wrong method (405). */
 export class RouteTable {
-  private readonly routes: Route[] = [];
+  readonly all: Route[] = [];
 
   /** Adds a route and sets its constraint, before the router reads it. */
   add(route: RouteOptions): void {
@@ -24,15 +24,14 @@ export class RouteTable {
       .map((part) => (part.startsWith(':') ? '[^/]+' : part === '*' ? '.*' : part.replace(/[^\w]/g, '\\$&')))
       .join('/');
     const pattern = new RegExp(`^${source}$`);
-    for (const method of [route.method].flat())
-      this.routes.push({ method, url: route.url, listener, pattern });
+    for (const method of [route.method].flat()) this.all.push({ method, url: route.url, listener, pattern });
   }
 
   /** Returns 405 with `Allow` for a path with other methods only (contract.md 3.5), else null. */
   wrongMethod(request: FastifyRequest): HttpProblem | null {
     const path = rawPath(request);
     const listener = listenerConstraint.deriveConstraint(request.raw);
-    const found = this.routes.filter(
+    const found = this.all.filter(
       (route) =>
         (route.listener === listener || route.listener === EVERY_LISTENER) &&
         // A wildcard is an application, whose script reads the path.
@@ -43,9 +42,5 @@ export class RouteTable {
     if (allowed.length === 0 || allowed.includes(request.method)) return null;
     const headers = { allow: allowed.join(', ') };
     return { status: 405, detail: `${request.method} is not allowed here`, headers };
-  }
-
-  list(): readonly Omit<Route, 'pattern'>[] {
-    return this.routes.map(({ method, url, listener }) => ({ method, url, listener }));
   }
 }

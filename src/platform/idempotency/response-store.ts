@@ -12,17 +12,8 @@ import { bounded } from '../postgres/session-settings.js';
 import { SealError, Sealer } from '../sealing/sealer.js';
 import { ResponseSeal } from './ticket.js';
 
-interface ResponseRow {
-  readonly fingerprint: string;
-  readonly status: number;
-  readonly body: string;
-}
-
-interface SealedRow {
-  readonly key: string;
-  /** A text, because a Date has no microseconds. */
-  readonly created_at: string;
-}
+/** A row with its time as a text, because a Date has no microseconds. */
+type ResponseRow = StoredResponse & { readonly created_at: string };
 
 const PAGE = 500;
 
@@ -63,15 +54,15 @@ export class ResponseStore {
   }
 
   async find(scope: string, key: string): Promise<StoredResponse | null> {
-    const { rows } = await this.store.pool.query<ResponseRow>(
+    const { rows } = await this.store.pool.query<StoredResponse>(
       bounded({
         name: 'event_store.find_response',
-        text: 'select fingerprint, status, body from event_store.responses where scope = $1 and key = $2',
+        text: `select scope, key, fingerprint, status, body from event_store.responses
+               where scope = $1 and key = $2`,
         values: [scope, key],
       }),
     );
-    const [row] = rows;
-    return row ? { scope, key, ...row } : null;
+    return rows[0] ?? null;
   }
 
   /** Deletes the sealed responses of the scope since then with one of these ids. Returns false if stopped early. */
@@ -98,14 +89,14 @@ export class ResponseStore {
   }
 
   private async *sealed(scope: string, since: Date): AsyncGenerator<readonly StoredResponse[]> {
-    for (let after: SealedRow = { created_at: since.toISOString(), key: NIL_UUID }; ;) {
-      const { rows } = await this.store.pool.query<SealedRow & ResponseRow>(
-        `select key, created_at::text, fingerprint, status, body from event_store.responses
+    for (let after = { created_at: since.toISOString(), key: NIL_UUID }; ;) {
+      const { rows } = await this.store.pool.query<ResponseRow>(
+        `select scope, key, created_at::text, fingerprint, status, body from event_store.responses
          where scope = $1 and body like 'sealed:%' and (created_at, key) > ($2::timestamptz, $3::uuid)
          order by created_at, key limit ${PAGE}`,
         [scope, after.created_at, after.key],
       );
-      yield rows.map(({ key, fingerprint, status, body }) => ({ scope, key, fingerprint, status, body }));
+      yield rows;
       const last = rows.at(-1);
       if (last === undefined || rows.length < PAGE) return;
       after = last;

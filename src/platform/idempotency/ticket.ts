@@ -67,7 +67,6 @@ const SEALED = 'sealed:';
 /** The prefix of a sealed response whose secret expires. */
 const UNTIL = /^secret until ([0-9]+)\n/;
 
-/** The purpose of the MACs. */
 const RESPONSE = 'response';
 
 /**

@@ -11,10 +11,6 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Callbacks that get the start of a value and return the index after it ({@link endOfValue}). */
-type VisitElement = (start: number) => number;
-type VisitMember = (key: string, start: number) => number;
-
 /** Returns the nesting depth of objects and arrays: `1` is 0, `{}` is 1, `{"a":[]}` is 2. */
 export function measureDepth(json: string): number {
   let depth = 0;
@@ -49,8 +45,11 @@ export function withJsonText(fields: object, name: string, text: string): string
   return `${JSON.stringify(fields).slice(0, -1)},${JSON.stringify(name)}:${text}}`;
 }
 
-/** Visits the members of the object at `at`, after optional white space. Returns the index after it. */
-export function eachMember(json: string, at: number, visit: VisitMember): number {
+/**
+ * Visits the members of the object at `at`, after optional white space. Returns the index after it. `visit` gets the start of
+ * each value and returns {@link endOfValue}.
+ */
+export function eachMember(json: string, at: number, visit: (key: string, start: number) => number): number {
   at = skipSpace(json, at);
   if (json.charCodeAt(at) !== OPEN_BRACE) return at;
   do {
@@ -64,7 +63,7 @@ export function eachMember(json: string, at: number, visit: VisitMember): number
   return at + 1;
 }
 
-export function eachElement(json: string, at: number, visit: VisitElement): number {
+export function eachElement(json: string, at: number, visit: (start: number) => number): number {
   at = skipSpace(json, at);
   if (json.charCodeAt(at) !== OPEN_BRACKET) return at;
   do {

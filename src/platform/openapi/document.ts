@@ -7,15 +7,13 @@ import { Problem, sharedHeaders, sharedParameters, sharedResponses } from './rou
 /** The authentication and the common responses of one API, under one prefix. */
 export interface ApiScheme {
   readonly prefix: string;
-  readonly models: readonly Dto[];
-  /** Names of the headers of all its responses. */
-  readonly headers: readonly string[];
+  readonly models?: readonly Dto[];
   /** Further headers of a successful read. */
   readonly readHeaders?: readonly string[];
-  /** Returns names of common responses by status. An operation's own response has precedence. */
-  responsesOf(method: string): Readonly<Record<number, string>>;
-  /** Returns the names of common parameters. */
-  parametersOf(method: string): readonly string[];
+  /** Names of common responses by status. An operation's own response has precedence. */
+  readonly statuses: Readonly<Record<number, string>>;
+  /** Further {@link statuses} of writes. */
+  readonly writeStatuses: Readonly<Record<number, string>>;
   /** Responses besides those of all APIs, by name. */
   readonly responses: Readonly<Record<string, object>>;
   /** The security schemes, all of which a caller needs. */
@@ -26,11 +24,8 @@ export interface ApiScheme {
 const LISTENER = { 400: 'BadRequest', 429: 'TooManyRequests', 431: 'HeadersTooLarge', 500: 'Unexpected' };
 export const BODY = { 413: 'TooLarge', 415: 'UnsupportedMediaType' };
 
-/** The scheme of an API with Idempotency-Key and rate limits. */
-export const EDGE_SCHEME = {
-  headers: ['Request-Id', 'RateLimit', 'RateLimit-Policy', 'Idempotent-Replayed'],
-  parametersOf: (method: string): readonly string[] => (method === 'get' ? [] : ['IdempotencyKey']),
-} satisfies Partial<ApiScheme>;
+/** Names of the headers of all responses of an API. */
+const API_HEADERS = ['Request-Id', 'RateLimit', 'RateLimit-Policy', 'Idempotent-Replayed'];
 
 /** The part of a context in the document besides its operations. */
 export interface DocumentPart {
@@ -62,7 +57,11 @@ export function createDocument(app: INestApplication, parts: readonly DocumentPa
     .sort(([, [place]], [, [other]]) => place - other);
   const schemes = parts.flatMap((part) => part.schemes ?? []);
   const sentTypes = parts.flatMap((part) => part.webhooks ?? []);
-  const models = [Problem, ...schemes.flatMap((each) => each.models), ...sentTypes.map(({ data }) => data)];
+  const models = [
+    Problem,
+    ...schemes.flatMap(({ models = [] }) => models),
+    ...sentTypes.map(({ data }) => data),
+  ];
   const generated = SwaggerModule.createDocument(
     app,
     { openapi: '3.1.0', info: { ...info } },
@@ -83,9 +82,9 @@ export function createDocument(app: INestApplication, parts: readonly DocumentPa
   const webhooks = toWebhooks(sentTypes);
   const operations = [...paths, ...Object.entries(webhooks)].flatMap(([, each]) => Object.values(each));
   const used = new Set(operations.flatMap((one) => one.tags ?? []));
-  const responses = schemes.flatMap(({ responses: own, headers }) =>
-    Object.entries({ ...sharedResponses, ...own }).map(([name, each]) => [name, withHeaders(each, headers)]),
-  );
+  const responses = [sharedResponses, ...schemes.map((each) => each.responses)]
+    .flatMap((named) => Object.entries<object>(named))
+    .map(([name, each]) => [name, withHeaders(each, API_HEADERS)]);
   return {
     openapi: '3.1.0',
     info,
@@ -110,12 +109,12 @@ function complete(
   method: string,
   scheme: ApiScheme | undefined,
 ): OperationObject {
-  const common = Object.entries({ ...LISTENER, ...(scheme?.responsesOf(method) ?? BODY) }).map(
-    ([status, name]) => [status, ref('responses', name)],
-  );
+  const isWrite = method !== 'get';
+  const statuses = { ...LISTENER, ...(scheme?.statuses ?? BODY), ...(isWrite && scheme?.writeStatuses) };
+  const common = Object.entries(statuses).map(([status, name]) => [status, ref('responses', name)]);
   const responses: Record<string, object> = { ...Object.fromEntries(common), ...operation.responses };
-  const headers = scheme?.headers ?? ['Request-Id'];
-  const readHeaders = method === 'get' ? [...headers, ...(scheme?.readHeaders ?? [])] : headers;
+  const headers = scheme === undefined ? ['Request-Id'] : API_HEADERS;
+  const readHeaders = isWrite ? headers : [...headers, ...(scheme?.readHeaders ?? [])];
   const described = Object.entries(responses).map(([status, each]) => [
     status,
     withHeaders(each, Number(status) < 400 ? readHeaders : headers),
@@ -124,7 +123,7 @@ function complete(
   const parameters = [
     ...own.filter(isInPath),
     ...own.filter((each) => !isInPath(each)),
-    ...(scheme?.parametersOf(method) ?? []).map((name) => ref('parameters', name)),
+    ...(scheme !== undefined && isWrite ? [ref('parameters', 'IdempotencyKey')] : []),
   ];
   return {
     ...operation,

@@ -13,7 +13,6 @@ import { ApiProperty, type Dto } from '../dto/field.js';
 type Described = string | readonly [type: Dto, when: string];
 
 interface RouteDescription {
-  /** The operation id. */
   readonly id: string;
   readonly tag?: string;
   readonly summary: string;
@@ -25,7 +24,6 @@ interface RouteDescription {
   readonly responses: Readonly<Record<number, Described>>;
 }
 
-/** The metadata key of the scopes of a route. */
 export const SCOPES_KEY = 'scopes';
 
 /**
@@ -60,12 +58,9 @@ function toResponse(status: number, described: Described): object {
   return { ...problemResponse(described), ...(status === 429 || status === 503 ? retried : {}) };
 }
 
-/** Returns a response with problem details. */
-export function problemResponse(description: string, schema = 'Problem'): object {
-  return {
-    description,
-    content: { 'application/problem+json': { schema: { $ref: `#/components/schemas/${schema}` } } },
-  };
+export function problemResponse(description: string): object {
+  const schema = { $ref: '#/components/schemas/Problem' };
+  return { description, content: { 'application/problem+json': { schema } } };
 }
 
 const retried = { headers: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } } };

@@ -1,4 +1,3 @@
-/** The default URL of the sandbox. */
 const SANDBOX_URL = 'http://127.0.0.1:3000';
 
 /** Returns the introduction of the document, whose commands run with the reader's keys. */

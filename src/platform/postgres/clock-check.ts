@@ -24,29 +24,17 @@ export class ClockCheck {
     return skewMs / 1000;
   }
 
-  /** Throws where the clock differs by more than MAX_CLOCK_SKEW_SECONDS. */
-  async check(): Promise<void> {
+  /** Describes a difference of more than MAX_CLOCK_SKEW_SECONDS; null within it. */
+  async findFault(): Promise<string | null> {
     const skew = await this.skewSeconds();
-    if (Math.abs(skew) > this.config.maxClockSkewSeconds) throw new ClockOff(skew);
+    if (Math.abs(skew) <= this.config.maxClockSkewSeconds) return null;
+    return `the clock is ${Math.abs(Math.round(skew))} s ${skew > 0 ? 'ahead of' : 'behind'} the database's`;
   }
 
   /** Throws `unavailable` with a wrong clock, for a decision that another process, or this one later, may make. */
   async require(): Promise<void> {
-    await this.holds(({ message }) => {
-      throw new DomainError('unavailable', `Nothing is decided here now: ${message}`);
-    });
-  }
-
-  /** Returns false, after a call of `off`, where {@link check} fails. */
-  async holds(off?: (why: ClockOff) => void): Promise<boolean> {
-    try {
-      await this.check();
-      return true;
-    } catch (error) {
-      if (!(error instanceof ClockOff)) throw error;
-      off?.(error);
-      return false;
-    }
+    const fault = await this.findFault();
+    if (fault !== null) throw new DomainError('unavailable', `Nothing is decided here now: ${fault}`);
   }
 }
 
@@ -59,11 +47,4 @@ export async function databaseNow(database: Pick<Database, 'query'>): Promise<Da
 /** Returns the earlier time of this process and the database, so that retention deletes nothing early. */
 export async function earlierNow(database: Pick<Database, 'query'>, clock: Clock): Promise<Date> {
   return new Date(Math.min((await databaseNow(database)).getTime(), clock.now().getTime()));
-}
-
-class ClockOff extends Error {
-  override readonly name = 'ClockOff';
-  constructor(skew: number) {
-    super(`the clock is ${Math.abs(Math.round(skew))} s ${skew > 0 ? 'ahead of' : 'behind'} the database's`);
-  }
 }

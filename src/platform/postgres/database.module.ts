@@ -8,8 +8,7 @@ import type { Migration } from './migrate.js';
 @Global()
 @Module({})
 export class DatabaseModule {
-  /** Creates the module. Without migrations the schema is used as it is. */
-  static of(migrations: readonly Migration[] = []): DynamicModule {
+  static of(migrations: readonly Migration[]): DynamicModule {
     const useFactory = (config: StoreConfig): Promise<Database> => databaseFromConfig(config, migrations);
     return {
       module: DatabaseModule,

@@ -51,7 +51,6 @@ export function inDays(column: string, from?: string, to?: string): Conditions {
   };
 }
 
-/** The condition of the rows after a place in the order. */
 export function afterPlace(
   place: PagePlace | undefined,
   time: string,
@@ -62,15 +61,11 @@ export function afterPlace(
   return [`(${time}, ${id}) < ($${params.push(place.time)}::timestamptz, $${params.push(place.id)}::uuid)`];
 }
 
-interface Statement {
-  /** Selects the rows of the page and the next row, with `place_time` and `place_id`. */
-  readonly sql: string;
-  readonly params: readonly unknown[];
-  readonly matching: string;
-}
-
-/** The statement of a page, which merges the newest rows of each range. It reads one page of the index per range. */
-export function toStatement(list: List, { page_size, page_cursor }: KeysetPage): Statement {
+/**
+ * The statement of a page, which merges the newest rows of each range. It reads one page of the index per range. `sql` selects
+ * the rows of the page and the next row, with `place_time` and `place_id`. `matching` is the condition of the whole list.
+ */
+export function toStatement(list: List, { page_size, page_cursor }: KeysetPage) {
   const { columns, from, time = 'created_at', id = 'id', where = {}, lanes, statuses } = list;
   const params: unknown[] = [];
   const whole = toConditions(where, params);
@@ -98,20 +93,14 @@ export function toStatement(list: List, { page_size, page_cursor }: KeysetPage):
   return { sql, params, matching: ['true', ...all].join(' and ') };
 }
 
-interface Placed {
-  readonly [column: string]: unknown;
-  readonly place_time: Date;
-  readonly place_id: string;
-}
-
 /** Reads one page. The times of its order have milliseconds. */
 export async function listPage<Row extends object>(
   database: Pick<Database, 'query'>,
   list: List,
   page: KeysetPage,
-): Promise<{ readonly rows: Row[]; readonly next_cursor: string | null }> {
+) {
   const { sql, params } = toStatement(list, page);
-  const found = await database.query<Placed>(sql, params);
+  const found = await database.query<{ place_time: Date; place_id: string }>(sql, params);
   const last = found.length > page.page_size ? found[page.page_size - 1] : undefined;
   return {
     rows: found.slice(0, page.page_size).map(({ place_time: _, place_id: __, ...row }) => row as Row),
@@ -119,20 +108,16 @@ export async function listPage<Row extends object>(
   };
 }
 
-interface BodyPage {
-  readonly bodies: string;
-  readonly next_cursor: string | null;
-  /** The number of rows of the whole list, where it was requested. */
-  readonly total: string | null;
-}
-
-/** Reads one page of rows with a text `body`. The database joins them, so that no row becomes an object. */
+/**
+ * Reads one page of rows with a text `body`. The database joins them, so that no row becomes an object. `total` is the number
+ * of rows of the whole list, or null.
+ */
 export async function bodyPage(
   database: Pick<Database, 'query'>,
   list: Omit<List, 'columns'>,
   page: KeysetPage,
   { withTotal = false } = {},
-): Promise<BodyPage> {
+) {
   const { sql, params, matching } = toStatement({ ...list, columns: 'body' }, page);
   const total = withTotal ? `(select count(*) from ${list.from} where ${matching})` : 'null';
   const read = async (joined: typeof pageBySize): Promise<JoinedRow> =>

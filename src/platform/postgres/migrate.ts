@@ -76,7 +76,6 @@ async function retried(dataSource: DataSource, until: number): Promise<void> {
   }
 }
 
-/** The SQLSTATEs of objects that are missing or exist already. */
 const MISMATCHES = ['3F000', '42P01', '42703', '42883', '42P06', '42P07', '42701', '42710', '42723'];
 
 /** Checks for the error of a statement that does not match the schema of the database. */

@@ -6,14 +6,9 @@ export interface RowChange {
   readonly at: Date;
 }
 
-/** A transaction, or the database for a change of one repeatable statement. */
-interface Queries {
-  query(sql: string, values: unknown[]): Promise<unknown>;
-}
-
 /** Records a changed row of the running operation, once. Without an operation it does nothing. */
 export async function recordRowChange(
-  tx: Queries,
+  tx: { query(sql: string, values: unknown[]): Promise<unknown> },
   operationId: string | undefined,
   what: RowChange['what'],
   id: string,

@@ -40,7 +40,6 @@ export function sessionOptions(...settings: readonly Readonly<Record<string, str
     .join(' ');
 }
 
-/** The connection settings of the service's pools. */
 export const CONNECTING = {
   keepAlive: true,
   keepAliveInitialDelayMillis: KEEP_ALIVE_MS,

@@ -5,8 +5,8 @@ export const TRANSACTION_TIMEOUT = '25P04';
 /** The SQLSTATE of a write on a standby, to which the address may lead after a promotion. */
 const READ_ONLY = '25006';
 
-/** The SQLSTATEs of unavailable servers, of repeatable transactions, and of timeouts by a stalled process. */
-const TRANSIENT_STATES = new Set([
+/** The SQLSTATEs of unavailable servers, repeatable transactions and timeouts by a stalled process, and network errors. */
+const TRANSIENT_CODES = new Set([
   '57P01',
   '57P02',
   '57P03',
@@ -17,9 +17,6 @@ const TRANSIENT_STATES = new Set([
   '25P03',
   TRANSACTION_TIMEOUT,
   READ_ONLY,
-]);
-const TRANSIENT_CLASSES = ['08'];
-const NETWORK_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'EPIPE',
@@ -29,6 +26,8 @@ const NETWORK_CODES = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
 ]);
+/** The SQLSTATE class of connection exceptions. */
+const CONNECTION_STATE = /^08.{3}$/;
 const CLIENT_MESSAGES =
   /connection terminated|not queryable|connection error|query read timeout|timeout exceeded when trying to connect|client was closed/i;
 
@@ -37,10 +36,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if (!types.isNativeError(error)) return false;
   if ('errors' in error && Array.isArray(error.errors)) return error.errors.some(isDatabaseUnavailable);
   const code = 'code' in error ? error.code : undefined;
-  if (typeof code === 'string') {
-    if (TRANSIENT_STATES.has(code) || NETWORK_CODES.has(code)) return true;
-    if (TRANSIENT_CLASSES.some((each) => code.length === 5 && code.startsWith(each))) return true;
-  }
+  if (typeof code === 'string' && (TRANSIENT_CODES.has(code) || CONNECTION_STATE.test(code))) return true;
   return CLIENT_MESSAGES.test(error.message);
 }
 

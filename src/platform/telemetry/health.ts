@@ -13,11 +13,9 @@ export class NotReady extends Error {
   override readonly name: string = 'NotReady';
 }
 
-interface HealthReport {
+interface CheckResult {
   readonly status: 'ok' | 'unavailable';
-  readonly checks: Readonly<
-    Record<string, { readonly status: 'ok' | 'unavailable'; readonly detail?: string }>
-  >;
+  readonly detail?: string;
 }
 
 const CHECK_TIMEOUT_MS = 2000;
@@ -39,7 +37,7 @@ export class HealthRegistry {
     this.draining = true;
   }
 
-  async report(): Promise<HealthReport> {
+  async report() {
     const results = [...(await this.measure())];
     if (this.draining)
       results.push(['shutdown', { status: 'unavailable', detail: 'shutting down' }] as const);
@@ -47,7 +45,7 @@ export class HealthRegistry {
     return { status, checks: Object.fromEntries(results) };
   }
 
-  private async run(check: HealthCheck): Promise<readonly [string, HealthReport['checks'][string]]> {
+  private async run(check: HealthCheck): Promise<readonly [string, CheckResult]> {
     try {
       const detail = await withTimeout(CHECK_TIMEOUT_MS, Promise.resolve(check.check()), () => {
         throw new NotReady(`no response within ${CHECK_TIMEOUT_MS} ms`);

@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 async function lastLine(): Promise<Record<string, unknown>> {
-  log.close();
+  log.onApplicationShutdown();
   const lines = (await readFile(join(folder, 'service.log'), 'utf8')).trim().split('\n');
   return JSON.parse(lines.at(-1)!) as Record<string, unknown>;
 }
@@ -80,7 +80,7 @@ describe('wide lines', () => {
       else log.wideLog(`wide ${n}`, { filler: 'x'.repeat(100) });
       written.push(n % 50 === 7 ? `other ${n}` : `wide ${n}`);
     }
-    log.close();
+    log.onApplicationShutdown();
     const lines = (await readFile(join(folder, 'service.log'), 'utf8')).trim().split('\n');
     expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(written);
   });

@@ -1,6 +1,6 @@
 import { mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { LoggerService } from '@nestjs/common';
+import type { LoggerService, OnApplicationShutdown } from '@nestjs/common';
 import pino from 'pino';
 import type { TelemetryConfig } from '../config/config.js';
 import { redact, redactText } from './redaction.js';
@@ -20,7 +20,7 @@ const PIECE = 8192;
  * `kill -9` may lose the last quarter of a second. Secrets and personal data are redacted by name and by form, except
  * in wide lines.
  */
-export class Log implements LoggerService {
+export class Log implements LoggerService, OnApplicationShutdown {
   readonly log = this.at('info');
   readonly warn = this.at('warn');
   readonly error = this.at('error');
@@ -94,7 +94,7 @@ export class Log implements LoggerService {
     this.destination.flush();
   }
 
-  close(): void {
+  onApplicationShutdown(): void {
     clearInterval(this.timer);
     process.off('exit', this.flushAtExit);
     this.flushAtExit();

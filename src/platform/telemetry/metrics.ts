@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { withTimeout } from '../timeout.js';
 
+/** The registry of this module: suites load two builds in one process, which would clash in that of prom-client. */
 export const registry = new Registry();
 
 export const registers = [registry];
@@ -121,7 +122,6 @@ export function measureOnScrape(measure: () => Promise<void>): () => void {
   return () => void measurements.delete(measure);
 }
 
-/** Returns all metrics in Prometheus' text form. */
 export const scrape = sharedMeasurement(async () => {
   await Promise.allSettled(
     [...measurements].map((measure) => withTimeout(MEASURE_TIMEOUT_MS, measure(), () => undefined)),

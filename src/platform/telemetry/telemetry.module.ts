@@ -1,4 +1,4 @@
-import { Global, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
 import { telemetryConfig } from '../config/config.js';
 import { HealthRegistry } from './health.js';
 import { Log } from './logger.js';
@@ -14,10 +14,4 @@ import { ProcessFacts } from './process-facts.js';
   ],
   exports: [Log, HealthRegistry, ProcessFacts],
 })
-export class TelemetryModule implements OnApplicationShutdown {
-  constructor(private readonly log: Log) {}
-
-  onApplicationShutdown(): void {
-    this.log.close();
-  }
-}
+export class TelemetryModule {}

@@ -31,7 +31,7 @@ describe.each(STORES)('the whole service with events in %s', (_name, settings) =
     const adapter = test.app.getHttpAdapter() as unknown as EdgeAdapter;
     const isDocumented = ({ listener, url }: { readonly listener: string; readonly url: string }): boolean =>
       ['api', '*'].includes(listener) || url.startsWith('/admin/v1/');
-    return adapter.routes.list().filter(isDocumented);
+    return adapter.routes.all.filter(isDocumented);
   };
 
   it('a payout goes all the way, from a new user to a webhook that standardwebhooks verifies', async () => {

@@ -22,7 +22,7 @@ const logFile = join(specFolder('log'), 'forwarding.log');
 Logger.overrideLogger(false);
 const log = Log.open(telemetryConfig({ LOG_FILE: logFile }));
 
-afterAll(() => log.close());
+afterAll(() => log.onApplicationShutdown());
 beforeEach(async () => {
   provider = await AnalyticsProvider.start();
   harness = new ForwardingHarness(db.database, provider.url, log);

@@ -35,11 +35,7 @@ import {
   ValidBody,
   ValidQuery,
 } from '../../../src/platform/http/decorators.js';
-import {
-  MERCHANT_DIRECTORY,
-  type ApiCaller,
-  type MerchantDirectory,
-} from '../../../src/platform/http/merchant-directory.js';
+import { MerchantDirectory, type ApiCaller } from '../../../src/platform/http/merchant-directory.js';
 import { PageSize } from '../../../src/platform/http/list-query.js';
 import { Field, Nested } from '../../../src/platform/dto/field.js';
 import { digits, integer, text } from '../../../src/platform/dto/rules.js';
@@ -219,10 +215,10 @@ export async function startEdgeApp(
       { provide: EVENT_STORE, useValue: events },
       { provide: OPEN_EVENT_STORE, useValue: { responses: events } },
       { provide: CLOCK, useValue: systemClock },
-      { provide: MERCHANT_DIRECTORY, useValue: { find: async (key: string) => merchants.get(key) ?? null } },
+      { provide: MerchantDirectory, useValue: { find: async (key: string) => merchants.get(key) ?? null } },
       {
         provide: APP_GUARD,
-        inject: [MERCHANT_DIRECTORY, MemoryBudget],
+        inject: [MerchantDirectory, MemoryBudget],
         useFactory: (directory: MerchantDirectory, memory: MemoryBudget) =>
           new SignatureGuard(directory, memory),
       },
@@ -230,7 +226,7 @@ export async function startEdgeApp(
       { provide: Sealer, useValue: new Sealer(Buffer.alloc(32, 7)) },
       { provide: KeyedHash, useValue: new KeyedHash(Buffer.alloc(32, 7)) },
     ],
-    exports: [CLOCK, Database, EVENT_STORE, OPEN_EVENT_STORE, KeyedHash, MERCHANT_DIRECTORY, Sealer],
+    exports: [CLOCK, Database, EVENT_STORE, OPEN_EVENT_STORE, KeyedHash, MerchantDirectory, Sealer],
   })
   class EdgeTestModule {}
 

@@ -130,7 +130,7 @@ export function closed(part: unknown): unknown {
 const UNDOCUMENTED = ['GET /docs', 'GET /docs/*', 'GET /icons/:file'];
 
 /**
- * Differences between the routes of an app (`adapter.routes.list()`) and its document, as `GET
+ * Differences between the routes of an app (`adapter.routes.all`) and its document, as `GET
  * /merchants/v1/users/:id`; both lists are empty when they agree. HEAD comes with GET automatically.
  */
 export function routeDifferences(

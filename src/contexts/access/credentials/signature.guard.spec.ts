@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiCaller } from '../../../platform/http/merchant-directory.js';
-import { Refusal } from '../../../platform/http/problem.js';
+import { Refusal, toProblem } from '../../../platform/http/problem.js';
 import type { MemoryBudget } from '../../../platform/http/request-body.js';
 import { sign } from '../../../platform/http/api.guard.js';
 import { signedPrefix, SignatureGuard } from './signature.guard.js';
@@ -52,7 +52,7 @@ describe('the signature of a merchant request', () => {
     }) as unknown as FastifyRequest;
   /** Returns the merchant, or the problem in the response. */
   const identify = (headers: object, edge: object = {}) =>
-    authentication.identify(request(headers, edge)).catch(({ problem }: Refusal) => problem);
+    authentication.identify(request(headers, edge)).catch(toProblem);
   /** Returns true for a valid signature, else the problem; null where the guard sent the response. */
   const verify = (headers: object, edge: object = {}) => {
     try {

@@ -5,7 +5,6 @@ import { upTo } from '../../../platform/cache-size.js';
 import { ApiGuard, bodyDigest, signerAmong } from '../../../platform/http/api.guard.js';
 import type { ApiCaller, MerchantDirectory } from '../../../platform/http/merchant-directory.js';
 import {
-  BODY_TOO_LARGE,
   type HttpProblem,
   PROBLEM_TYPE,
   problemJson,
@@ -13,10 +12,10 @@ import {
   ResponseSent,
 } from '../../../platform/http/problem.js';
 import { LocalRateLimiter, refuseUntil } from '../../../platform/http/rate-limit.guard.js';
-import { isDeclaredTooLarge, isLarge, type MemoryBudget } from '../../../platform/http/request-body.js';
+import { isLarge, requireSmaller, type MemoryBudget } from '../../../platform/http/request-body.js';
 import { rawPath } from '../../../platform/http/request-state.js';
 import { ApiProperty } from '../../../platform/dto/field.js';
-import { BODY, EDGE_SCHEME, type ApiScheme } from '../../../platform/openapi/document.js';
+import { BODY, type ApiScheme } from '../../../platform/openapi/document.js';
 import { ProblemDetails, problemResponse } from '../../../platform/openapi/route.js';
 
 /** The maximum difference between `svc-timestamp` and server time (contract.md 2.4). */
@@ -44,7 +43,7 @@ export class SignatureGuard extends ApiGuard {
     const absent = HEADERS.filter((name) => !request.raw.headers[name]);
     if (absent.length > 0)
       throw new Refusal({ status: 401, detail: `Missing required headers: ${absent.join(', ')}` });
-    if (isDeclaredTooLarge(request.raw)) throw new Refusal(BODY_TOO_LARGE);
+    requireSmaller(request.raw);
     const apiKey = header(request, 'svc-api-key');
     const merchant = await this.directory.find(apiKey);
     if (merchant === null) throw new Refusal(INVALID_API_KEY);
@@ -227,14 +226,11 @@ const securityHeader = (name: string, description: string) => ({
   name,
   description,
 });
-const EVERY = { ...BODY, 401: 'Unauthorized', 403: 'Forbidden', 503: 'Unavailable' };
-const WITH_BODY = { 409: 'Conflict', 422: 'Invalid' };
-
 export const merchantScheme: ApiScheme = {
-  ...EDGE_SCHEME,
   prefix: '/merchants/v1/',
   models: [SignatureProblem],
-  responsesOf: (method) => (method === 'get' ? EVERY : { ...EVERY, ...WITH_BODY }),
+  statuses: { ...BODY, 401: 'Unauthorized', 403: 'Forbidden', 503: 'Unavailable' },
+  writeStatuses: { 409: 'Conflict', 422: 'Invalid' },
   responses: {
     Unauthorized: {
       description:

@@ -8,7 +8,7 @@ import { RateLimits } from '../../../platform/http/rate-limit.guard.js';
 import { CredentialDirectory, type AdminKey } from '../credentials/credential-directory.service.js';
 import { effectiveScopes, isRole, ROLE_SCOPES, SCOPES } from './roles.js';
 import { CredentialUses } from '../credentials/credential-uses.store.js';
-import { BODY, EDGE_SCHEME, type ApiScheme } from '../../../platform/openapi/document.js';
+import { BODY, type ApiScheme } from '../../../platform/openapi/document.js';
 import { problemResponse } from '../../../platform/openapi/route.js';
 import { People } from '../console/people.service.js';
 import type { KnownOperator } from './operator.js';
@@ -124,27 +124,18 @@ function unauthorized(isMissing: boolean): Refusal {
   });
 }
 
-const EVERY = {
-  401: 'OperatorUnauthorized',
-  403: 'OperatorForbidden',
-  404: 'OutOfReach',
-  503: 'Unavailable',
-};
-const WRITE = {
-  ...BODY,
-  409: 'Conflict',
-  412: 'PreconditionFailed',
-  422: 'Invalid',
-  428: 'PreconditionRequired',
-};
-
 /** The admin API (admin-api.md 1): a key of a person, and writes done once per Idempotency-Key. */
 export const adminScheme: ApiScheme = {
-  ...EDGE_SCHEME,
   prefix: '/admin/v1/',
-  models: [],
   readHeaders: ['ETag'],
-  responsesOf: (method) => (method === 'get' ? EVERY : { ...EVERY, ...WRITE }),
+  statuses: { 401: 'OperatorUnauthorized', 403: 'OperatorForbidden', 404: 'OutOfReach', 503: 'Unavailable' },
+  writeStatuses: {
+    ...BODY,
+    409: 'Conflict',
+    412: 'PreconditionFailed',
+    422: 'Invalid',
+    428: 'PreconditionRequired',
+  },
   responses: {
     OperatorUnauthorized: {
       ...problemResponse(

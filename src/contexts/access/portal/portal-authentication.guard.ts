@@ -1,7 +1,7 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { PortalCallers, type PortalCaller } from '../../../platform/http/admin/portal.guard.js';
-import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../../platform/http/merchant-directory.js';
+import { MerchantDirectory } from '../../../platform/http/merchant-directory.js';
 import { VisitorLimits } from '../../../platform/http/pages/visitors.js';
 import { Refusal, SUSPENDED } from '../../../platform/http/problem.js';
 import { PortalSessions } from './portal-sessions.service.js';
@@ -18,7 +18,7 @@ const OWN_PERSONAL_SCOPE = 'users_personal:read';
 @Injectable()
 export class PortalAuthentication extends PortalCallers {
   constructor(
-    @Inject(MERCHANT_DIRECTORY) private readonly merchants: MerchantDirectory,
+    private readonly merchants: MerchantDirectory,
     private readonly sessions: PortalSessions,
     private readonly uses: PortalUses,
     private readonly site: PortalSite,

@@ -2,17 +2,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { type HttpConfig, httpConfig } from '../../../platform/config/config.js';
 import { ApiGuard } from '../../../platform/http/api.guard.js';
-import {
-  MERCHANT_DIRECTORY,
-  type ApiCaller,
-  type MerchantDirectory,
-} from '../../../platform/http/merchant-directory.js';
+import { MerchantDirectory, type ApiCaller } from '../../../platform/http/merchant-directory.js';
 import type { Visit } from '../../../platform/http/pages/page.js';
 import { Refusal } from '../../../platform/http/problem.js';
 import { LocalRateLimiter, refuseUntil } from '../../../platform/http/rate-limit.guard.js';
 import { isLarge, MemoryBudget } from '../../../platform/http/request-body.js';
 import { rawPath } from '../../../platform/http/request-state.js';
-import { BODY, EDGE_SCHEME, type ApiScheme } from '../../../platform/openapi/document.js';
+import { BODY, type ApiScheme } from '../../../platform/openapi/document.js';
 import { problemResponse } from '../../../platform/openapi/route.js';
 import {
   EXCHANGE_KEY_DIRECTORY,
@@ -49,17 +45,16 @@ export type ExchangeVisit = Visit<ExchangeVisitor>;
  */
 @Injectable()
 export class ExchangeKeyGuard extends ApiGuard {
-  override readonly inputsInQuery = true;
-
   constructor(
     @Inject(EXCHANGE_KEY_DIRECTORY) private readonly keys: ExchangeKeyDirectory,
-    @Inject(MERCHANT_DIRECTORY) private readonly merchants: MerchantDirectory,
+    private readonly merchants: MerchantDirectory,
     memory: MemoryBudget,
   ) {
     super('/v1', memory);
   }
 
   override async identify(request: FastifyRequest): Promise<ApiCaller> {
+    request.edge.inputsInQuery = true;
     const query = request.query as Readonly<Record<string, unknown>>;
     const repeated = Object.keys(query).find((name) => Array.isArray(query[name]));
     if (repeated !== undefined) throw new Refusal({ status: 400, detail: `${repeated} must be given once` });
@@ -155,15 +150,11 @@ export class ProviderBudget {
   }
 }
 
-const EVERY = { ...BODY, 400: 'BadQuery', 401: 'InvalidKey', 403: 'KeyForbidden', 503: 'Unavailable' };
-const WRITE = { 409: 'Conflict', 422: 'Invalid' };
-
 /** The exchange API, whose inputs are all in the query (contract.md 21). */
 export const exchangeScheme: ApiScheme = {
-  ...EDGE_SCHEME,
   prefix: '/v1/',
-  models: [],
-  responsesOf: (method) => (method === 'get' ? EVERY : { ...EVERY, ...WRITE }),
+  statuses: { ...BODY, 400: 'BadQuery', 401: 'InvalidKey', 403: 'KeyForbidden', 503: 'Unavailable' },
+  writeStatuses: { 409: 'Conflict', 422: 'Invalid' },
   responses: {
     BadQuery: problemResponse('A parameter is repeated, or the Idempotency-Key is malformed.'),
     InvalidKey: problemResponse('The key is missing or unknown, or a signature is missing or wrong.'),

@@ -75,7 +75,7 @@ export class OrderPoller {
     failpoint('order.polled');
     const at = timestamp(this.clock);
     // A process whose clock is off ends no order.
-    const mayEnd = !isAfter(at, expires_at) || (await this.clockCheck.holds());
+    const mayEnd = !isAfter(at, expires_at) || (await this.clockCheck.findFault()) === null;
     const completeUntil = mayEnd ? status.completeUntil : null;
     return this.record({ ...status, completeUntil, at }, loaded, cause);
   }

@@ -1,11 +1,7 @@
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { CLOCK, type Clock, HOUR_MS } from '../../../kernel/clock.js';
-import {
-  MERCHANT_DIRECTORY,
-  type MerchantProfile,
-  type MerchantDirectory,
-} from '../../../platform/http/merchant-directory.js';
+import { MerchantDirectory, type MerchantProfile } from '../../../platform/http/merchant-directory.js';
 import { readBearer, PageSessions, VisitorLimits } from '../../../platform/http/pages/visitors.js';
 import { Refusal, SUSPENDED, type HttpProblem } from '../../../platform/http/problem.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
@@ -98,7 +94,7 @@ export interface PayLink {
 export class PayerGuard implements CanActivate {
   constructor(
     @Inject(EXCHANGE_KEY_DIRECTORY) private readonly keys: ExchangeKeyDirectory,
-    @Inject(MERCHANT_DIRECTORY) private readonly merchants: MerchantDirectory,
+    private readonly merchants: MerchantDirectory,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(processConfig.KEY) private readonly config: ProcessConfig,
     private readonly sessions: PaySessions,

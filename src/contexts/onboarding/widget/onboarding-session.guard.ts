@@ -5,11 +5,7 @@ import { readBearer, PageSessions, VisitorLimits } from '../../../platform/http/
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { readUuid } from '../../../kernel/ids.js';
-import {
-  MERCHANT_DIRECTORY,
-  type MerchantProfile,
-  type MerchantDirectory,
-} from '../../../platform/http/merchant-directory.js';
+import { MerchantDirectory, type MerchantProfile } from '../../../platform/http/merchant-directory.js';
 import { Refusal, SUSPENDED } from '../../../platform/http/problem.js';
 import { MESSAGES } from '../words/messages.js';
 import { getRequest } from '../../../platform/http/request-state.js';
@@ -45,7 +41,7 @@ export interface OnboardingVisitor {
 @Injectable()
 export class VisitorGuard implements CanActivate {
   constructor(
-    @Inject(MERCHANT_DIRECTORY) private readonly directory: MerchantDirectory,
+    private readonly directory: MerchantDirectory,
     private readonly limits: VisitorLimits,
   ) {}
 

@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream';
-import { createParamDecorator, Injectable, type ExecutionContext } from '@nestjs/common';
+import { Injectable, StreamableFile } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { StreamReply } from '../../../platform/http/reply.js';
-import { getRequest } from '../../../platform/http/request-state.js';
+import { fromRequest } from '../../../platform/http/request-state.js';
 import { PayoutsView, type PayoutFilter, type PayoutTotals } from './payouts.view.js';
 
 /** The rows of one query, which bound the memory of an export. */
@@ -19,8 +18,8 @@ const FORMATS: Readonly<Record<string, { readonly head: string; readonly line: (
   };
 
 /** The media type of an export that the request prefers; null for pages of JSON. */
-export const ExportType = createParamDecorator((_: unknown, context: ExecutionContext): string | null => {
-  const qualities = readQualities(getRequest(context).headers.accept ?? '');
+export const ExportType = fromRequest(({ headers }): string | null => {
+  const qualities = readQualities(headers.accept ?? '');
   const ofPages = Math.max(...JSON_TYPES.map((type) => qualities.get(type) ?? 0));
   return Object.keys(FORMATS).find((type) => (qualities.get(type) ?? 0) > ofPages) ?? null;
 });
@@ -46,12 +45,12 @@ export class PayoutExport {
   constructor(private readonly payouts: PayoutsView) {}
 
   /** Streams as fast as the client reads. Throws `rate_limited` during another export of the merchant. */
-  start(type: string, merchantId: string, filter: PayoutFilter): StreamReply {
+  start(type: string, merchantId: string, filter: PayoutFilter): StreamableFile {
     this.reserve(merchantId);
     const pages = { ...filter, page_size: Math.min(ROWS, filter.page_size) };
     const body = Readable.from(this.lines(type, merchantId, pages), { objectMode: false });
     body.once('close', () => this.running.delete(merchantId));
-    return new StreamReply(`${type}; charset=utf-8`, body);
+    return new StreamableFile(body, { type: `${type}; charset=utf-8` });
   }
 
   /** Throws `rate_limited` as {@link start} does. */

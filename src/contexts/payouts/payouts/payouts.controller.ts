@@ -1,4 +1,4 @@
-import { Controller, Get, Post } from '@nestjs/common';
+import { Controller, Get, Post, type StreamableFile } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
@@ -16,7 +16,6 @@ import {
 import { PortalRoute } from '../../../platform/http/admin/portal.guard.js';
 import { UpToDate } from '../../../platform/http/reads.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
-import type { StreamReply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { USERS_VIEW, UsersView } from '../../users/users.contract.js';
 import { PayoutOutcomes } from '../verification/payout-outcomes.service.js';
@@ -97,7 +96,7 @@ export class PayoutsController {
     @MerchantId() merchantId: string,
     @ListQuery() query: MerchantPayoutsQuery,
     @ExportType() type: string | null,
-  ): Promise<string | StreamReply> {
+  ): Promise<string | StreamableFile> {
     const filter = await this.toFilter(merchantId, query);
     if (type !== null) return this.exports.start(type, merchantId, filter);
     const totals = query.totals === undefined ? undefined : await this.exports.totals(merchantId, filter);

@@ -74,7 +74,7 @@ it('a round keeps the claim of its payouts until it ends', async () => {
     },
   } as unknown as VerificationQueue;
   const round = { run: async () => void order.push('round') } as unknown as VerificationRound;
-  const clock = { holds: async () => true } as unknown as ClockCheck;
+  const clock = { findFault: async () => null } as unknown as ClockCheck;
   const config = { ...payoutsConfig({}), payoutCheckIntervalMs: 5 };
   const [loop] = new Verifier(config, CHAIN, queue, round, clock).loops;
   loop!.start();
@@ -102,7 +102,7 @@ it('a round without an outcome while more are due is followed by a pause, one wi
     const endedAt = performance.now();
     return rounds.push({ endedAt, tookMs: endedAt - began }) - 1;
   };
-  const clock = { holds: async () => true } as unknown as ClockCheck;
+  const clock = { findFault: async () => null } as unknown as ClockCheck;
   const config = { ...payoutsConfig({}), payoutCheckIntervalMs: 60_000 };
   const [loop] = new Verifier(config, CHAIN, queue, { run } as unknown as VerificationRound, clock).loops;
   loop!.start();

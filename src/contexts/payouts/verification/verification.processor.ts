@@ -104,13 +104,13 @@ export class Verifier implements OnApplicationBootstrap {
   }
 
   private async clockHolds(): Promise<boolean> {
-    const holds = await this.clockCheck.holds(({ message: reason }) => {
-      if (!this.clockOff) this.logger.error({ msg: 'verification of payouts paused', reason });
-    });
-    if (holds && this.clockOff)
+    const reason = await this.clockCheck.findFault();
+    if (reason !== null && !this.clockOff)
+      this.logger.error({ msg: 'verification of payouts paused', reason });
+    if (reason === null && this.clockOff)
       this.logger.log({ msg: 'verification of payouts resumed: the clock is right' });
-    this.clockOff = !holds;
-    return holds;
+    this.clockOff = reason !== null;
+    return !this.clockOff;
   }
 
   private async backOff(payouts: readonly PendingPayout[], error: ChainUnavailable): Promise<void> {

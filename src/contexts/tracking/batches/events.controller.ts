@@ -15,7 +15,7 @@ import {
   PAYLOAD_MAX_DEPTH,
   TEXT_MAX_LENGTH,
 } from './event-batch.js';
-import { parseDeepJsonBody } from '../../../platform/http/request-body.js';
+import { parseJsonBody } from '../../../platform/http/request-body.js';
 import { endOfValue } from '../../../platform/json-text/json-text.js';
 import { Fault } from '../../../kernel/fault.js';
 import { Field, Many, type Rule, type Schema } from '../../../platform/dto/field.js';
@@ -24,7 +24,7 @@ import { freeForm, UUID } from '../../../platform/dto/rules.js';
 export function readBatch(bytes: Buffer): number {
   let body: unknown;
   try {
-    body = bytes.length === 0 ? undefined : parseDeepJsonBody(bytes);
+    body = bytes.length === 0 ? undefined : parseJsonBody(bytes, null);
   } catch (error) {
     // Too many items are 413 also in malformed JSON.
     if (holdsTooMany(bytes.toString())) throw RefusedBatch.tooMany(MAX_ITEMS + 1);

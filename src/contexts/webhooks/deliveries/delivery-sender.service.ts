@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { EventStoreUnavailable } from '../../../platform/event-store/port.js';
-import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../../platform/http/merchant-directory.js';
+import { MerchantDirectory } from '../../../platform/http/merchant-directory.js';
 import { retryAfterMs, type HttpResult } from '../../../platform/outbound/outbound-request.js';
 import { isDatabaseUnavailable } from '../../../platform/postgres/unavailable.js';
 import { Log } from '../../../platform/telemetry/logger.js';
@@ -45,7 +45,7 @@ export class DeliverySender {
   constructor(
     private readonly table: DeliveryTable,
     private readonly destinations: Destinations,
-    @Inject(MERCHANT_DIRECTORY) private readonly merchants: MerchantDirectory,
+    private readonly merchants: MerchantDirectory,
     private readonly secrets: SigningSecrets,
     private readonly log: Log,
     private readonly disabling: AutomaticDisabling,

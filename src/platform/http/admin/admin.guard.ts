@@ -6,15 +6,15 @@ import type { Dto } from '../../dto/field.js';
 import { SCOPES_KEY } from '../../openapi/route.js';
 import { OperatorDirectory, SHELL, type Requester } from '../../operations/operations.js';
 import type { IdempotencyTicket } from '../../idempotency/ticket.js';
-import { documentUuid, uuidIn } from '../decorators.js';
+import { parseId } from '../../dto/rules.js';
+import { documentUuid } from '../decorators.js';
 import { READS_KEY } from '../reads.js';
 import { CONSOLE_PAGE } from '../listeners.js';
 import { Callers, ScopedController, ScopesGuard, type ScopedApi, type ScopedCaller } from './scopes.guard.js';
-import { getRequest, getTicket } from '../request-state.js';
+import { fromRequest, getRequest, getTicket } from '../request-state.js';
 
 /** The caller of the admin API: a person with an admin key or a console session, or the machine's shell. */
 export interface AdminCaller extends Requester, ScopedCaller {
-  /** The expiry of the key or session, or null. */
   readonly expiresAt: string | null;
   /** The time of the login in ISO 8601; null for a key. */
   readonly authenticatedAt: string | null;
@@ -49,13 +49,10 @@ class AdminGuard extends ScopesGuard {
 export const AdminController = (path = ''): ClassDecorator => ScopedController(ADMIN_API, path, AdminGuard);
 
 /** The {@link AdminCaller}. On a route that the portal shares, it may be a `PortalCaller`. */
-export const Caller = createParamDecorator(
-  (_: unknown, context: ExecutionContext) => getRequest(context).edge.visitor,
-);
+export const Caller = fromRequest(({ edge }) => edge.visitor);
 
 const ETAG = /^"([0-9]{1,15})"$/;
 
-/** Adds the header to the route in the OpenAPI document. */
 function documentIfMatch(target: object, key: string | symbol | undefined): void {
   const method = Object.getOwnPropertyDescriptor(target, key!)!;
   const schema = { type: 'string', pattern: '^"[0-9]+"$' };
@@ -85,25 +82,23 @@ export interface SubjectWrite extends AdminWrite {
   readonly subject: { readonly id: string; readonly revision: number };
 }
 
-/** The {@link AdminWrite}. */
-export const WriteBy = createParamDecorator((_: unknown, context: ExecutionContext): AdminWrite => {
-  const request = getRequest(context);
-  return { requester: request.edge.visitor as AdminCaller, idempotency: getTicket(request) };
-});
+export const WriteBy = fromRequest((request): AdminWrite => ({
+  requester: request.edge.visitor as AdminCaller,
+  idempotency: getTicket(request),
+}));
 
 /** The {@link SubjectWrite} to the resource with the id in the path. `what` is its name in errors. */
 export const WriteTo = createParamDecorator(
   (what: string, context: ExecutionContext): SubjectWrite => {
     const request = getRequest(context);
     const revision = revisionIn(request);
-    const id = uuidIn(request.params, 'id', what);
+    const id = parseId((request.params as { readonly id: string }).id, what);
     const requester = request.edge.visitor as AdminCaller;
     return { requester, idempotency: getTicket(request), subject: { id, revision } };
   },
   [documentIfMatch, (target, key) => documentUuid('id', target, key)],
 );
 
-/** Returns the responses of a list with filters. */
 export function listed(page: Dto, others: Readonly<Record<number, string>> = {}) {
   return {
     200: [page, 'One page. The list is exhausted when next_cursor is null.'],

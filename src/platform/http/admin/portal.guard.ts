@@ -16,7 +16,6 @@ export interface PortalCaller extends ScopedCaller {
 /** Identifies callers of the portal. The access context provides it. */
 export abstract class PortalCallers extends Callers<PortalCaller> {}
 
-/** The metadata key of the scopes that a portal session needs. */
 export const PORTAL_SCOPES_KEY = 'portal scopes';
 
 const PORTAL_API: ScopedApi = { page: PORTAL_PAGE, prefix: 'api/v1/', scopesKey: PORTAL_SCOPES_KEY };

@@ -11,7 +11,6 @@ export interface ScopedApi {
   readonly page: Page;
   /** The prefix of its paths, such as `admin/v1/`. */
   readonly prefix: string;
-  /** The metadata key of the scopes of a route. */
   readonly scopesKey: string;
   /** The metadata key that each GET route must have, if any. */
   readonly readsKey?: string;
@@ -21,7 +20,6 @@ export interface ScopedCaller {
   readonly scopes: ReadonlySet<string>;
   /** Ids of the merchants whose data the caller may read; null for all. */
   readonly merchants: readonly string[] | null;
-  /** The namespace of the caller's Idempotency-Keys. */
   readonly idempotencyScope: string;
 }
 

@@ -6,10 +6,6 @@ import type { OperationOutcome, OperationRequest } from '../../operations/operat
 import { Reply } from '../reply.js';
 import type { AdminWrite, SubjectWrite } from './admin.guard.js';
 
-const MIN_REASON = 3;
-const MAX_REASON = 500;
-const MAX_TICKET = 255;
-
 /** Returns the text, or a {@link Fault} for a text that may not be recorded. */
 export function readRecordable(text: string): string | Fault {
   const fault = findUnrecordable(text);
@@ -28,10 +24,9 @@ function line(min: number, max: number): Rule {
 }
 
 /** The reason of an operator's write (admin-api.md 4). */
-export const reasonRule = line(MIN_REASON, MAX_REASON);
-export const ticketRule = line(1, MAX_TICKET);
+export const reasonRule = line(3, 500);
+export const ticketRule = line(1, 255);
 
-/** The common members of the bodies of writes of the admin API. */
 export class WriteBody {
   @Field(reasonRule, { description: 'Why, without personal data: it is kept for ever.' }) reason!: string;
 
@@ -47,7 +42,6 @@ export function toWrite(
   return { requester, idempotency, revision: subject?.revision ?? null, reason, ticket };
 }
 
-/** The response of a write that needs approval. */
 export class PendingResponse {
   @ApiProperty({
     type: 'object',

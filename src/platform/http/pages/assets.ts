@@ -2,9 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { ROOT } from '../../version.js';
 
-/** The output folders of `scripts/widgets.mjs`, relative to the built file and to the source. */
-const PLACES = ['../../../../widgets', '../../../../dist/widgets'];
 const TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
@@ -18,51 +17,39 @@ export const FOREVER = 'public, max-age=31536000, immutable';
 /** The Content-Security-Policy of a file that is not a document. */
 const NOTHING_LOADED = "default-src 'none'; frame-ancestors 'none'";
 
-interface Asset {
-  readonly type: string;
-  readonly plain: Buffer;
-  readonly gzipped: () => Buffer;
-}
-
-/** The built files of a page. The names of script and style have a hash of their content. */
-interface PageAssets {
-  readonly script: string;
-  readonly style: string;
-  readonly files: ReadonlyMap<string, Asset>;
-}
-
 /** Creates an asset with the media type of the extension of its name. */
-export function createAsset(name: string, plain: Buffer): Asset {
+export function createAsset(name: string, plain: Buffer) {
   const type = TYPES[name.split('.').pop()!] ?? 'application/octet-stream';
   let gzipped: Buffer | undefined;
   return { type, plain, gzipped: () => (gzipped ??= gzipSync(plain)) };
 }
 
-const known = new Map<string, PageAssets>();
+const known = new Map<string, ReturnType<typeof loadAssets>>();
 
 /** Reads the files of a page by its folder, once. Throws for a page that is not built. */
-export function readAssets(page: string): PageAssets {
+export function readAssets(page: string) {
   const assets = known.get(page) ?? loadAssets(page);
   known.set(page, assets);
   return assets;
 }
 
-function loadAssets(page: string): PageAssets {
-  for (const place of PLACES) {
-    const folder = new URL(`${place}/${page}/`, import.meta.url);
-    const names = existsSync(folder) ? readdirSync(folder) : [];
-    const [script, style] = ['script-', 'style-'].map((kind) => names.find((name) => name.startsWith(kind)));
-    if (script === undefined || style === undefined) continue;
-    const files = names.map(
-      (name) => [name, createAsset(name, readFileSync(new URL(name, folder)))] as const,
-    );
-    return { script, style, files: new Map(files) };
-  }
-  throw new Error(`dist/widgets/${page} is missing: npm run build creates it`);
+/** The names of script and style have a hash of their content. */
+function loadAssets(page: string) {
+  const folder = new URL(`dist/widgets/${page}/`, ROOT);
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  const [script, style] = ['script-', 'style-'].map((kind) => names.find((name) => name.startsWith(kind)));
+  if (script === undefined || style === undefined)
+    throw new Error(`dist/widgets/${page} is missing: npm run build creates it`);
+  const files = names.map((name) => [name, createAsset(name, readFileSync(new URL(name, folder)))] as const);
+  return { script, style, files: new Map(files) };
 }
 
 /** Sends the file of the route's `:file`. Throws `not_found`. */
-export function sendPageAsset(request: FastifyRequest, reply: FastifyReply, page: PageAssets): FastifyReply {
+export function sendPageAsset(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  page: ReturnType<typeof readAssets>,
+): FastifyReply {
   const { file } = request.params as { readonly file: string };
   const asset = page.files.get(file);
   if (asset === undefined) throw DomainError.notFound('File');
@@ -77,7 +64,7 @@ export function sendFavicon(request: FastifyRequest, reply: FastifyReply): Fasti
 export function sendAsset(
   request: FastifyRequest,
   reply: FastifyReply,
-  asset: Asset,
+  asset: ReturnType<typeof createAsset>,
   cacheControl: string,
   policy = NOTHING_LOADED,
 ): FastifyReply {

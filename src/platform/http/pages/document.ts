@@ -27,11 +27,30 @@ export function acceptsHtml({ method, headers, url }: FastifyRequest): boolean {
   return isDocument && !DATA.test(url);
 }
 
-function sendHtml(reply: FastifyReply, policy: string, html: string): void {
+/** Sends a document; `head` and `body` are HTML. */
+function sendHtml(
+  reply: FastifyReply,
+  { path }: Pick<Page, 'path'>,
+  policy: string,
+  { title, head, body, lang }: Readonly<Record<'title' | 'head' | 'body' | 'lang', string>>,
+): void {
   reply
     .headers({ 'content-security-policy': policy, 'referrer-policy': 'no-referrer' })
-    .type('text/html; charset=utf-8')
-    .send(html);
+    .type('text/html; charset=utf-8').send(`<!doctype html>
+<html lang="${escapeHtml(lang)}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${escapeHtml(title)}</title>
+<link rel="icon" href="${path}/assets/icon.svg">
+${head}
+</head>
+<body>
+${body}
+</body>
+</html>
+`);
 }
 
 /** The content of a document that opens a page. */
@@ -59,11 +78,8 @@ export function sendPage(reply: FastifyReply, page: Page, opened: Opened): void 
 <noscript><p>${escapeHtml(messages.noScript)}</p></noscript>
 </main>`;
   reply.header('vary', 'accept-language');
-  sendHtml(
-    reply,
-    toPolicy("'self'", page.media, framedBy),
-    layout(page, { title, head, body: main, lang: locale }),
-  );
+  const policy = toPolicy("'self'", page.media, framedBy);
+  sendHtml(reply, page, policy, { title, head, body: main, lang: locale });
 }
 
 /** Sends the document of a single-page application. Throws `not_found` for a request that accepts no HTML. */
@@ -87,7 +103,7 @@ export function sendPlainPage(
   const head = `<style nonce="${nonce}">${PAGE_STYLE}</style>`;
   const main = `<main>\n<h1>${escapeHtml(heading)}</h1>\n${body}\n</main>`;
   const policy = toPolicy(`'nonce-${nonce}'`, "img-src 'self'", []);
-  sendHtml(reply, policy, layout(page, { title: heading, head, body: main, lang }));
+  sendHtml(reply, page, policy, { title: heading, head, body: main, lang });
 }
 
 /** Sends a problem to a browser as a page, with the detail in small print. */
@@ -108,32 +124,6 @@ function kindOf(problem: HttpProblem): 'Link' | 'TooOften' | 'Trouble' | 'Suspen
   return problem.status === 409 ? 'Closing' : 'Link';
 }
 
-interface Layout {
-  readonly title: string;
-  /** HTML, like `body`. */
-  readonly head: string;
-  readonly body: string;
-  readonly lang: Locale;
-}
-
-function layout({ path }: Pick<Page, 'path'>, { title, head, body, lang }: Layout): string {
-  return `<!doctype html>
-<html lang="${escapeHtml(lang)}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>${escapeHtml(title)}</title>
-<link rel="icon" href="${path}/assets/icon.svg">
-${head}
-</head>
-<body>
-${body}
-</body>
-</html>
-`;
-}
-
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
@@ -142,7 +132,6 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Escapes text for HTML and its attributes. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ESCAPES[character]!);
 }

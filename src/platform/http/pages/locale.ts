@@ -5,15 +5,14 @@ import type { Page } from '../listeners.js';
 const LOCALES = ['en', 'es', 'de'] as const satisfies readonly Locale[];
 export type Locale = keyof Page['messages'];
 
-/** The most ranges of a header that are read. */
 const MAX_RANGES = 32;
 const RANGE = /^([a-z]{1,8})(?:-[a-z0-9]{1,8})*$|^\*$/;
 const WEIGHT = /^q=([01](?:\.[0-9]{0,3})?)$/;
 
-/** Returns the locale with the highest weight in an `Accept-Language` (RFC 9110, 12.5.4). `es-MX` matches `es`. */
-export function chooseLocale(header: string | undefined): Locale {
+/** Returns the locale with the highest weight in the `Accept-Language` (RFC 9110, 12.5.4). `es-MX` matches `es`. */
+export function readLocale({ headers }: Pick<FastifyRequest, 'headers'>): Locale {
   const weights = new Map<string, number>();
-  for (const part of (header ?? '').toLowerCase().split(',', MAX_RANGES)) {
+  for (const part of (headers['accept-language'] ?? '').toLowerCase().split(',', MAX_RANGES)) {
     const [range = '', parameter = 'q=1'] = part.split(';').map((each) => each.trim());
     const tag = RANGE.exec(range);
     const weight = WEIGHT.exec(parameter);
@@ -26,8 +25,4 @@ export function chooseLocale(header: string | undefined): Locale {
     (best, each) => (findWeight(each) > findWeight(best) ? each : best),
     LOCALES[0],
   );
-}
-
-export function readLocale({ headers }: Pick<FastifyRequest, 'headers'>): Locale {
-  return chooseLocale(headers['accept-language']);
 }

@@ -1,24 +1,14 @@
-import {
-  applyDecorators,
-  Controller,
-  createParamDecorator,
-  HttpCode,
-  Post,
-  type ExecutionContext,
-} from '@nestjs/common';
+import { applyDecorators, Controller, HttpCode, Post } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { RouteConfig, RouteConstraints } from '@nestjs/platform-fastify';
 import { FASTIFY_ROUTE_CONFIG_METADATA } from '@nestjs/platform-fastify/constants.js';
-import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyContextConfig } from 'fastify';
 import { handlersIn } from '../../discovered-methods.js';
 import type { EventMetadata } from '../../event-store/port.js';
 import type { Page } from '../listeners.js';
 import { readLocale, type Locale } from './locale.js';
-import { toCause, getRequest } from '../request-state.js';
+import { fromRequest, toCause } from '../request-state.js';
 
-export type PageHandler = (request: FastifyRequest, reply: FastifyReply) => unknown;
-
-/** Assigns a controller to a page. */
 export const OnPage = DiscoveryService.createDecorator<Page>();
 
 /** A controller whose routes only the listener of the page serves. */
@@ -62,8 +52,7 @@ export type Visit<Visitor = unknown> = Visitor & {
   readonly locale: Locale;
   readonly cause: EventMetadata;
 };
-export const Visit = createParamDecorator((_: unknown, context: ExecutionContext): Visit => {
-  const request = getRequest(context);
+export const Visit = fromRequest((request): Visit => {
   const { ip, edge } = request;
   return { ...(edge.visitor as object), ip, locale: readLocale(request), cause: toCause(request) };
 });

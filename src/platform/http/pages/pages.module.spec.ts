@@ -135,7 +135,7 @@ describe('pages', () => {
       );
     expect(await statuses(shop)).toEqual([200, 404, 200, 404]);
     expect(await statuses(desk)).toEqual([404, 500, 404, 200]);
-    const ofApi = adapter.routes.list().filter(({ listener }) => listener === 'api');
+    const ofApi = adapter.routes.all.filter(({ listener }) => listener === 'api');
     expect(ofApi).toEqual([]);
     expect((await at(desk, '/health/live')).status).toBe(200);
     expect((await at(desk, '/pay/assets/icon.svg')).headers.get('content-type')).toBe('image/svg+xml');

@@ -68,15 +68,14 @@ export class VisitorLimits {
   /** Counts a request. Throws Refusal (429). */
   take(address: string, owner: string, visitor: string): void {
     const client = toClient(address);
-    refuseUntil(this.visitors.take(`${client} ${visitor}`) ?? this.ofOwner(client, owner));
+    const isAboveShare = () => this.shares.take(`${client} ${owner}`) !== null;
+    refuseUntil(
+      this.visitors.take(`${client} ${visitor}`) ?? (isAboveShare() ? this.owners.take(owner) : null),
+    );
   }
 
   /** Counts a poll, separately from other calls. Throws Refusal (429). */
   takePoll(address: string, visitor: string): void {
     refuseUntil(this.polls.take(`${toClient(address)} ${visitor}`));
-  }
-
-  private ofOwner(client: string, owner: string): number | null {
-    return this.shares.take(`${client} ${owner}`) === null ? null : this.owners.take(owner);
   }
 }
