@@ -1,8 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import {
-  EXCHANGE_KEY_DIRECTORY,
-  type ExchangeKeyDirectory,
-} from '../src/contexts/access/credentials/credential-directory.service.js';
+import { ExchangeKeyDirectory } from '../src/contexts/access/credentials/credential-directory.service.js';
 import { step, type SandboxExchange } from './announce.js';
 import type { SecretsFile } from './secrets.js';
 
@@ -19,7 +16,7 @@ export function prepareExchangeKeys(
   merchantId: string,
   issue: IssueExchangeKey,
 ): Promise<SandboxExchange> {
-  const directory = app.get<ExchangeKeyDirectory>(EXCHANGE_KEY_DIRECTORY, { strict: false });
+  const directory = app.get(ExchangeKeyDirectory, { strict: false });
   const remembered = secrets.current.exchange;
   const key = async (
     apiKey: string | undefined,

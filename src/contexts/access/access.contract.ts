@@ -1,8 +1,7 @@
 export { leadsToApp } from './credentials/allow-lists.service.js';
 export {
-  EXCHANGE_KEY_DIRECTORY,
+  ExchangeKeyDirectory,
   type ExchangeCaller,
-  type ExchangeKeyDirectory,
   type ExchangeKey as KnownExchangeKey,
 } from './credentials/credential-directory.service.js';
 export type { MemoSigning, PayPageSettings } from './credentials/credential-kinds.js';

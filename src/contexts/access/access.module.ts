@@ -8,7 +8,7 @@ import { MemoryBudget } from '../../platform/http/request-body.js';
 import { AccessCommands, MERCHANT_HANDLERS } from './merchants/merchants.commands.js';
 import { CREDENTIAL_HANDLERS } from './credentials/credentials.commands.js';
 import { CredentialSecrets } from './credentials/credential-secrets.service.js';
-import { CredentialDirectory, EXCHANGE_KEY_DIRECTORY } from './credentials/credential-directory.service.js';
+import { CredentialDirectory, ExchangeKeyDirectory } from './credentials/credential-directory.service.js';
 import { OPERATOR_HANDLERS } from './operators/operators.commands.js';
 import { credentialHistory } from './credentials/credentials.js';
 import { merchantHistory } from './merchants/merchant.js';
@@ -20,7 +20,11 @@ import { AdminCredentialsController } from './credentials/credentials.controller
 import { AdminMerchantsController } from './merchants/merchants.controller.js';
 import { AdminOperatorsController, AdminWhoamiController } from './operators/operators.controller.js';
 import { merchantScheme, SignatureGuard } from './credentials/signature.guard.js';
-import { PortalMerchantController } from './portal/portal.controller.js';
+import {
+  PortalAuthentication,
+  PortalMerchantController,
+  PortalPageController,
+} from './portal/portal.controller.js';
 import { RequestTable } from './requests/request-table.store.js';
 import { checkAccessSettings, accessConfig } from './access.config.js';
 import { Access1795000000250 } from './migrations/1795000000250-access.js';
@@ -31,17 +35,20 @@ import {
   PortalSessionsView,
   directoryProjection,
 } from './merchants/directory.view.js';
-import { CredentialUses, NewSecrets, PortalUses } from './credentials/credential-uses.store.js';
+import { NewSecrets } from './credentials/new-secrets.store.js';
 import { OidcLogin } from './operators/oidc-login.adapter.js';
 import { Passkeys, People } from './console/people.service.js';
 import { ConsoleSite, PortalSite } from './portal/sites.page.js';
 import { ConsoleController } from './console/console.controller.js';
-import { ConsoleSessionTable, LoginSecrets, PasskeyCounters } from './console/console-sessions.store.js';
+import {
+  ConsoleSessionTable,
+  LoginSecrets,
+  PasskeyCounters,
+  PortalUses,
+} from './console/console-sessions.store.js';
 import { PortalCallers } from '../../platform/http/admin/portal.guard.js';
 import { PortalSessions } from './portal/portal-sessions.service.js';
 import { PortalSessionsController } from './portal/portal-sessions.controller.js';
-import { PortalAuthentication } from './portal/portal-authentication.guard.js';
-import { PortalPageController } from './portal/portal-page.controller.js';
 import { RequestLog } from '../../platform/http/request-log.js';
 import { BufferedRequestLog } from './requests/request-log.store.js';
 import { AdminRequestsController } from './requests/requests.controller.js';
@@ -57,7 +64,7 @@ import { AdminRequestsController } from './requests/requests.controller.js';
   providers: [
     ...[AccessCommands, ...MERCHANT_HANDLERS, ...CREDENTIAL_HANDLERS, ...OPERATOR_HANDLERS],
     ...[MerchantList, OperatorsView, PortalSessionsView, CredentialIndex],
-    ...[NewSecrets, CredentialSecrets, CredentialUses, AdminCredentials],
+    ...[NewSecrets, CredentialSecrets, AdminCredentials],
     ...[AdminAuthentication, ConsoleSessionTable, LoginSecrets, PasskeyCounters],
     ...[People, Passkeys, OidcLogin, ConsoleSite],
     ...[PortalSessions, PortalUses, PortalSite, PortalAuthentication],
@@ -70,7 +77,7 @@ import { AdminRequestsController } from './requests/requests.controller.js';
       useFactory: ({ merchants }: CredentialDirectory) => merchants,
     },
     {
-      provide: EXCHANGE_KEY_DIRECTORY,
+      provide: ExchangeKeyDirectory,
       inject: [CredentialDirectory],
       useFactory: ({ exchangeKeys }: CredentialDirectory) => exchangeKeys,
     },
@@ -90,7 +97,7 @@ import { AdminRequestsController } from './requests/requests.controller.js';
     RequestLog,
     OperatorDirectory,
     MerchantDirectory,
-    EXCHANGE_KEY_DIRECTORY,
+    ExchangeKeyDirectory,
     CredentialIndex,
   ],
 })

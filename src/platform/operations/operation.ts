@@ -10,7 +10,10 @@ interface RunningOperation {
 
 export type EmptyParameters = Readonly<Record<string, never>>;
 
-/** A write of an operator (admin-api.md 4). Its parameters are recorded as JSON, without personal data and secrets. */
+/**
+ * A write of an operator (admin-api.md 4). Its parameters are recorded, without personal data and secrets. They are JSON:
+ * undefined members are dropped, and times are texts.
+ */
 export abstract class OperatorCommand<
   Parameters extends object = EmptyParameters,
   Result extends object | void = void,
@@ -26,7 +29,7 @@ export abstract class OperatorCommand<
       : [parameters: Parameters, operation?: RunningOperation]
   ) {
     super();
-    this.parameters = parameters ?? ({} as Parameters);
+    this.parameters = JSON.parse(JSON.stringify(parameters ?? {})) as Parameters;
     this.operation = operation ?? null;
   }
 }
@@ -53,22 +56,13 @@ export interface OperationFacts<Parameters extends object = never> {
 
 type OperationType = new (...given: never[]) => AnyCommand;
 
-const FACTS = 'disburse:operation';
-
-/** Returns the declaration of a command class; undefined for a class without {@link Operation}. */
-export function operationFacts(type: object): OperationFacts | undefined {
-  return Reflect.getMetadata(FACTS, type) as OperationFacts | undefined;
-}
-
 /** The operations of the loaded modules, by their command class. */
 export const OPERATIONS = new Map<OperationType, OperationFacts>();
 
 /** Declares a command as an operation. An {@link OperationHandler} has to be a provider, also in programs. */
 export function Operation<Parameters extends object = object>(facts: OperationFacts<Parameters>) {
-  return (type: new (...given: never[]) => OperatorCommand<Parameters, object | void>): void => {
-    OPERATIONS.set(type, facts);
-    Reflect.defineMetadata(FACTS, facts, type);
-  };
+  return (type: new (...given: never[]) => OperatorCommand<Parameters, object | void>): void =>
+    void OPERATIONS.set(type, facts);
 }
 
 /** The `@CommandHandler` of an operation. Only `execute` is required. */

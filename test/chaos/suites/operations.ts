@@ -127,7 +127,7 @@ async function playOperations(random: Random): Promise<Played> {
     const caller = requesterOf(random.pick(OPERATORS));
     const { operations } = processAt();
     const kind = random.pick(['approve', 'approve', 'approve', 'reject', 'confirm'] as const);
-    await operations[kind](idOf(n), caller, 'chaos');
+    await operations.decide(kind, idOf(n), caller, 'chaos');
   };
   const step = (n: number): Promise<unknown> => {
     const roll = random.fraction();

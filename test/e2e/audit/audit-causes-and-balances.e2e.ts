@@ -198,8 +198,8 @@ describe('what the shell displays of a merchant', () => {
     const view = journey.app.app.get(LookupsView, { strict: false });
     const { lookups: found } = await view.page(merchantId, { page_size: 100 });
     return found
-      .filter(({ kind }) => kind === 'read')
-      .map(({ operator_name: name, subject }) => `${name} ${subject}`);
+      .filter((each) => each['kind'] === 'read')
+      .map((each) => `${each['operator_name']} ${each['subject']}`);
   };
 
   it("is in the merchant's lookups, by the key's owner or the shell", async () => {

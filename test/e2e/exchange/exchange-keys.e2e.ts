@@ -3,10 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startService } from '../../../sandbox/service.js';
-import {
-  EXCHANGE_KEY_DIRECTORY,
-  type ExchangeKeyDirectory,
-} from '../../../src/contexts/access/access.contract.js';
+import { ExchangeKeyDirectory } from '../../../src/contexts/access/access.contract.js';
 import { isDeepStrictEqual } from 'node:util';
 import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
@@ -125,8 +122,7 @@ describe('the keys of the exchange', () => {
   it('have a pay page with a logo, help and terms; omitted members are cleared, wrong ones change nothing', async () => {
     const { id, api_key: key, secret } = await issue();
     const displayed = async (): Promise<unknown> => {
-      const { logo, ...links } = (await app.app.get<ExchangeKeyDirectory>(EXCHANGE_KEY_DIRECTORY).find(key))!
-        .page;
+      const { logo, ...links } = (await app.app.get(ExchangeKeyDirectory).find(key))!.page;
       return { has_logo: logo !== null, ...links };
     };
     const file = (name: string, bytes: Buffer): string => {

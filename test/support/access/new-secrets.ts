@@ -1,4 +1,4 @@
-import type { NewSecrets } from '../../../src/contexts/access/credentials/credential-uses.store.js';
+import type { NewSecrets } from '../../../src/contexts/access/credentials/new-secrets.store.js';
 
 /** {@link NewSecrets} that are kept until `forget`. */
 export function newSecretsInMemory(): NewSecrets {

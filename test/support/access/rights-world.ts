@@ -28,10 +28,10 @@ import {
   type Credential,
 } from '../../../src/contexts/access/credentials/credentials.js';
 import {
-  knownOperator,
+  requireOperator,
   operatorHistory,
   operatorPerson,
-  type KnownOperator,
+  type Operator,
 } from '../../../src/contexts/access/operators/operator.js';
 import { effectiveScopes, type Role } from '../../../src/contexts/access/operators/roles.js';
 import type { CredentialIndex } from '../../../src/contexts/access/credentials/credentials.view.js';
@@ -129,8 +129,8 @@ export class RightsWorld {
     this.keys.push(keyId);
   }
 
-  async person(id: string): Promise<KnownOperator> {
-    return knownOperator((await this.bench.loop.load(operatorPerson, id)).state);
+  async person(id: string): Promise<Operator> {
+    return requireOperator((await this.bench.loop.load(operatorPerson, id)).state);
   }
 
   /** The credential as issued, also after its revocation. */
@@ -184,7 +184,7 @@ export class RightsWorld {
       const { operation } = await operations.request(command, { ...common, requester, revision });
       if (name === 'credentials.roll') this.owners.set(rolledTo(operation.id), operator_id!);
       if (operation.status !== 'pending_approval') return { operationId: operation.id, approved: false };
-      await operations[decision](operation.id, await this.requester(decider), 'a property');
+      await operations.decide(decision, operation.id, await this.requester(decider), 'a property');
       return { operationId: operation.id, approved: decision === 'approve' };
     } catch (error) {
       if (error instanceof DomainError) return null;

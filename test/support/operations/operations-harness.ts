@@ -44,9 +44,16 @@ export const lamp: Aggregate<{ readonly on: boolean; readonly count: number }, L
 };
 
 type LampParameters = { readonly on: boolean };
+type LampCommand = new (
+  id: string,
+  parameters: LampParameters,
+) => OperatorCommand<LampParameters, object | void>;
 
 /** Operations on lamps, by their names, as one class of commands each. */
-const COMMANDS = new Map<string, new (id: string, parameters: LampParameters) => AnyCommand>();
+const COMMANDS = new Map<string, LampCommand>();
+
+/** The declarations of {@link COMMANDS}. A service in the same process has no handlers of them. */
+export const LAMP_OPERATIONS: typeof OPERATIONS = new Map();
 
 /** The handler of an operation on lamps. */
 export function lampHandler(
@@ -54,15 +61,16 @@ export function lampHandler(
   { streams = (id) => [`lamp-${id}`], ...facts }: Partial<OperationFacts>,
   functions: OperationHandler<OperatorCommand<LampParameters, object | void>>,
 ): ICommandHandler {
-  class LampCommand extends OperatorCommand<LampParameters, object | void> {}
+  // One class for every process, as in a service.
+  const command = COMMANDS.get(name) ?? class extends OperatorCommand<LampParameters, object | void> {};
   Operation({ scope: 'merchants:write', subject: 'lamp', ...facts, streams, name } as OperationFacts<object>)(
-    LampCommand,
+    command,
   );
-  COMMANDS.set(name, LampCommand);
-  // A service in the same process has no handler of it.
-  OPERATIONS.delete(LampCommand);
+  COMMANDS.set(name, command);
+  LAMP_OPERATIONS.set(command, OPERATIONS.get(command)!);
+  OPERATIONS.delete(command);
   class LampHandler {}
-  CommandHandler(LampCommand)(LampHandler);
+  CommandHandler(command)(LampHandler);
   return Object.assign(new LampHandler(), functions) as unknown as ICommandHandler;
 }
 
@@ -128,7 +136,9 @@ export function operationsOn({
   ].map((instance) => ({ instance, metatype: instance.constructor, isDependencyTreeStatic: () => true }));
   bus.register(providers as never);
   const all = new Definitions({ getProviders: () => providers } as unknown as DiscoveryService);
+  for (const [type, facts] of LAMP_OPERATIONS) OPERATIONS.set(type, facts);
   all.discover();
+  for (const type of LAMP_OPERATIONS.keys()) OPERATIONS.delete(type);
   const database = { query: async () => [{ now: databaseNow() }] } as unknown as Database;
   const clockCheck = new ClockCheck(storeConfig({}), clock, database);
   const log = new OperationStreams(loop, store);

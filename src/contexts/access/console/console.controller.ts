@@ -12,9 +12,9 @@ import { rawTarget } from '../../../platform/http/request-state.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
 import { type OidcAttempt, OidcLogin, returnPath } from '../operators/oidc-login.adapter.js';
 import { Passkeys, People } from './people.service.js';
-import type { KnownOperator } from '../operators/operator.js';
+import type { Operator } from '../operators/operator.js';
 import { ConsoleSessionTable, LoginSecrets, type LoginFacts } from './console-sessions.store.js';
-import { AdminAuthentication } from '../operators/admin-authentication.guard.js';
+import { AdminAuthentication, READ_ONLY } from '../operators/admin-authentication.guard.js';
 import { effectiveScopes, SCOPES } from '../operators/roles.js';
 import { ConsoleSite, PageReply } from '../portal/sites.page.js';
 import { accessConfig, type AccessConfig } from '../access.config.js';
@@ -31,7 +31,6 @@ const BAD_LINK = { status: 401, title: 'Invalid link', detail: 'The link has exp
 const BAD_ATTEMPT = { status: 401, title: 'Invalid login', detail: 'The login has expired: start again' };
 const FRESH_LOGIN = { status: 403, detail: 'Sign in again: the last login is more than 5 minutes ago' };
 const NO_PASSKEYS = { status: 403, detail: 'Sign in with the identity provider' };
-const READ_ONLY = { status: 403, detail: 'The console is read-only' };
 
 class OneTimeToken {
   @Field(text({ maxLength: 128 })) token!: string;
@@ -219,7 +218,7 @@ export class ConsoleController {
     throw new Refusal(BAD_ATTEMPT);
   }
 
-  private async toPerson(link: { readonly operator_id: string | null } | null): Promise<KnownOperator> {
+  private async toPerson(link: { readonly operator_id: string | null } | null): Promise<Operator> {
     const person = await this.people.find(link?.operator_id ?? '');
     if (person === null) throw new Refusal(BAD_LINK);
     return person;
@@ -240,7 +239,7 @@ export class ConsoleController {
   private async signIn(
     request: FastifyRequest,
     reply: FastifyReply,
-    { operator_id }: KnownOperator,
+    { operator_id }: Operator,
     login: Omit<LoginFacts, 'address'>,
   ): Promise<void> {
     await this.endSession(request);

@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { RightsWorld } from '../../../../test/support/access/rights-world.js';
 import type { Role } from '../operators/roles.js';
-import type { KnownOperator } from '../operators/operator.js';
+import type { Operator } from '../operators/operator.js';
 
 /** A person whose role differs from the role in the read model, `displayed`. */
 async function signedIn(role: Role, displayed: Role) {
   const world = new RightsWorld();
   for (const each of ['administrator', 'administrator', role] as const) await world.add(each);
   const operator_id = world.persons.at(-1)!;
-  const person: KnownOperator = {
+  const person: Operator = {
     ...{ status: 'active', operator_id, name: 'Person', email: 'person@ops.example' },
     ...{ role: displayed, passkeys: [], created_at: '2026-01-02T03:04:05.000Z', disabled_at: null },
   };

@@ -3,7 +3,7 @@ import { isUuid } from '../../../kernel/ids.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { AnyCommand } from '../../../platform/operations/operation.js';
 import { Operations } from '../../../platform/operations/operations.js';
-import { operatorPerson, type KnownOperator, type Passkey } from '../operators/operator.js';
+import { operatorPerson, type Operator, type Passkey } from '../operators/operator.js';
 import { isRole, scopesGained } from '../operators/roles.js';
 import { OperatorsView } from '../merchants/directory.view.js';
 import { AddPasskey, LowerRole } from '../operators/operators.commands.js';
@@ -40,25 +40,25 @@ export class People {
   ) {}
 
   /** Returns the active person; null where unknown, disabled or not approved yet. */
-  async find(operatorId: string): Promise<KnownOperator | null> {
+  async find(operatorId: string): Promise<Operator | null> {
     if (!isUuid(operatorId)) return null;
     const { state } = await this.loop.load(operatorPerson, operatorId);
     return state.status === 'active' ? state : null;
   }
 
   /** The read model gives the id only. */
-  async findByEmail(email: string): Promise<KnownOperator | null> {
+  async findByEmail(email: string): Promise<Operator | null> {
     const found = await this.operators.byEmail(email);
     const person = found && (await this.find(found.id));
     return person?.email.toLowerCase() === email.toLowerCase() ? person : null;
   }
 
-  async addPasskey(person: KnownOperator, passkey: Passkey, by: Enrolment): Promise<void> {
+  async addPasskey(person: Operator, passkey: Passkey, by: Enrolment): Promise<void> {
     await this.change(person, new AddPasskey(person.operator_id, passkey), by);
   }
 
   /** Sets the role by the groups of the identity provider. Returns false, without a change, where it would add scopes. */
-  async lowerRole(person: KnownOperator, role: string, address: string): Promise<boolean> {
+  async lowerRole(person: Operator, role: string, address: string): Promise<boolean> {
     const { state } = await this.loop.load(operatorPerson, person.operator_id);
     if (state.status !== 'active' || !isRole(role) || scopesGained(role, state.role).length > 0) return false;
     if (role === state.role) return true;
@@ -68,7 +68,7 @@ export class People {
   }
 
   private async change(
-    { operator_id: operatorId, name, role }: KnownOperator,
+    { operator_id: operatorId, name, role }: Operator,
     command: AnyCommand,
     { reason, ...by }: Enrolment,
   ): Promise<void> {
@@ -92,7 +92,7 @@ export class Passkeys {
     private readonly counters: PasskeyCounters,
   ) {}
 
-  async enrolOptions(person: KnownOperator, origin: string): Promise<object> {
+  async enrolOptions(person: Operator, origin: string): Promise<object> {
     const { operator_id: operatorId, name, email, passkeys } = person;
     return generateRegistrationOptions({
       rpName: 'Disburse console',
@@ -132,7 +132,7 @@ export class Passkeys {
   }
 
   /** Returns the person who signs in. Throws DomainError `forbidden` for the passkey of no active operator. */
-  async login(response: object, origin: string): Promise<KnownOperator> {
+  async login(response: object, origin: string): Promise<Operator> {
     await this.takeChallenge('passkey', response, null);
     const { id, response: signed } = response as Partial<AuthenticationResponseJSON>;
     const operatorId = Buffer.from(String(signed?.userHandle ?? ''), 'base64url').toString();

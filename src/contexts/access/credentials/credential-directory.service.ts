@@ -33,12 +33,10 @@ export interface ExchangeKey extends ExchangeCaller {
 }
 
 /** The exchange keys, cached for {@link FRESH_MS}. */
-export interface ExchangeKeyDirectory {
+export abstract class ExchangeKeyDirectory {
   /** Returns null for a key that is unknown, revoked or expired. */
-  find(apiKey: string): Promise<ExchangeKey | null>;
+  abstract find(apiKey: string): Promise<ExchangeKey | null>;
 }
-
-export const EXCHANGE_KEY_DIRECTORY = Symbol('EXCHANGE_KEY_DIRECTORY');
 
 export interface AdminKey extends Omit<Requester, 'address'> {
   readonly operatorId: string;
@@ -46,8 +44,8 @@ export interface AdminKey extends Omit<Requester, 'address'> {
   readonly credentialId: string;
   /** The network ranges of its calls; empty: any. */
   readonly addresses: readonly string[];
-  /** The time of its expiry or the end of its replacement, or null. */
-  readonly expiresAt: Date | null;
+  /** The time of its expiry or the end of its replacement in ISO 8601, or null. */
+  readonly expiresAt: string | null;
 }
 
 /** The maximum age of an entry, within which a revocation or suspension takes effect. */
@@ -147,7 +145,7 @@ export class CredentialDirectory extends OperatorDirectory {
     if (!this.secrets.isAdmin(token)) return null;
     const key = await this.adminKeys.find(this.secrets.toHash(token));
     const end = key?.expiresAt ?? null;
-    return end !== null && end <= this.clock.now() ? null : key;
+    return end !== null && new Date(end) <= this.clock.now() ? null : key;
   }
 
   async findScopes(operatorId: string): Promise<ReadonlySet<string> | null> {
@@ -203,9 +201,8 @@ export class CredentialDirectory extends OperatorDirectory {
     if (person.status !== 'active') return null;
     const { name, role } = person;
     const { credential_id: credentialId, merchants, addresses } = key;
-    const end = findEnd(key);
     const terms = { scopes: effectiveScopes(key.scopes, role), merchants, addresses };
-    return { credentialId, operatorId, name, role, ...terms, expiresAt: end === null ? null : new Date(end) };
+    return { credentialId, operatorId, name, role, ...terms, expiresAt: findEnd(key) };
   }
 
   private async loadCredentials(ownerId: string): Promise<Credentials> {

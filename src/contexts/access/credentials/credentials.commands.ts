@@ -34,7 +34,7 @@ import {
   setPage,
 } from './credentials.js';
 import { merchant, requireMerchant } from '../merchants/merchant.js';
-import { knownOperator, operatorPerson } from '../operators/operator.js';
+import { requireOperator, operatorPerson } from '../operators/operator.js';
 import { ROLE_SCOPES } from '../operators/roles.js';
 import { AccessCommands, decisionHandler } from '../merchants/merchants.commands.js';
 import { areWithin, canonicalCidrs } from './allow-lists.service.js';
@@ -195,7 +195,7 @@ export class IssueCredentialHandler implements OperationHandler<IssueCredential>
 
   /** Returns the scopes of the person's role. Throws `not_found`, or `invalid_transition` for a disabled person. */
   private async requireActive(operatorId: string): Promise<readonly string[]> {
-    const { status, role } = knownOperator(await this.access.load(operatorPerson, operatorId));
+    const { status, role } = requireOperator(await this.access.load(operatorPerson, operatorId));
     if (status === 'disabled') throw new DomainError('invalid_transition', 'The operator is disabled');
     return ROLE_SCOPES[role];
   }

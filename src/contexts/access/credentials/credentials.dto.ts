@@ -169,7 +169,7 @@ export class AdminCredentials {
       const field = kind === 'admin' ? 'merchants' : 'merchant_id';
       throw DomainError.invalid({ [field]: ['must name merchants that exist'] }).asTransient();
     }
-    // Undefined members are dropped, because the parameters are recorded as JSON.
+    // Undefined members would replace the defaults.
     const { reason: _, ticket: __, ...given } = JSON.parse(JSON.stringify(body)) as Recorded;
     return plainOrder({
       ...{ demands_signing: true, ...given, api_key: null },

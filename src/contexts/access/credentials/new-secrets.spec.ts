@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
-import { NewSecrets } from './credential-uses.store.js';
+import { NewSecrets } from './new-secrets.store.js';
 
 describe('secrets of new credentials', () => {
   const test = onTestDatabase();

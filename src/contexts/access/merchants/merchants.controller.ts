@@ -132,9 +132,7 @@ export class AdminMerchantsController {
     @ValidBody() { name, ip_allow_list, embedding, limits, ...body }: MerchantBody,
   ): Promise<Reply> {
     const change = { name, ip_allow_list, embedding, limits };
-    // The parameters are recorded as JSON, without undefined members.
-    const parameters = JSON.parse(JSON.stringify(change)) as typeof change;
-    return this.request(200, new UpdateMerchant(write.subject.id, parameters), toWrite(write, body));
+    return this.request(200, new UpdateMerchant(write.subject.id, change), toWrite(write, body));
   }
 
   @Post(':id/suspend')

@@ -7,21 +7,16 @@ import { Refusal } from '../../../platform/http/problem.js';
 import { RateLimits } from '../../../platform/http/rate-limit.guard.js';
 import { CredentialDirectory, type AdminKey } from '../credentials/credential-directory.service.js';
 import { effectiveScopes, isRole, ROLE_SCOPES, SCOPES } from './roles.js';
-import { CredentialUses } from '../credentials/credential-uses.store.js';
+import { BufferedRequestLog } from '../requests/request-log.store.js';
 import { BODY, type ApiScheme } from '../../../platform/openapi/document.js';
 import { problemResponse } from '../../../platform/openapi/route.js';
 import { People } from '../console/people.service.js';
-import type { KnownOperator } from './operator.js';
-import { ConsoleSessionTable, type ConsoleSessionRow } from '../console/console-sessions.store.js';
+import { ConsoleSessionTable } from '../console/console-sessions.store.js';
 import { ConsoleSite, isActivity, isWrite } from '../portal/sites.page.js';
 import { accessConfig, type AccessConfig } from '../access.config.js';
 
 const SIGNED_OUT = { status: 401, title: 'Invalid session', detail: 'Sign in to the console' };
-const READ_ONLY = { status: 403, detail: 'The console is read-only' };
-
-interface ConsoleSession extends ConsoleSessionRow {
-  readonly person: KnownOperator;
-}
+export const READ_ONLY = { status: 403, detail: 'The console is read-only' };
 
 /** The rate limit of one credential (admin-api.md 1). */
 const REQUESTS_PER_MINUTE = 600;
@@ -34,7 +29,7 @@ export class AdminAuthentication extends AdminCallers {
   constructor(
     private readonly keys: CredentialDirectory,
     private readonly limits: RateLimits,
-    private readonly uses: CredentialUses,
+    private readonly requests: BufferedRequestLog,
     private readonly sessions: ConsoleSessionTable,
     private readonly people: People,
     private readonly site: ConsoleSite,
@@ -50,14 +45,14 @@ export class AdminAuthentication extends AdminCallers {
         ? await this.bySession(request)
         : await this.byKey(BEARER.exec(authorization)?.[1] ?? '', request);
     if (!caller) throw unauthorized(authorization === undefined);
-    if (caller.credentialId !== null) this.uses.record(caller.credentialId);
+    if (caller.credentialId !== null) this.requests.recordUse(caller.credentialId);
     const name = caller.credentialId ?? caller.sessionId ?? '';
     await this.limits.admit({ counts: 'credential', name, limit: REQUESTS_PER_MINUTE }, reply);
     return caller;
   }
 
   /** Returns the session of the cookie; null where it has ended, or its person is disabled or was since its login. */
-  async findSession(request: FastifyRequest): Promise<ConsoleSession | null> {
+  async findSession(request: FastifyRequest) {
     const token = this.site.session(request);
     const session = token === null ? null : await this.sessions.find(token, isActivity(request));
     if (session === null) return null;
@@ -67,7 +62,7 @@ export class AdminAuthentication extends AdminCallers {
   }
 
   /** Throws Refusal (401). */
-  async session(request: FastifyRequest): Promise<ConsoleSession> {
+  async session(request: FastifyRequest) {
     const session = await this.findSession(request);
     if (session === null) throw new Refusal(SIGNED_OUT);
     return session;
@@ -96,11 +91,11 @@ export class AdminAuthentication extends AdminCallers {
   private async byKey(token: string, { ip }: FastifyRequest): Promise<AdminCaller | null> {
     const key = await this.keys.findAdminKey(token);
     if (key === null) return null;
-    const { addresses, expiresAt, ...person } = key;
+    const { addresses, ...person } = key;
     if (addresses.length > 0 && !isInside(ip, addresses))
       throw new Refusal({ status: 403, detail: 'The address is outside the network ranges of the key' });
     const session = { authenticatedAt: null, sessionId: null, idempotencyScope: toScope(key) };
-    return { ...person, ...session, address: ip, expiresAt: expiresAt?.toISOString() ?? null };
+    return { ...person, ...session, address: ip };
   }
 }
 

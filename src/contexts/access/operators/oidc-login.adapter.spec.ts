@@ -1,11 +1,11 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import type { KnownOperator } from './operator.js';
+import type { Operator } from './operator.js';
 import type { Role } from './roles.js';
 import { People } from '../console/people.service.js';
 import { accessConfig } from '../access.config.js';
 import { type Claims, OidcLogin, returnPath } from './oidc-login.adapter.js';
 
-const ADA: KnownOperator = {
+const ADA: Operator = {
   status: 'active',
   operator_id: 'o1',
   name: 'Ada',
@@ -40,7 +40,7 @@ function login({ claims = CLAIMS, demanded, roles, lowers = true }: Setup = {}) 
     }
   }
   let current = ADA;
-  const lowerRole = jest.fn(async (_: KnownOperator, role: Role, _address: string) => {
+  const lowerRole = jest.fn(async (_: Operator, role: Role, _address: string) => {
     if (lowers) current = { ...ADA, role };
     return lowers;
   });

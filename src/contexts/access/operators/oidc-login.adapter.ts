@@ -3,7 +3,7 @@ import * as openid from 'openid-client';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { accessConfig, type AccessConfig } from '../access.config.js';
 import { People } from '../console/people.service.js';
-import type { KnownOperator } from './operator.js';
+import type { Operator } from './operator.js';
 
 const TIMEOUT_SECONDS = 10;
 /** The maximum age of the login at the provider (admin-api.md 5). */
@@ -85,7 +85,7 @@ export class OidcLogin {
   }
 
   /** Applies the role of the groups unless it adds scopes, which takes an operation with a second person. */
-  private async withRole(person: KnownOperator, claims: Claims, address: string): Promise<KnownOperator> {
+  private async withRole(person: Operator, claims: Claims, address: string): Promise<Operator> {
     const { adminOidcRoles: roles } = this.config;
     if (roles === null) return person;
     const role = roles.find(([group]) => holds(claims['groups'], group))?.[1];

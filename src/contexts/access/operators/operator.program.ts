@@ -8,7 +8,7 @@ import { parseId } from '../../../platform/dto/rules.js';
 import { CreateOperator, IssueLoginLink, nextFirstOperator, RemovePasskey } from './operators.commands.js';
 import { AccessCommands } from '../merchants/merchants.commands.js';
 import { OperatorsView } from '../merchants/directory.view.js';
-import { knownOperator, operatorPerson } from './operator.js';
+import { requireOperator, operatorPerson } from './operator.js';
 
 /** `npm run operator -- ...`: the passkeys of operators, and links to enrol them. */
 export function operatorProgram(program: Command, cli: CliContext): void {
@@ -46,7 +46,7 @@ export function operatorProgram(program: Command, cli: CliContext): void {
       cliAction(cli, async (context, id) => {
         const access = context.get(AccessCommands, { strict: false });
         const state = await access.load(operatorPerson, parseId(id, 'Operator'));
-        const passkeys = knownOperator(state).passkeys.map(({ credential_id, transports }) => {
+        const passkeys = requireOperator(state).passkeys.map(({ credential_id, transports }) => {
           return { credential_id, transports };
         });
         const text = passkeys

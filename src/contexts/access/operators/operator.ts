@@ -31,10 +31,10 @@ export const OPERATOR_STATUSES = ['active', 'disabled'] as const;
 type OperatorStatus = (typeof OPERATOR_STATUSES)[number];
 
 /** A person of the operator; the stream is `operator-<operator_id>`. Name and email are not personal data (admin-api.md 1). */
-export type OperatorPerson = { readonly status: 'unknown' } | KnownOperator;
+export type OperatorPerson = { readonly status: 'unknown' } | Operator;
 
 /** The state is also the row of `access.operators`, which has no passkeys. */
-export interface KnownOperator {
+export interface Operator {
   readonly status: OperatorStatus;
   readonly operator_id: string;
   readonly name: string;
@@ -54,14 +54,14 @@ export const operatorChanges = {
   'operator.role_set.v1': ({ role }) => ({ role }),
   'operator.disabled.v1': ({ at: disabled_at }) => ({ status: 'disabled', disabled_at }),
   'operator.enabled.v1': () => ({ status: 'active' }),
-} satisfies Partial<Changes<KnownOperator, OperatorEvent>>;
+} satisfies Partial<Changes<Operator, OperatorEvent>>;
 
 export const operatorPerson: Aggregate<OperatorPerson, OperatorEvent> = {
   category: 'operator',
   initial: { status: 'unknown' },
   evolve(state, { type, data }) {
     if (state.status === 'unknown' && type !== 'operator.created.v1') return state;
-    const person = state as KnownOperator;
+    const person = state as Operator;
     switch (type) {
       case 'operator.passkey_added.v1': {
         const { operator_id: _, at: __, ...passkey } = data;
@@ -94,10 +94,7 @@ export function readRole(text: string): Role {
   return text;
 }
 
-interface NewOperator extends Pick<KnownOperator, 'operator_id' | 'name' | 'email'> {
-  readonly role: string;
-  readonly at: string;
-}
+type NewOperator = Readonly<Record<'operator_id' | 'name' | 'email' | 'role' | 'at', string>>;
 
 /** A repeat changes nothing, because a crash may be followed by a retry. */
 export function createOperator(command: NewOperator, state: OperatorPerson): OperatorEvent[] {
@@ -123,7 +120,7 @@ export function updateOperator(
   { change, at }: { change: OperatorChange; at: string },
   state: OperatorPerson,
 ): OperatorEvent[] {
-  const { operator_id, ...former } = knownOperator(state);
+  const { operator_id, ...former } = requireOperator(state);
   const role = change.role === undefined ? former.role : readRole(change.role);
   const { status = former.status } = change;
   const type = status === 'disabled' ? 'operator.disabled.v1' : 'operator.enabled.v1';
@@ -140,7 +137,7 @@ export function addPasskey(
   { passkey, at }: { passkey: Passkey; at: string },
   state: OperatorPerson,
 ): OperatorEvent[] {
-  const { operator_id, status, passkeys } = knownOperator(state);
+  const { operator_id, status, passkeys } = requireOperator(state);
   const { credential_id, public_key, counter, transports } = passkey;
   if (passkeys.some((each) => each.credential_id === credential_id)) return [];
   if (status === 'disabled') throw new DomainError('invalid_transition', 'The operator is disabled');
@@ -155,13 +152,13 @@ export function removePasskey(
   { credential_id, at }: { credential_id: string; at: string },
   state: OperatorPerson,
 ): OperatorEvent[] {
-  const { operator_id, passkeys } = knownOperator(state);
+  const { operator_id, passkeys } = requireOperator(state);
   if (passkeys.every((each) => each.credential_id !== credential_id)) throw DomainError.notFound('Passkey');
   return [{ type: 'operator.passkey_removed.v1', data: { operator_id, credential_id, at } }];
 }
 
 /** Throws `not_found`. */
-export function knownOperator(state: OperatorPerson): KnownOperator {
+export function requireOperator(state: OperatorPerson): Operator {
   if (state.status === 'unknown') throw DomainError.notFound('Operator');
   return state;
 }

@@ -18,7 +18,7 @@ import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import {
   addPasskey,
   createOperator,
-  knownOperator,
+  requireOperator,
   operatorPerson,
   readRole,
   removePasskey,
@@ -64,10 +64,7 @@ interface Login {
   readonly login_url?: string;
 }
 
-interface NewPerson {
-  readonly name: string;
-  readonly email: string;
-  readonly role: string;
+interface NewPerson extends Readonly<Record<'name' | 'email' | 'role', string>> {
   /** True for one of the first two operators, who have no second person. */
   readonly is_first?: true;
 }
@@ -127,7 +124,7 @@ export class CreateOperatorHandler implements OperationHandler<CreateOperator> {
   /** Returns a new link to a repeated approval until the new person has a passkey. */
   async follow({ subjectId }: CreateOperator, { status, by }: OperationProgress): Promise<Login> {
     if (status !== 'executed' || by !== 'approver') return {};
-    const { passkeys } = knownOperator(await this.access.load(operatorPerson, subjectId));
+    const { passkeys } = requireOperator(await this.access.load(operatorPerson, subjectId));
     return passkeys.length === 0 ? this.login(subjectId) : {};
   }
 
@@ -157,11 +154,11 @@ class IssueLoginLinkHandler implements OperationHandler<IssueLoginLink> {
   }
 
   async grants({ subjectId }: IssueLoginLink): Promise<readonly Scope[]> {
-    return ROLE_SCOPES[knownOperator(await this.access.load(operatorPerson, subjectId)).role];
+    return ROLE_SCOPES[requireOperator(await this.access.load(operatorPerson, subjectId)).role];
   }
 
   async check({ subjectId }: IssueLoginLink): Promise<void> {
-    if (knownOperator(await this.access.load(operatorPerson, subjectId)).status === 'disabled')
+    if (requireOperator(await this.access.load(operatorPerson, subjectId)).status === 'disabled')
       throw new DomainError('invalid_transition', 'The operator is disabled');
   }
 
@@ -172,7 +169,7 @@ class IssueLoginLinkHandler implements OperationHandler<IssueLoginLink> {
 
 /** Returns the scopes that the change adds: all of the role for a disabled person. */
 function findGained({ role, status }: OperatorChange, state: OperatorPerson): readonly Scope[] {
-  const person = knownOperator(state);
+  const person = requireOperator(state);
   const next = role === undefined ? person.role : readRole(role);
   if (person.status === 'disabled' && status === 'active') return ROLE_SCOPES[next];
   return scopesGained(next, person.role);

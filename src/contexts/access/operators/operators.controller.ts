@@ -175,8 +175,7 @@ export class AdminOperatorsController {
     @WriteTo('Operator') write: SubjectWrite,
     @ValidBody() { role, status, ...body }: OperatorBody,
   ): Promise<Reply> {
-    const change = { ...(role !== undefined && { role }), ...(status !== undefined && { status }) };
-    const command = new UpdateOperator(write.subject.id, change);
+    const command = new UpdateOperator(write.subject.id, { role, status });
     const outcome = await this.operations.request(command, { ...toWrite(write, body), merchantId: null });
     return written(outcome, 200, async () => ({ operator: await this.operators.get(write.subject.id) }));
   }

@@ -30,6 +30,7 @@ import { Reply } from '../../../platform/http/reply.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { PortalSessions } from './portal-sessions.service.js';
+import { isPlainLoopback } from './sites.page.js';
 import { DIRECTORY_VIEW, PortalSessionsView } from '../merchants/directory.view.js';
 import { ModuleRef } from '@nestjs/core';
 import { PORTAL_PAGE } from '../../../platform/http/listeners.js';
@@ -118,14 +119,12 @@ class PortalSessionsResponse extends PageOf('portal_sessions', DisplayedPortalSe
   maxItems: MAX_PAGE,
 }) {}
 
-const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
-
 /** Accepts https; in the sandbox also http on loopback. */
 function isReturnUrl(url: string, mode: 'sandbox' | 'production'): boolean {
   if (url.length > MAX_URL || CONTROL_CHARACTERS.test(url) || !URL.canParse(url)) return false;
-  const { protocol, hostname, username, password } = new URL(url);
+  const { protocol, username, password } = new URL(url);
   if (username !== '' || password !== '') return false;
-  return protocol === 'https:' || (mode === 'sandbox' && protocol === 'http:' && LOOPBACK.test(hostname));
+  return protocol === 'https:' || (mode === 'sandbox' && isPlainLoopback(url));
 }
 
 /** Sessions of the portal for persons of the merchant (admin-api.md 6). */

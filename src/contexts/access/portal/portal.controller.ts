@@ -1,12 +1,20 @@
-import { Get, HttpCode, Post } from '@nestjs/common';
-import { Caller } from '../../../platform/http/admin/admin.guard.js';
+import { Get, HttpCode, Inject, Injectable, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { processConfig, type ProcessConfig } from '../../../platform/config/config.js';
+import { Field } from '../../../platform/dto/field.js';
+import { text, instant } from '../../../platform/dto/rules.js';
 import {
+  PortalCallers,
+  type PortalCaller,
   PortalController,
   PortalScopes,
-  type PortalCaller,
 } from '../../../platform/http/admin/portal.guard.js';
-import { RateLimitGuard, WINDOW_SECONDS } from '../../../platform/http/rate-limit.guard.js';
+import { MerchantDirectory, type ApiCaller } from '../../../platform/http/merchant-directory.js';
+import { PORTAL_PAGE } from '../../../platform/http/listeners.js';
 import {
+  ValidBody,
   MerchantOfRequest,
   Cause,
   MerchantId,
@@ -14,20 +22,153 @@ import {
   Ticket,
   UuidParam,
 } from '../../../platform/http/decorators.js';
-import type { ApiCaller } from '../../../platform/http/merchant-directory.js';
+import { sendApplication } from '../../../platform/http/pages/document.js';
+import { PageController } from '../../../platform/http/pages/page.js';
+import { VisitorLimits } from '../../../platform/http/pages/visitors.js';
+import { Refusal, SUSPENDED } from '../../../platform/http/problem.js';
+import { PortalSessions } from './portal-sessions.service.js';
+import { type PortalSession, PORTAL_SCOPES } from './portal-session.js';
+import { PortalUses } from '../console/console-sessions.store.js';
+import { truth, label } from '../merchants/rules.dto.js';
+import { PageReply, PortalSite, isActivity, isWrite } from './sites.page.js';
+import { Caller } from '../../../platform/http/admin/admin.guard.js';
+import { RateLimitGuard, WINDOW_SECONDS } from '../../../platform/http/rate-limit.guard.js';
 import { RequestTable } from '../requests/request-table.store.js';
 import { MerchantList } from '../merchants/directory.view.js';
-import { PORTAL_SCOPES } from './portal-session.js';
 import { CommandBus } from '@nestjs/cqrs';
-import { Field } from '../../../platform/dto/field.js';
-import { instant } from '../../../platform/dto/rules.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { IssueCredential, plainOrder, RevokeCredential } from '../credentials/credentials.commands.js';
 import type { AdminCredential } from '../credentials/credentials.view.js';
 import { AdminCredentials } from '../credentials/credentials.dto.js';
-import { label } from '../merchants/rules.dto.js';
 import { SECRET_DISPLAYED_MS } from '../credentials/credentials.js';
+
+const SESSION_ENDED = { status: 401, title: 'Invalid session', detail: 'The session has ended' };
+
+/** The scope of personal data in shared reads: the data is the portal merchant's own. */
+const OWN_PERSONAL_SCOPE = 'users_personal:read';
+
+/** Identifies persons of merchants by their session. Each request reads it, so that a revocation takes effect at once. */
+@Injectable()
+export class PortalAuthentication extends PortalCallers {
+  constructor(
+    private readonly merchants: MerchantDirectory,
+    private readonly sessions: PortalSessions,
+    private readonly uses: PortalUses,
+    private readonly site: PortalSite,
+    private readonly limits: VisitorLimits,
+  ) {
+    super();
+  }
+
+  async admit(request: FastifyRequest): Promise<PortalCaller> {
+    const { edge, ip } = request;
+    const session = await this.session(request);
+    // A session that was idle for too long has ended.
+    const lives = session && (await this.uses.find(session.session_id, isActivity(request)));
+    const merchant = lives ? await this.merchants.find(session.merchant_id) : null;
+    if (!session || !merchant) throw new Refusal(SESSION_ENDED);
+    this.limits.take(ip, session.merchant_id, session.session_id);
+    if (isWrite(request)) {
+      this.site.requireOwnOrigin(request);
+      if (merchant.status === 'suspended') throw new Refusal(SUSPENDED);
+    }
+    Object.assign(edge, { merchant, portalSessionId: session.session_id });
+    return toCaller(session);
+  }
+
+  /** Returns the active session of the cookie, or null. */
+  async session(request: FastifyRequest): Promise<PortalSession | null> {
+    const token = this.site.session(request);
+    return token === null ? null : this.sessions.find(token);
+  }
+}
+
+function toCaller(session: PortalSession): PortalCaller {
+  return {
+    scopes: new Set([...session.scopes, OWN_PERSONAL_SCOPE]),
+    merchants: [session.merchant_id],
+    idempotencyScope: session.session_id,
+    merchantId: session.merchant_id,
+    sessionId: session.session_id,
+    actor: session.actor,
+    expiresAt: session.session_expires_at!,
+    returnUrl: session.return_url,
+  };
+}
+
+const BAD_CODE = {
+  status: 401,
+  title: 'Invalid link',
+  detail: 'The link was used already, has expired or was revoked',
+};
+
+class EntryCode {
+  @Field(text({ maxLength: 128 })) code!: string;
+  /** True: the person leaves the portal of another merchant. */
+  @Field(truth, { optional: true }) replace?: boolean;
+}
+
+/** The document of the portal at every path of its pages, and the start and end of its session (admin-api.md 6). */
+@PageController(PORTAL_PAGE)
+export class PortalPageController {
+  constructor(
+    private readonly sessions: PortalSessions,
+    private readonly authentication: PortalAuthentication,
+    private readonly uses: PortalUses,
+    private readonly site: PortalSite,
+    private readonly limits: VisitorLimits,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(processConfig.KEY) private readonly config: ProcessConfig,
+  ) {}
+
+  @Get(['/', '*'])
+  open(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    const facts = { page: 'portal', mode: this.config.mode };
+    sendApplication(request, reply, PORTAL_PAGE, { title: 'Disburse portal', facts });
+  }
+
+  @Post('session')
+  @HttpCode(204)
+  async enter(
+    @Req() request: FastifyRequest,
+    @PageReply() reply: FastifyReply,
+    @ValidBody() { code, replace = false }: EntryCode,
+  ): Promise<void> {
+    this.site.requireOwnOrigin(request);
+    const id = this.sessions.idIn(code);
+    this.limits.take(request.ip, 'portal', id);
+    const former = await this.authentication.session(request);
+    const lives = former !== null && !replace && (await this.uses.find(former.session_id, false));
+    const leaves = lives ? former.merchant_id : null;
+    const { token, expiresAt } = await this.sessions.enter(code, leaves).catch(refused);
+    if (former !== null) await this.revoke(former, request, 'POST /session');
+    await this.uses.begin(id);
+    const seconds = Math.floor((Date.parse(expiresAt) - this.clock.now().getTime()) / 1000);
+    this.site.setSession(reply, token, seconds);
+  }
+
+  /** A repeat is no error. */
+  @Post('logout')
+  @HttpCode(204)
+  async logout(@Req() request: FastifyRequest, @PageReply() reply: FastifyReply): Promise<void> {
+    this.site.requireOwnOrigin(request);
+    const session = await this.authentication.session(request);
+    if (session !== null) await this.revoke(session, request, 'POST /logout');
+    this.site.clearSession(reply);
+  }
+
+  private revoke(session: PortalSession, request: FastifyRequest, actor: string): Promise<void> {
+    const { session_id, merchant_id } = session;
+    const cause = { actor, request_id: request.id, portal_session_id: session_id };
+    return this.sessions.revoke(merchant_id, session_id, cause);
+  }
+}
+
+function refused(error: unknown): never {
+  if (error instanceof DomainError && error.code === 'forbidden') throw new Refusal(BAD_CODE);
+  throw error;
+}
 
 const KEY = 'Key';
 

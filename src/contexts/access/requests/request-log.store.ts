@@ -39,12 +39,14 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
   readonly work = new BackgroundWork({
     name: 'request log',
     everyMs: FLUSH_MS,
-    role: 'api',
+    role: 'any',
     run: () => this.flush(),
     stopsWithProvider: true,
   });
   private buffer: RequestRecord[] = [];
   private counts = new Map<string, { readonly requests: number; readonly refused: number }>();
+  /** The credentials used since the last batch. */
+  private uses = new Set<string>();
   /** The batch of the present or of a failed write. */
   private batch: RequestBatch | null = null;
   /** The limits of merchants and of signers' addresses. */
@@ -61,9 +63,15 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
 
   record(request: RequestRecord): void {
     this.count(request);
+    if (request.credentialId !== null) this.recordUse(request.credentialId);
     if (this.isOneTooMany(request)) requestsLeftOut.inc({ reason: 'unsigned' });
     else if (this.buffer.length >= MAX_BUFFERED) requestsLeftOut.inc({ reason: 'full' });
     else this.buffer.push(request);
+  }
+
+  /** Records a use, exact to a minute, also of a credential whose requests are not in the log. */
+  recordUse(credentialId: string): void {
+    this.uses.add(credentialId);
   }
 
   /** Rejects while the database is unavailable; the next run retries. A batch with a value that it refuses is left out. */
@@ -111,7 +119,7 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
   }
 
   private next(): RequestBatch | null {
-    if (this.counts.size === 0 && this.buffer.length === 0) return null;
+    if (this.counts.size + this.buffer.length + this.uses.size === 0) return null;
     const requests = this.buffer.splice(0, MAX_BATCH);
     // The same order in every process prevents deadlocks.
     const usage = [...this.counts].map(([merchantId, counts]) => ({ merchantId, ...counts }));
@@ -119,8 +127,8 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
     this.counts = new Map();
     // The use of a credential is written once a minute.
     const before = performance.now() - MINUTE_MS;
-    const used = new Set(requests.flatMap(({ credentialId }) => credentialId ?? []));
-    const credentialIds = [...used].filter((id) => (this.used.get(id) ?? -Infinity) <= before).sort();
+    const credentialIds = [...this.uses].filter((id) => (this.used.get(id) ?? -Infinity) <= before).sort();
+    this.uses = new Set();
     return { requests, usage, credentialIds };
   }
 }

@@ -65,22 +65,14 @@ export class RequestsQuery extends ListParameters {
   @Filter(uuid, 'Only requests of this merchant.') merchant_id?: string;
 }
 
-interface DayOfRequests {
-  /** `YYYY-MM-DD`, in UTC. */
-  readonly day: string;
-  readonly requests: number;
-  /** The number of requests with a status from 400. */
-  readonly refused: number;
-}
-
-interface Usage extends Omit<DayOfRequests, 'day'> {
-  readonly merchantId: string;
-}
-
 export interface RequestBatch {
   readonly requests: readonly RequestRecord[];
-  /** The counts since the previous batch, ordered by `merchantId`. */
-  readonly usage: readonly Usage[];
+  /** The counts since the previous batch, ordered by `merchantId`. A refused request has a status from 400. */
+  readonly usage: readonly {
+    readonly merchantId: string;
+    readonly requests: number;
+    readonly refused: number;
+  }[];
   /** The used credentials, in order. */
   readonly credentialIds: readonly string[];
 }
@@ -88,7 +80,6 @@ export interface RequestBatch {
 /** A crash of the database may lose the last requests; that saves a disk write per batch. */
 const BEGIN = 'begin; set local synchronous_commit = off; select clock_timestamp() as now';
 const INSERT = `insert into access.requests
-    (request_id, merchant_id, credential_id, at, method, path, query_names, status, duration_ms, refusal, string_to_sign)
   select request_id, merchant_id, credential_id, at, method, path, names::text[], status, round(ms::numeric, 2), refusal, sent
   from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], $6::text[], $7::text[], $8::smallint[],
               $9::float8[], $10::text[], $11::text[])
@@ -117,8 +108,7 @@ export class RequestTable {
   /** Newest first. Null: all merchants. */
   async page(merchants: readonly string[] | null, { status, path, request_id, ...page }: RequestsQuery) {
     const list = {
-      columns: `request_id, merchant_id, credential_id, at, method, path, query_names, status, duration_ms, refusal,
-        string_to_sign`,
+      columns: '*',
       from: 'access.requests',
       time: 'at',
       id: 'request_id',
@@ -153,9 +143,9 @@ export class RequestTable {
     return row!.requests;
   }
 
-  /** Newest first. Days without requests are absent. */
-  days(merchantId: string): Promise<DayOfRequests[]> {
-    return this.database.query<DayOfRequests>(
+  /** Returns the counts of each day in UTC, newest first. Days without requests are absent. */
+  days(merchantId: string): Promise<object[]> {
+    return this.database.query(
       `select day::text, requests::float8, refused::float8 from access.daily_requests
        where merchant_id = $1 and day > (now() at time zone 'UTC')::date - 90 order by day desc`,
       [merchantId],

@@ -10,11 +10,7 @@ import { isLarge, MemoryBudget } from '../../../platform/http/request-body.js';
 import { rawPath } from '../../../platform/http/request-state.js';
 import { BODY, type ApiScheme } from '../../../platform/openapi/document.js';
 import { problemResponse } from '../../../platform/openapi/route.js';
-import {
-  EXCHANGE_KEY_DIRECTORY,
-  type ExchangeKeyDirectory,
-  type KnownExchangeKey,
-} from '../../access/access.contract.js';
+import { ExchangeKeyDirectory, type KnownExchangeKey } from '../../access/access.contract.js';
 import { exchangeConfig, type ExchangeConfig } from '../exchange.config.js';
 import {
   addressSigner,
@@ -46,7 +42,7 @@ export type ExchangeVisit = Visit<ExchangeVisitor>;
 @Injectable()
 export class ExchangeKeyGuard extends ApiGuard {
   constructor(
-    @Inject(EXCHANGE_KEY_DIRECTORY) private readonly keys: ExchangeKeyDirectory,
+    private readonly keys: ExchangeKeyDirectory,
     private readonly merchants: MerchantDirectory,
     memory: MemoryBudget,
   ) {

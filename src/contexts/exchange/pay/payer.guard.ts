@@ -5,11 +5,7 @@ import { MerchantDirectory, type MerchantProfile } from '../../../platform/http/
 import { readBearer, PageSessions, VisitorLimits } from '../../../platform/http/pages/visitors.js';
 import { Refusal, SUSPENDED, type HttpProblem } from '../../../platform/http/problem.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
-import {
-  EXCHANGE_KEY_DIRECTORY,
-  type ExchangeKeyDirectory,
-  type KnownExchangeKey,
-} from '../../access/access.contract.js';
+import { ExchangeKeyDirectory, type KnownExchangeKey } from '../../access/access.contract.js';
 import type { Payer } from '../orders/orders.commands.js';
 import { getRequest } from '../../../platform/http/request-state.js';
 import { exchangeConfig, type ExchangeConfig } from '../exchange.config.js';
@@ -93,7 +89,7 @@ export interface PayLink {
 @Injectable()
 export class PayerGuard implements CanActivate {
   constructor(
-    @Inject(EXCHANGE_KEY_DIRECTORY) private readonly keys: ExchangeKeyDirectory,
+    private readonly keys: ExchangeKeyDirectory,
     private readonly merchants: MerchantDirectory,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(processConfig.KEY) private readonly config: ProcessConfig,

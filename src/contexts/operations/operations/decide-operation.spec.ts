@@ -44,14 +44,14 @@ async function pending(
 describe('the second person of an operation', () => {
   it('approves the operation, which is executed once', async () => {
     const { operations, id, lamps } = await pending();
-    const { operation } = await operations.approve(id, requesterOf('bob'), 'checked');
+    const { operation } = await operations.decide('approve', id, requesterOf('bob'), 'checked');
     expect(operation).toMatchObject({
       status: 'executed',
       decided_by: { operator_id: 'bob' },
       decision_reason: 'checked',
       requested_by: { operator_id: 'ada' },
     });
-    await expect(operations.approve(id, requesterOf('cy'), 'too')).rejects.toMatchObject({
+    await expect(operations.decide('approve', id, requesterOf('cy'), 'too')).rejects.toMatchObject({
       code: 'invalid_transition',
     });
     expect(await lamps()).toBe(3);
@@ -63,7 +63,7 @@ describe('the second person of an operation', () => {
     ['is confined to no other merchant', { ...requesterOf('bob'), merchants: ['m2'] }, 'not_found'],
   ] as const)('%s', async (_, caller, code) => {
     const { operations, id, lamps, statusNow } = await pending({}, { merchantId: 'm1' });
-    await expect(operations.approve(id, caller, 'checked')).rejects.toMatchObject({ code });
+    await expect(operations.decide('approve', id, caller, 'checked')).rejects.toMatchObject({ code });
     expect([await lamps(), await statusNow()]).toEqual([2, 'pending']);
   });
 
@@ -76,7 +76,7 @@ describe('the second person of an operation', () => {
       operators: () => ({ findScopes: scopesOf }),
     });
     for (const decision of ['approve', 'reject'] as const)
-      await expect(operations[decision](id, requesterOf('bob'), 'checked')).rejects.toMatchObject({
+      await expect(operations.decide(decision, id, requesterOf('bob'), 'checked')).rejects.toMatchObject({
         code: 'forbidden',
         message,
       });
@@ -89,7 +89,7 @@ describe('the second person of an operation', () => {
   ])('cannot approve an operation whose requester %s since: the operation fails', async (_, scopes) => {
     const scopesOf = async (id: string) => (id === 'ada' ? scopes : new Set(['merchants:write']));
     const { operations, id, lamps, log } = await pending({ operators: () => ({ findScopes: scopesOf }) });
-    await expect(operations.approve(id, requesterOf('bob'), 'checked')).rejects.toMatchObject({
+    await expect(operations.decide('approve', id, requesterOf('bob'), 'checked')).rejects.toMatchObject({
       code: 'invalid_transition',
     });
     expect((await log.load(id)).state).toMatchObject({ phase: 'failed', failure: { code: 'forbidden' } });
@@ -98,12 +98,14 @@ describe('the second person of an operation', () => {
 
   it('gets the same outcome for a repeat with the id of the decision, and a refusal without it', async () => {
     const { operations, id, lamps } = await pending();
-    await operations.approve(id, requesterOf('bob'), 'checked', 'd1');
-    const again = await operations.approve(id, requesterOf('bob'), 'checked', 'd1');
+    await operations.decide('approve', id, requesterOf('bob'), 'checked', 'd1');
+    const again = await operations.decide('approve', id, requesterOf('bob'), 'checked', 'd1');
     expect(again.operation.status).toBe('executed');
-    await expect(operations.approve(id, requesterOf('bob'), 'checked', 'd2')).rejects.toMatchObject({
-      code: 'invalid_transition',
-    });
+    await expect(operations.decide('approve', id, requesterOf('bob'), 'checked', 'd2')).rejects.toMatchObject(
+      {
+        code: 'invalid_transition',
+      },
+    );
     expect(await lamps()).toBe(3);
   });
 
@@ -111,7 +113,7 @@ describe('the second person of an operation', () => {
     const { operations, id, lamps, switchLamp, log } = await pending();
     await switchLamp('lamp', true);
     await switchLamp('lamp', false);
-    await expect(operations.approve(id, requesterOf('bob'), 'checked')).rejects.toMatchObject({
+    await expect(operations.decide('approve', id, requesterOf('bob'), 'checked')).rejects.toMatchObject({
       code: 'invalid_transition',
     });
     expect((await log.load(id)).state).toMatchObject({ phase: 'failed', failure: { code: 'changed' } });
@@ -121,7 +123,7 @@ describe('the second person of an operation', () => {
   it('gets one code where the execution refuses an approved operation', async () => {
     const refused = DomainError.invalid({ email: ['is used'] });
     const { operations, id, log } = await pending({ handlers: () => [failing(refused)] }, FAILING);
-    await expect(operations.approve(id, requesterOf('bob'), 'checked')).rejects.toMatchObject({
+    await expect(operations.decide('approve', id, requesterOf('bob'), 'checked')).rejects.toMatchObject({
       code: 'invalid_transition',
     });
     expect((await log.load(id)).state).toMatchObject({ failure: { code: 'validation_failed' } });
@@ -130,7 +132,7 @@ describe('the second person of an operation', () => {
   it('cannot approve after 72 hours, also before a worker has lapsed the operation', async () => {
     const { operations, id, pass, statusNow, lamps } = await pending();
     pass(72);
-    await expect(operations.approve(id, requesterOf('bob'), 'checked')).rejects.toThrow(
+    await expect(operations.decide('approve', id, requesterOf('bob'), 'checked')).rejects.toThrow(
       'The operation has lapsed',
     );
     expect([await statusNow(), await lamps()]).toEqual(['lapsed', 2]);
@@ -139,14 +141,14 @@ describe('the second person of an operation', () => {
   it('confirms an operation that was executed at once, also after 24 hours', async () => {
     const { operations, id, operation, pass } = await pending({}, { name: 'lamps.switch_fast' });
     expect(operation.status).toBe('unconfirmed');
-    await expect(operations.confirm(id, requesterOf('ada'), 'mine')).rejects.toMatchObject({
+    await expect(operations.decide('confirm', id, requesterOf('ada'), 'mine')).rejects.toMatchObject({
       code: 'forbidden',
     });
-    await expect(operations.approve(id, requesterOf('bob'), 'no')).rejects.toMatchObject({
+    await expect(operations.decide('approve', id, requesterOf('bob'), 'no')).rejects.toMatchObject({
       code: 'invalid_transition',
     });
     pass(30);
-    const confirmed = await operations.confirm(id, requesterOf('bob'), 'seen');
+    const confirmed = await operations.decide('confirm', id, requesterOf('bob'), 'seen');
     expect(confirmed.operation).toMatchObject({ status: 'executed', decided_by: { operator_id: 'bob' } });
   });
 });
@@ -168,14 +170,14 @@ describe('a process whose clock is wrong', () => {
     });
     const { id } = right;
     for (const work of [
-      () => wrong.operations.approve(id, requesterOf('bob'), 'checked'),
-      () => wrong.operations.reject(id, requesterOf('bob'), 'checked'),
+      () => wrong.operations.decide('approve', id, requesterOf('bob'), 'checked'),
+      () => wrong.operations.decide('reject', id, requesterOf('bob'), 'checked'),
       () => wrong.worker.settle(id),
     ])
       await expect(work()).rejects.toMatchObject({ code: 'unavailable' });
     // A clock that is behind would accept the approval of a lapsed operation.
     time.now = new Date(time.now.getTime() + 73 * HOUR_MS);
-    const late = wrong.operations.approve(id, requesterOf('bob'), 'checked');
+    const late = wrong.operations.decide('approve', id, requesterOf('bob'), 'checked');
     await expect(late).rejects.toMatchObject({ code: 'unavailable' });
     expect([await right.statusNow(), await right.lamps()]).toEqual(['pending', 2]);
     expect(await right.worker.settle(id)).toBe('done');
@@ -202,7 +204,7 @@ describe('a process whose clock is wrong', () => {
   it('does not give up an operation that failed a second ago', async () => {
     const now = new Date('2026-01-02T03:04:05Z');
     const { store, operations, id, statusNow } = await pending({ now: () => now, handlers: BROKEN }, FAILING);
-    await expect(operations.approve(id, requesterOf('bob'), 'checked')).rejects.toThrow('a bug');
+    await expect(operations.decide('approve', id, requesterOf('bob'), 'checked')).rejects.toThrow('a bug');
     const wrong = operationsOn({
       store,
       handlers: BROKEN,
@@ -235,7 +237,7 @@ describe('the worker', () => {
           if (now === place) throw killed;
         },
       });
-      await expect(operations.approve(id, requesterOf('bob'), 'checked')).rejects.toBe(killed);
+      await expect(operations.decide('approve', id, requesterOf('bob'), 'checked')).rejects.toBe(killed);
       const other = operationsOn({ store });
       expect(await other.worker.settle(id)).toBe('done');
       expect((await other.log.load(id)).state.phase).toBe('executed');
@@ -245,7 +247,7 @@ describe('the worker', () => {
 
   it('gives up an operation that fails unexpectedly for an hour', async () => {
     const { worker, operations, id, pass, statusNow } = await pending({ handlers: BROKEN }, FAILING);
-    await expect(operations.approve(id, requesterOf('bob'), 'checked')).rejects.toThrow('a bug');
+    await expect(operations.decide('approve', id, requesterOf('bob'), 'checked')).rejects.toThrow('a bug');
     await expect(worker.settle(id)).rejects.toThrow('a bug');
     pass(1);
     expect(await worker.settle(id)).toBe('done');

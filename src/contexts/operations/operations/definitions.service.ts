@@ -2,7 +2,6 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import {
   OPERATIONS,
-  operationFacts,
   type AnyCommand,
   type OperationFacts,
   type OperationHandler,
@@ -25,6 +24,7 @@ interface Definition extends OperationFacts {
 @Injectable()
 export class Definitions implements OnModuleInit {
   private readonly byName = new Map<string, Definition>();
+  private readonly byCommand = new Map<object, Definition>();
 
   constructor(private readonly discovery: DiscoveryService) {}
 
@@ -38,11 +38,13 @@ export class Definitions implements OnModuleInit {
   discover(): void {
     for (const { instance, metatype } of this.discovery.getProviders()) {
       const command = (metatype && Reflect.getMetadata(COMMAND_OF_HANDLER, metatype)) as CommandClass;
-      const facts = command ? operationFacts(command) : undefined;
+      const facts = OPERATIONS.get(command);
       if (facts === undefined) continue;
       if (this.byName.has(facts.name)) throw new Error(`the operation ${facts.name} is declared twice`);
       const handler = instance as OperationHandler<AnyCommand>;
-      this.byName.set(facts.name, { ...facts, command, handler });
+      const definition = { ...facts, command, handler };
+      this.byName.set(facts.name, definition);
+      this.byCommand.set(command, definition);
     }
   }
 
@@ -54,7 +56,9 @@ export class Definitions implements OnModuleInit {
   }
 
   of({ constructor }: AnyCommand): Definition {
-    return this.find(operationFacts(constructor)?.name ?? constructor.name);
+    const definition = this.byCommand.get(constructor);
+    if (definition === undefined) throw new Error(`${constructor.name} is no operation`);
+    return definition;
   }
 
   /** Returns the time for an execution; undefined for the default, and for an operation of another version. */

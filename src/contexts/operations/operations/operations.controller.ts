@@ -18,7 +18,7 @@ import { Disclosure, Reach, Reads } from '../../../platform/http/reads.js';
 import { Reply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { requireReach } from '../../../platform/operations/scopes.js';
-import { OperationsService } from './operations.service.js';
+import { OperationsService, type DecisionKind } from './operations.service.js';
 import { OperationStreams } from './execution.service.js';
 import { existingOperation } from './operation.js';
 import { LookupsView } from '../search/lookups.view.js';
@@ -75,7 +75,7 @@ const DECISION = {
 export class AdminOperationsController {
   constructor(
     private readonly log: OperationStreams,
-    private readonly decisions: OperationsService,
+    private readonly service: OperationsService,
     private readonly operations: OperationsView,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -147,7 +147,7 @@ export class AdminOperationsController {
 
   /** The login of a new operator is the only result for the approver. */
   private async decide(
-    decision: 'approve' | 'reject' | 'confirm',
+    decision: DecisionKind,
     id: string,
     { requester, idempotency }: AdminWrite,
     reason: string,
@@ -156,7 +156,7 @@ export class AdminOperationsController {
     if (authenticatedAt !== null && this.clock.now().getTime() - Date.parse(authenticatedAt) > FRESH_LOGIN_MS)
       throw new Refusal(LOGIN_REQUIRED);
     const decisionId = idempotency.id(decision);
-    const { operation, result } = await this.decisions[decision](id, requester, reason, decisionId);
+    const { operation, result } = await this.service.decide(decision, id, requester, reason, decisionId);
     const { login_url } = result as { readonly login_url?: string };
     return new Reply(200, JSON.stringify({ operation, operation_id: operation.id, login_url }));
   }

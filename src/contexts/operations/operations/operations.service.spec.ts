@@ -1,13 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import {
+  LAMP_OPERATIONS,
   lampHandler,
   operationsOn,
   requesterOf,
   switchRequest,
 } from '../../../../test/support/operations/operations-harness.js';
 import type { DiscoveryService } from '@nestjs/core';
-import { OPERATIONS, operationFacts } from '../../../platform/operations/operation.js';
+import { OPERATIONS } from '../../../platform/operations/operation.js';
 import { Definitions } from './definitions.service.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { IdempotencyKeyExpired } from '../../../kernel/idempotency.js';
@@ -212,7 +213,7 @@ it.each([
   OPERATIONS.clear();
   try {
     const command = Reflect.getMetadata('__commandHandler__', handler.constructor) as never;
-    OPERATIONS.set(command, operationFacts(command)!);
+    OPERATIONS.set(command, LAMP_OPERATIONS.get(command)!);
     expect(() => new Definitions(discovery).onModuleInit()).toThrow(message);
   } finally {
     OPERATIONS.clear();

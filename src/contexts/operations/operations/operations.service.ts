@@ -29,18 +29,14 @@ import {
   confirmOperation,
   lapseOperation,
   rejectOperation,
-  type DecisionFacts,
-  type OperationEvent,
-  type OperationState,
 } from './operation.js';
 import { Definitions } from './definitions.service.js';
 import { Execution, OperationStreams } from './execution.service.js';
 import { operationsConfig, type OperationsConfig } from '../operations.config.js';
 import { operationJson } from './operations.view.js';
 
-type Decide = (decision: DecisionFacts, state: OperationState) => readonly OperationEvent[];
-/** A repeat after a crash has the same `decisionId`, and the same outcome. */
-type Decision = readonly [id: string, caller: Requester, reason: string, decisionId?: string];
+const DECISIONS = { approve: approveOperation, reject: rejectOperation, confirm: confirmOperation };
+export type DecisionKind = keyof typeof DECISIONS;
 
 /** Records and executes the operations of operators, and records the decisions of second persons (admin-api.md 4). */
 @Injectable()
@@ -121,13 +117,22 @@ export class OperationsService extends Operations {
   }
 
   /**
-   * Executes the operation. Throws `unavailable` while this process's clock is off, `not_found`, `forbidden` for the caller's
-   * own operation or without its scopes, `invalid_transition` for a decided, lapsed or failed operation: its subject was
-   * changed, its requester lost the right to it, or its execution threw.
+   * Records the decision, and executes an approved operation. A person's rejection of the own operation withdraws it. A
+   * repeat after a crash has the same `decisionId`, and the same outcome.
+   *
+   * Throws `unavailable` while this process's clock is off, `not_found`, `forbidden` for an approval or confirmation of the
+   * caller's own operation or without its scopes, `invalid_transition` for a decided, lapsed or failed operation: its subject
+   * was changed, its requester lost the right to it, or its execution threw.
    */
-  async approve(...given: Decision): Promise<OperationOutcome> {
-    const [id] = given;
-    await this.decide(approveOperation, ...given);
+  async decide(
+    decision: DecisionKind,
+    id: string,
+    caller: Requester,
+    reason: string,
+    decisionId = newId(),
+  ): Promise<OperationOutcome> {
+    const decided = await this.record(decision, id, caller, reason, decisionId);
+    if (decision !== 'approve') return { operation: operationJson(decided), result: {} };
     failpoint('operation.approved');
     return this.execution.run(id, 'approver').catch(async (error: unknown) => {
       // The approval was valid, so every failure of the execution gets one code.
@@ -138,21 +143,7 @@ export class OperationsService extends Operations {
     });
   }
 
-  /** Withdraws the caller's own operation. Throws as {@link approve} does for a decided operation. */
-  reject(...given: Decision): Promise<OperationOutcome> {
-    return this.decideOnly(rejectOperation, ...given);
-  }
-
-  /** Throws `not_found`, `forbidden`, or `invalid_transition` for an operation that needs no confirmation. */
-  confirm(...given: Decision): Promise<OperationOutcome> {
-    return this.decideOnly(confirmOperation, ...given);
-  }
-
-  private async decideOnly(decide: Decide, ...given: Decision): Promise<OperationOutcome> {
-    return { operation: operationJson(await this.decide(decide, ...given)), result: {} };
-  }
-
-  /** Changes nothing in an operation that is decided or may still be approved. Throws `unavailable` as {@link approve} does. */
+  /** Changes nothing in an operation that is decided or may still be approved. Throws `unavailable` as {@link decide} does. */
   async lapse(id: string): Promise<ExistingOperation> {
     await this.clockCheck.require();
     const lapsed = { operation_id: id, at: timestamp(this.clock) };
@@ -160,26 +151,29 @@ export class OperationsService extends Operations {
   }
 
   /** Requires the present scopes of the operation and of its persons, because roles change. A withdrawal needs no scope. */
-  private async decide(
-    decide: Decide,
-    ...[id, caller, reason, decision_id = newId()]: Decision
+  private async record(
+    decision: DecisionKind,
+    id: string,
+    caller: Requester,
+    reason: string,
+    decision_id: string,
   ): Promise<ExistingOperation> {
     const { facts, phase } = existingOperation((await this.log.load(id)).state);
     requireReach(caller, facts.merchant_id, 'Operation');
     const { operator_id: requesterId } = facts.requested_by;
     const isOwn = requesterId !== null && requesterId === caller.operatorId;
     const scopes =
-      isOwn && decide === rejectOperation
+      isOwn && decision === 'reject'
         ? []
         : await this.definitions.findScopes(this.definitions.commandOf(facts));
     requireScopes(caller, scopes);
     await this.clockCheck.require();
     const lost = await this.lostBy(caller.operatorId, scopes);
     if (lost !== null) throw new DomainError('forbidden', lost);
-    if (decide === approveOperation && phase === 'pending' && !isOwn) await this.requireRequester(facts);
+    if (decision === 'approve' && phase === 'pending' && !isOwn) await this.requireRequester(facts);
     const at = timestamp(this.clock);
-    const decision = { operation_id: id, decided_by: toPerson(caller), reason, decision_id, at };
-    const state = await this.execution.record(id, (current) => decide(decision, current));
+    const decided = { operation_id: id, decided_by: toPerson(caller), reason, decision_id, at };
+    const state = await this.execution.record(id, (current) => DECISIONS[decision](decided, current));
     if (state.phase === 'lapsed') throw new DomainError('invalid_transition', 'The operation has lapsed');
     return state;
   }
@@ -214,7 +208,7 @@ export class OperationsService extends Operations {
 /** Checks the texts of programs as well. Throws `validation_failed`. */
 function requireRecordable(parameters: JsonObject): void {
   for (const [name, value] of Object.entries(parameters)) {
-    const fault = findUnrecordable(JSON.stringify(value) ?? '');
+    const fault = findUnrecordable(JSON.stringify(value));
     if (fault !== null) throw DomainError.invalid({ [name]: [fault] });
   }
 }

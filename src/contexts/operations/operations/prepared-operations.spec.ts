@@ -41,7 +41,7 @@ describe('the preparation of an operation', () => {
     ['withdrawn', 'ada'],
   ])('is discarded where the operation is %s', async (status, who) => {
     const { operations, log, id } = await requested();
-    const { operation } = await operations.reject(id, requesterOf(who), 'no');
+    const { operation } = await operations.decide('reject', id, requesterOf(who), 'no');
     expect([operation.status, (await log.load(id)).state.phase]).toEqual([status, status]);
     expect(trace.splice(0)).toEqual([`prepared ${id}`, `discarded ${id}`]);
   });
@@ -78,7 +78,7 @@ describe('the preparation of an operation', () => {
 
   it('is in the response of the request, and stays after the approval', async () => {
     const { operations, id } = await requested();
-    await operations.approve(id, requesterOf('bob'), 'checked');
+    await operations.decide('approve', id, requesterOf('bob'), 'checked');
     expect(trace.splice(0)).toEqual([`prepared ${id}`, `executed ${id}`]);
   });
 });

@@ -17,8 +17,8 @@ import type { Definitions } from './definitions.service.js';
 import { OperationsService } from './operations.service.js';
 import { Execution, OperationStreams } from './execution.service.js';
 
-/** The kind of work that executes and lapses operations which a killed process left. */
-const SETTLING = 'operations.settling';
+/** The kind of work that executes and lapses operations which a killed process left, and its saga. */
+const SETTLING = subscriptionName('operations.settling');
 
 /** The time after which the process that recorded an operation counts as dead. */
 const RESUME_AFTER_MS = 10_000;
@@ -79,12 +79,10 @@ export class SettlingWorker {
   }
 }
 
-const SETTLING_SAGA = subscriptionName('operations.settling');
-
 /** Schedules the {@link SettlingWorker} for each operation. */
 export function settlingSaga(definitions: Pick<Definitions, 'takesMs'>, wake: () => void) {
   return subscriptionOf<OperationEvent>({
-    name: SETTLING_SAGA,
+    name: SETTLING,
     events: operationHistory.events,
     async apply(events, tx) {
       // The last event of an operation in a batch decides.

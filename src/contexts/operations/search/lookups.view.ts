@@ -8,17 +8,7 @@ import { OperatorLookups, type Requester } from '../../../platform/operations/op
 import { deleteBefore } from '../../../platform/postgres/batches.js';
 import { earlierNow } from '../../../platform/postgres/clock-check.js';
 
-/** A read or a change of a merchant's data by an operator (admin-api.md 6). */
-interface LookupJson {
-  readonly at: Date;
-  readonly operator_name: string;
-  readonly kind: 'read' | 'write';
-  readonly subject: string;
-  /** The reason of a write; null for a read. */
-  readonly reason: string | null;
-}
-
-/** Reads of lookups, and operations that were executed. */
+/** The reads and changes of merchants' data by operators (admin-api.md 6). A read has no reason. */
 const LOOKUPS = `(
   select merchant_id, at, id, operator_name, 'read' as kind, subject, null::text as reason from operations.lookups
   union all
@@ -45,7 +35,7 @@ export class LookupsView extends OperatorLookups {
     const columns = 'at, operator_name, kind, subject, reason';
     const where = { 'merchant_id = ?': merchantId, 'at >= ?': since };
     const list = { columns, from: LOOKUPS, time: 'at', where };
-    const { rows: lookups, next_cursor } = await listPage<LookupJson>(this.database, list, page);
+    const { rows: lookups, next_cursor } = await listPage<Record<string, unknown>>(this.database, list, page);
     return { lookups, next_cursor };
   }
 

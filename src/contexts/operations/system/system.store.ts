@@ -30,9 +30,6 @@ export interface ProcessRow extends RunningProcess {
 const EVERY_MS = 3000;
 /** The age of a heartbeat after which a process counts as dead. */
 const DEAD_AFTER_SECONDS = 60;
-/** The maximum size of the facts in a row. */
-const MAX_FACTS_BYTES = 65_536;
-const NO_FACTS: ReportedFacts = { schedules: [], halted: [], nodes: [], providers: [] };
 
 /** The processes of the service, in `platform.processes`, and their due work, in `work.items`. Reports this process to the others. */
 @Injectable()
@@ -54,12 +51,10 @@ export class SystemTables implements OnApplicationShutdown {
     await this.database.query(sql, [this.id]).catch(() => undefined);
   }
 
-  /** Writes the row of this process, without facts that are too large, and drops the rows of dead processes. */
+  /** Writes the row of this process, and drops the rows of dead processes. */
   @Periodic({ name: 'operations.heartbeat', everyMs: EVERY_MS, role: 'any' })
   async beat(): Promise<void> {
     const [skew, facts] = await Promise.all([this.clock.skewSeconds(), this.facts.read()]);
-    const text = JSON.stringify(facts);
-    const reported = Buffer.byteLength(text) > MAX_FACTS_BYTES ? JSON.stringify(NO_FACTS) : text;
     await this.database.query(
       `with dead as (
          delete from platform.processes
@@ -69,7 +64,7 @@ export class SystemTables implements OnApplicationShutdown {
        values ($1, $2, $3, $4, clock_timestamp(), $5, $6)
        on conflict (process_id) do update set seen_at = excluded.seen_at, clock_skew_ms = excluded.clock_skew_ms,
          facts = excluded.facts`,
-      [this.id, VERSION, this.config.roles, this.startedAt, skew * 1000, reported],
+      [this.id, VERSION, this.config.roles, this.startedAt, skew * 1000, JSON.stringify(facts)],
     );
   }
 
