@@ -20,11 +20,8 @@ import { AdminCredentialsController } from './credentials/credentials.controller
 import { AdminMerchantsController } from './merchants/merchants.controller.js';
 import { AdminOperatorsController, AdminWhoamiController } from './operators/operators.controller.js';
 import { merchantScheme, SignatureGuard } from './credentials/signature.guard.js';
-import {
-  PortalAuthentication,
-  PortalMerchantController,
-  PortalPageController,
-} from './portal/portal.controller.js';
+import { PortalMerchantController, PortalPageController } from './portal/portal.controller.js';
+import { PortalAuthentication } from './portal/portal-authentication.guard.js';
 import { RequestTable } from './requests/request-table.store.js';
 import { checkAccessSettings, accessConfig } from './access.config.js';
 import { Access1795000000250 } from './migrations/1795000000250-access.js';

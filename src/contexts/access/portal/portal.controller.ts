@@ -1,4 +1,4 @@
-import { Get, HttpCode, Inject, Injectable, Post, Req, Res } from '@nestjs/common';
+import { Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -6,12 +6,11 @@ import { processConfig, type ProcessConfig } from '../../../platform/config/conf
 import { Field } from '../../../platform/dto/field.js';
 import { text, instant } from '../../../platform/dto/rules.js';
 import {
-  PortalCallers,
-  type PortalCaller,
   PortalController,
   PortalScopes,
+  type PortalCaller,
 } from '../../../platform/http/admin/portal.guard.js';
-import { MerchantDirectory, type ApiCaller } from '../../../platform/http/merchant-directory.js';
+import type { ApiCaller } from '../../../platform/http/merchant-directory.js';
 import { PORTAL_PAGE } from '../../../platform/http/listeners.js';
 import {
   ValidBody,
@@ -25,12 +24,13 @@ import {
 import { sendApplication } from '../../../platform/http/pages/document.js';
 import { PageController } from '../../../platform/http/pages/page.js';
 import { VisitorLimits } from '../../../platform/http/pages/visitors.js';
-import { Refusal, SUSPENDED } from '../../../platform/http/problem.js';
+import { Refusal } from '../../../platform/http/problem.js';
 import { PortalSessions } from './portal-sessions.service.js';
 import { type PortalSession, PORTAL_SCOPES } from './portal-session.js';
 import { PortalUses } from '../console/console-sessions.store.js';
 import { truth, label } from '../merchants/rules.dto.js';
-import { PageReply, PortalSite, isActivity, isWrite } from './sites.page.js';
+import { PageReply, PortalSite } from './sites.page.js';
+import { PortalAuthentication } from './portal-authentication.guard.js';
 import { Caller } from '../../../platform/http/admin/admin.guard.js';
 import { RateLimitGuard, WINDOW_SECONDS } from '../../../platform/http/rate-limit.guard.js';
 import { RequestTable } from '../requests/request-table.store.js';
@@ -42,60 +42,6 @@ import { IssueCredential, plainOrder, RevokeCredential } from '../credentials/cr
 import type { AdminCredential } from '../credentials/credentials.view.js';
 import { AdminCredentials } from '../credentials/credentials.dto.js';
 import { SECRET_DISPLAYED_MS } from '../credentials/credentials.js';
-
-const SESSION_ENDED = { status: 401, title: 'Invalid session', detail: 'The session has ended' };
-
-/** The scope of personal data in shared reads: the data is the portal merchant's own. */
-const OWN_PERSONAL_SCOPE = 'users_personal:read';
-
-/** Identifies persons of merchants by their session. Each request reads it, so that a revocation takes effect at once. */
-@Injectable()
-export class PortalAuthentication extends PortalCallers {
-  constructor(
-    private readonly merchants: MerchantDirectory,
-    private readonly sessions: PortalSessions,
-    private readonly uses: PortalUses,
-    private readonly site: PortalSite,
-    private readonly limits: VisitorLimits,
-  ) {
-    super();
-  }
-
-  async admit(request: FastifyRequest): Promise<PortalCaller> {
-    const { edge, ip } = request;
-    const session = await this.session(request);
-    // A session that was idle for too long has ended.
-    const lives = session && (await this.uses.find(session.session_id, isActivity(request)));
-    const merchant = lives ? await this.merchants.find(session.merchant_id) : null;
-    if (!session || !merchant) throw new Refusal(SESSION_ENDED);
-    this.limits.take(ip, session.merchant_id, session.session_id);
-    if (isWrite(request)) {
-      this.site.requireOwnOrigin(request);
-      if (merchant.status === 'suspended') throw new Refusal(SUSPENDED);
-    }
-    Object.assign(edge, { merchant, portalSessionId: session.session_id });
-    return toCaller(session);
-  }
-
-  /** Returns the active session of the cookie, or null. */
-  async session(request: FastifyRequest): Promise<PortalSession | null> {
-    const token = this.site.session(request);
-    return token === null ? null : this.sessions.find(token);
-  }
-}
-
-function toCaller(session: PortalSession): PortalCaller {
-  return {
-    scopes: new Set([...session.scopes, OWN_PERSONAL_SCOPE]),
-    merchants: [session.merchant_id],
-    idempotencyScope: session.session_id,
-    merchantId: session.merchant_id,
-    sessionId: session.session_id,
-    actor: session.actor,
-    expiresAt: session.session_expires_at!,
-    returnUrl: session.return_url,
-  };
-}
 
 const BAD_CODE = {
   status: 401,
