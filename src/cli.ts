@@ -30,7 +30,7 @@ const PLATFORM_COMMANDS: CliCommands = {
 
 export interface CliIo extends Pick<CliContext, 'print' | 'exit'> {
   readonly env: NodeJS.ProcessEnv;
-  /** Completes the settings of a service with a companion. */
+  /** Adds the settings of a companion, such as the sandbox. */
   readonly complete?: (given: Config) => Config;
 }
 
@@ -43,7 +43,7 @@ export function programNames(): readonly string[] {
   return [...new Set(ALL_COMMANDS.flatMap((each) => Object.keys(each)))].sort();
 }
 
-/** Loads an operator's program with its commands of all contexts. */
+/** Loads an operator's program with the commands that contexts add to it. */
 export async function loadProgram(name: string, io: CliIo): Promise<Command> {
   const found = ALL_COMMANDS.flatMap((programs) => programs[name] ?? []);
   if (found.length === 0)

@@ -20,7 +20,7 @@ type Together<T> = ContextConfig<T[keyof T]> extends (config: infer C) => void ?
 /** Classes inject the type of their part. */
 export type Config = PlatformConfig & Together<typeof contexts>;
 
-/** Throws ConfigError whose message names the setting at fault. */
+/** Reads the configuration. Throws a ConfigError that names the invalid setting. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const config = readParts(CONFIG_PARTS, env) as Config;
   for (const context of ALL_CONTEXTS) context.checkSettings?.(config);

@@ -5,7 +5,7 @@ import { onOwnSchema } from './platform/postgres/migrate.js';
 import { Log } from './platform/telemetry/logger.js';
 import { startService, type Service } from './service.js';
 
-/** The time between the grace of requests in flight and a forced exit. */
+/** The extra time, after the grace period for requests in flight, before a forced exit. */
 const FORCED_EXIT_AFTER_MS = 4000;
 
 /** The companion of a service, such as the sandbox. */
@@ -31,7 +31,7 @@ export async function run(prepare: (given: Config) => Promise<Companion | null>)
     stopOnSignal(service, companion, config.shutdownGraceMs);
     await companion?.ready(service.app);
   } catch (error) {
-    // The servers of the sandbox end after a failure at any time.
+    // The sandbox's servers are stopped after a failure in any phase.
     await service?.close().catch(() => undefined);
     await companion?.stop().catch(() => undefined);
     fail(error);

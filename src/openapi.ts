@@ -16,7 +16,7 @@ const PLATFORM: DocumentPart = {
   },
 };
 
-/** Returns the OpenAPI document of the service in a mode, without a start. `scripts/openapi.mjs` writes the file. */
+/** Returns the OpenAPI document of a mode without starting the service. `scripts/openapi.mjs` writes the file. */
 export async function serviceDocument(mode: Config['mode'], modules: readonly Type[]): Promise<object> {
   const config: Config = { ...readConfig({ MODE: 'sandbox' }), mode };
   const app = await NestFactory.create<NestFastifyApplication>(

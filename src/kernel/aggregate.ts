@@ -25,7 +25,10 @@ export interface SnapshotShape<State> {
   readonly events: readonly string[];
   pack(state: State): object;
   unpack(packed: unknown): State;
-  /** Returns the person of the state's data. The snapshot is sealed with that person's key and erased with it. */
+  /**
+   * Returns the id of the person that the state describes. The snapshot is sealed with that person's key and erased
+   * with it.
+   */
   subject?(state: State): string | null;
 }
 

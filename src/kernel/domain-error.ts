@@ -29,7 +29,7 @@ export class DomainError extends Error {
     super(message);
   }
 
-  /** Marks an error of the present state rather than of the request, which may succeed later. */
+  /** Marks an error that is due to the current state, so that the same request may succeed later. */
   asTransient(): this {
     return Object.assign(this, { isTransient: true });
   }

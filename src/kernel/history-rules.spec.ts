@@ -36,8 +36,8 @@ describe('the rules of a history', () => {
   it.each([
     ['a refusal, in its words', 'created', 'created', { id: 'a', n: 1 }, 'It is created already'],
     ['what does not follow', 'none', 'ended', { id: 'a' }, 'it does not follow from what was before it'],
-    ['another value', 'none', 'created', { id: 'a', n: 2 }, 'its n is 2, and what was before it gives 1'],
-    ['a member too few', 'none', 'created', { id: 'a' }, 'its n is missing, and what was before it gives 1'],
+    ['another value', 'none', 'created', { id: 'a', n: 2 }, 'its n is 2, expected 1'],
+    ['a member too few', 'none', 'created', { id: 'a' }, 'its n is missing, expected 1'],
     ['a member too many', 'none', 'created', { id: 'a', n: 1, m: [] }, null],
     ['another stream', 'none', 'created', { id: 'b', n: 1 }, 'its id is b, not that of its stream'],
   ])('are broken by %s', (_name, state, type, data, words) => {
@@ -47,7 +47,7 @@ describe('the rules of a history', () => {
   it('are broken by values that the decision or the state cannot handle', () => {
     const evaluate = (data: unknown) =>
       rules.evaluate('none', { type: 'created', data } as unknown as Event, 'a');
-    const unreadable = 'it lacks what such an event says, or has a value that is none';
+    const unreadable = 'a field is missing or invalid';
     expect(evaluate(null)).toEqual({ state: 'none', broken: unreadable });
     expect(evaluate({ id: 7, n: 1 })).toEqual({
       state: 'none',

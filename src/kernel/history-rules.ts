@@ -18,10 +18,12 @@ export interface HistoryRules {
 /** A check across streams, which gets every event of a log in order. Returns the broken rule, or null. */
 export type LogRule = (event: DomainEvent) => string | null;
 
-const UNREADABLE = 'it lacks what such an event says, or has a value that is none';
+const UNREADABLE = 'a field is missing or invalid';
 const UNFOUNDED = 'it does not follow from what was before it';
 
-/** The decisions by event type: each repeats the decision with the data of its event, or returns the broken rule. */
+/**
+ * The decisions by event type. Each decides again with the data of the recorded event, or returns the broken rule.
+ */
 type Decisions<State, Event extends DomainEvent> = {
   readonly [Type in Event['type']]: (
     data: Extract<Event, { type: Type }>['data'],
@@ -36,7 +38,10 @@ interface Options<State> {
   readonly remember?: (state: State) => State;
 }
 
-/** The rules of an aggregate: an event is valid where its decision, in the state before it, returns the same event. */
+/**
+ * Creates the rules of an aggregate. An event is valid if its decision, repeated on the state before it, returns the
+ * same event.
+ */
 export function historyRules<State, Event extends DomainEvent>(
   aggregate: Aggregate<State, Event>,
   decisions: Decisions<State, Event>,
@@ -83,7 +88,7 @@ function brokenBy<State, Event extends DomainEvent>(
     const same = decided.find(({ type }) => type === event.type);
     return same === undefined ? UNFOUNDED : difference(same.data, event.data);
   } catch (error) {
-    // A changed event may have any value, such as an amount that is no number.
+    // A tampered event may have any value, such as an amount that is not a number.
     return error instanceof DomainError ? error.message : UNREADABLE;
   }
 }
@@ -106,7 +111,7 @@ function isSame(a: unknown, b: unknown): boolean {
 
 function broken(name: string, due: Members, said: Members): string {
   const [a, b] = [JSON.stringify(due[name]), JSON.stringify(said[name])];
-  return `its ${name} is ${b ?? 'missing'}, and what was before it gives ${a ?? 'none'}`;
+  return `its ${name} is ${b ?? 'missing'}, expected ${a ?? 'none'}`;
 }
 
 /** The aggregate of a stream with a single event of one type. */

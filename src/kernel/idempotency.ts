@@ -3,10 +3,12 @@ import { DomainError } from './domain-error.js';
 
 /** The days for which the response to an Idempotency-Key is kept (contract.md 4.4). */
 export const RESPONSES_KEPT_DAYS = 30;
-/** The repeat window: a day less than responses are kept, for clocks that differ. */
+/** The repeat window, one day shorter than the retention of responses, because clocks differ. */
 const REPEATS_WITHIN_MS = (RESPONSES_KEPT_DAYS - 1) * DAY_MS;
 
-/** The operation of this key is older than responses are kept, so that a request with the key is a new one. */
+/**
+ * The error for a key whose operation is older than the retention of responses. A request with the key is a new one.
+ */
 export class IdempotencyKeyExpired extends DomainError {
   constructor(detail: string) {
     super('invalid_transition', detail);

@@ -10,7 +10,7 @@ export function isUuid(value: unknown): value is string {
   return typeof value === 'string' && UUID.test(value);
 }
 
-/** Reads the uuid of a text after {@link tidy}, in lower case; null for any other text. */
+/** Parses a UUID after {@link tidy} and returns it in lower case; null for any other text. */
 export function readUuid(value: unknown): string | null {
   const id = typeof value === 'string' && !UUID.test(value) ? tidy(value) : value;
   return isUuid(id) ? id.toLowerCase() : null;

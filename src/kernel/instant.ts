@@ -23,7 +23,7 @@ export function toUtc(text: string): string | null {
   const isPlain = parts[10] === undefined && hour !== '24' && year > '0001' && year < '9999';
   if (isPlain && day <= '28') return `${date}T${hour}:${minute}:${rest}`;
   const midnight = Date.parse(`${date}T00:00:00Z`);
-  // Date converts a missing day into one of the next month.
+  // Date converts a nonexistent day into one of the next month.
   if (Number.isNaN(midnight) || new Date(midnight).getUTCDate() !== Number(day)) return null;
   if (hour === '24' && /[1-9]/.test(`${minute}${rest}`)) return null;
   const offset = Number(parts[11] ?? 0) * 60 + Number(parts[12] ?? 0);
@@ -33,13 +33,13 @@ export function toUtc(text: string): string | null {
   return exists ? `${new Date(at).toISOString().slice(0, 17)}${rest}` : null;
 }
 
-/** Reads as {@link toUtc}, truncated to milliseconds; null before 1970. */
+/** Parses as {@link toUtc} does, to the millisecond. Returns null for times before 1970. */
 export function parseDateTime(text: string): Date | null {
   const utc = toUtc(text);
   return utc === null || utc < '1970' ? null : new Date(`${utc.slice(0, 23)}Z`);
 }
 
-/** Reads as {@link parseDateTime}; null without an offset. */
+/** Parses as {@link parseDateTime} does; null for a text without offset. */
 export function parseInstant(text: string): Date | null {
   return ZONED.test(text) ? parseDateTime(text) : null;
 }

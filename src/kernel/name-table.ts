@@ -19,7 +19,7 @@ export class NameTable {
     return this.find(name) >= 0;
   }
 
-  /** Returns the number of a name, after its addition where it is new. */
+  /** Returns the number of a name, which is added if it is new. */
   add(name: string): number {
     const slot = this.slotOf(name);
     const known = this.slots[slot]! - 1;
@@ -34,7 +34,7 @@ export class NameTable {
     return number;
   }
 
-  /** Finds the slot of the name, or a free one. Its hash is then in {@link low} and {@link high}. */
+  /** Finds the slot of the name, or a free one. Leaves the hash of the name in {@link low} and {@link high}. */
   private slotOf(name: string): number {
     hash(name);
     const mask = this.slots.length - 1;

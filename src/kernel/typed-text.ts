@@ -11,7 +11,9 @@ export function asciiDigits(text: string): string {
   return text.replace(/[\u066b\uff0e]/g, '.').replace(/(?![0-9])\p{Nd}/gu, digitIn);
 }
 
-/** Finds the value of a digit by its place in the script's run from 0 to 9. Five such runs of mathematics adjoin. */
+/**
+ * Finds the value of a digit by its place in the run of its script. Five runs of mathematical digits are adjacent.
+ */
 function digitIn(digit: string): string {
   let first = digit.codePointAt(0)!;
   const place = first;

@@ -1,6 +1,6 @@
 /**
- * Size options of an LRUCache of at most so many entries, whose arrays grow with its content. With `max` they are allocated
- * for all entries at its creation.
+ * Returns the size options of an LRUCache for up to `entries` entries. Its arrays grow with its content; the option
+ * `max` would allocate all of them at its creation.
  */
 export function upTo(entries: number): { readonly maxSize: number; readonly sizeCalculation: () => number } {
   return { maxSize: entries, sizeCalculation: () => 1 };

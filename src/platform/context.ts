@@ -21,7 +21,7 @@ export interface WebhookContent {
   readonly occurredAt: string;
   /** The fields of `data`, in the order in which they are sent. */
   readonly fields: object;
-  /** One more member, sent after the fields; its value is JSON text already. */
+  /** A member that is sent after the fields. Its value is JSON text. */
   readonly text?: readonly [name: string, json: string];
 }
 
@@ -45,13 +45,13 @@ export type CliCommands = Readonly<Record<string, () => Promise<CliCommand>>>;
 /** One snapshot of the database for a {@link TableCheck} of tables that are not read models. */
 export interface CheckedTables<C extends object = ProcessConfig> {
   readonly query: <Row extends object>(sql: string, values: readonly unknown[]) => Promise<readonly Row[]>;
-  /** This codec leaves sealed fields out. */
+  /** The codec, which omits sealed fields. */
   readonly codec: EventCodec;
   readonly contexts: readonly Context[];
   readonly config: C;
-  /** The sealer; null without the MASTER_KEY, when MACs are not checked. */
+  /** The sealer. Null without the MASTER_KEY; MACs are then not checked. */
   readonly sealer: Pick<Sealer, 'isAuthentic'> | null;
-  /** The position of the checkpoint: the tables follow from the events up to it. */
+  /** The position of the checkpoint. The tables contain the effects of the events up to it. */
   readonly position: string | null;
 }
 
@@ -59,22 +59,22 @@ export interface CheckedTables<C extends object = ProcessConfig> {
 export interface Context<C extends object = object> {
   /** The name of its folder and of its schema in the database. */
   readonly name: string;
-  /** A context that has only programs has no module. */
+  /** Returns the module; absent where a context has only programs. */
   module?(config: ProcessConfig): Type | DynamicModule;
   readonly config?: ConfigPart<C>;
-  /** Checks settings together with others. Throws ConfigError. */
+  /** Checks its settings against those of other parts. Throws ConfigError. */
   checkSettings?(config: ProcessConfig): void;
-  /** The stored names of its events but for those of its `histories`; a name belongs to one context. */
+  /** The stored names of its events, without those of its `histories`. A name belongs to one context. */
   readonly events?: readonly string[];
   /** Maps the stored name of an event to the fields that are encrypted in the store. */
   readonly sealed?: Readonly<Record<string, EventTypeDefinition['sealed']>>;
-  /** Maps the stored name of an event after which the key of a person is dropped to the field with the id of the person. */
+  /** Maps the stored name of an erasure event to the field with the id whose encryption key is then dropped. */
   readonly erases?: Readonly<Record<string, string>>;
   /** The secrets in its tables that the key ring has sealed; `npm run keys -- status` counts them. */
   readonly sealedTexts?: SealedTexts;
   /** Rules that an audit applies to each stream of its categories, event by event. */
   readonly histories?: readonly HistoryRules[];
-  /** Rules that an audit applies across streams; each function starts one for a new log. */
+  /** Rules that an audit applies across streams. Each function returns a fresh rule for one log. */
   readonly logRules?: readonly (() => LogRule)[];
   /** Maps the stored name of an older event version to the function that converts its data to a newer one. */
   readonly upcasts?: Readonly<Record<string, EventTypeDefinition['upcast']>>;
@@ -82,10 +82,10 @@ export interface Context<C extends object = object> {
   readonly readModels?: readonly SubscriptionDefinition[];
   /** The checks by which an audit compares the context's other tables with the events up to a checkpoint. */
   readonly checks?: readonly { readonly name: string; of(tables: CheckedTables): TableCheck }[];
-  /** Maps the stored name of an event to what the endpoints of merchants receive for it. */
+  /** Maps the stored name of an event to the webhooks that merchants receive for it. */
   readonly publishes?: Readonly<Record<string, Publication | readonly Publication[]>>;
   readonly programs?: CliCommands;
-  /** The tags and the API of the context in the OpenAPI document, which adds what the context `publishes`. */
+  /** The tags and the API of the context in the OpenAPI document. The webhooks come from `publishes`. */
   readonly document?: DocumentPart;
   readonly migrations?: readonly Migration[];
 }
@@ -95,7 +95,7 @@ export function defineContext<C extends object>(context: Context<C>): Context<C>
   return context;
 }
 
-/** Every event that a version with these contexts knows. */
+/** Returns the event types that a version with these contexts can read. */
 export function knownEvents(contexts: readonly Context[]): readonly EventTypeDefinition[] {
   return [...CLAIM_EVENTS, ...contexts.flatMap(listEvents)];
 }
@@ -104,7 +104,7 @@ export function knownTypes(contexts: readonly Context[]): ReadonlySet<string> {
   return new Set(knownEvents(contexts).map(({ type }) => type));
 }
 
-/** The events of a context as the store must know them. */
+/** Returns the event type definitions of a context, for the codec. */
 export function listEvents({
   events = [],
   histories = [],

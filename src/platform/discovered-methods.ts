@@ -2,7 +2,10 @@ import type { Type } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/internal';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 
-/** A decorator of methods of providers, with a value; `discover` returns those of this process, bound to their providers. */
+/**
+ * Creates a decorator of provider methods, with a value. Its `discover` returns the decorated methods of this
+ * process, bound to their providers.
+ */
 export function methodDecorator<
   Value extends string | object,
   Method extends (...given: never[]) => unknown,

@@ -1,6 +1,6 @@
 /**
- * What `work` results in or, after so many milliseconds, what `late` returns or throws. It does not end the work: what
- * has to end takes a signal, or is closed by `late`.
+ * Returns the result of `work` or, after `ms` milliseconds, of `late`, which may throw. The timeout does not end the
+ * work: pass it a signal, or let `late` close it.
  */
 export async function withTimeout<T, L>(ms: number, work: Promise<T>, late: () => L): Promise<T | L> {
   let timer: NodeJS.Timeout | undefined;

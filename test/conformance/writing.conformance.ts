@@ -225,7 +225,7 @@ export function describeWriting(subject: Subject): void {
       }
     });
 
-    it('are not stored when the events conflict, and are stored alone when there are none', async () => {
+    it('are not stored when the events conflict, and are stored by a commit without events', async () => {
       if (!subject.store.carriesResponses) return;
       const response = responseOf('body');
       const stream = freshStream();

@@ -217,15 +217,18 @@ describeRendered('the three sizes', () => {
     return [sum(0), Math.round(sum(1) * 100) / 100, sum(2)];
   };
 
-  it.each(SIZES)('%s needs what docs/production.md says, and every role has a process', (size) => {
-    const rendering = one({}, { files: [sizeFile(size)] });
-    expect(new Set(rendering.pods().flatMap(rolesOf)).size).toBe(5);
-    const [pods, cores, mebibytes] = total(rendering, false);
-    const [morePods, moreCores, moreMebibytes] = total(rendering, true);
-    const to = (one: number, other: number): string => (one === other ? `${one}` : `${one} to ${other}`);
-    const row = `| [${size}](../${sizeFile(size)}) | ${to(pods, morePods)} | ${to(cores, moreCores)} | ${to(mebibytes, moreMebibytes)} MiB |`;
-    expect(readFileSync('docs/production.md', 'utf8')).toContain(row);
-  });
+  it.each(SIZES)(
+    '%s requests the pods, cores and memory in docs/production.md, and every role has a process',
+    (size) => {
+      const rendering = one({}, { files: [sizeFile(size)] });
+      expect(new Set(rendering.pods().flatMap(rolesOf)).size).toBe(5);
+      const [pods, cores, mebibytes] = total(rendering, false);
+      const [morePods, moreCores, moreMebibytes] = total(rendering, true);
+      const to = (one: number, other: number): string => (one === other ? `${one}` : `${one} to ${other}`);
+      const row = `| [${size}](../${sizeFile(size)}) | ${to(pods, morePods)} | ${to(cores, moreCores)} | ${to(mebibytes, moreMebibytes)} MiB |`;
+      expect(readFileSync('docs/production.md', 'utf8')).toContain(row);
+    },
+  );
 
   it('and the notes count the connections of PostgreSQL during an upgrade', () => {
     const notes = one({}, { files: [sizeFile('region')] }).texts['NOTES.txt']!;

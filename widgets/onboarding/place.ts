@@ -7,7 +7,7 @@ export interface Place {
   readonly browser?: string;
   /** Epoch ms; there while a code is waited for. */
   readonly codeSentAt?: number;
-  /** That code has 18 digits. */
+  /** True if the code that was sent has 18 digits. */
   readonly longCode?: boolean;
   readonly document?: DocumentKind;
   /** Details that are confirmed are changed. */

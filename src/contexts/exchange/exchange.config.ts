@@ -124,7 +124,7 @@ export function checkExchangeSettings(config: ExchangeConfig & ChainConfig): voi
     throw new ConfigError('EXCHANGE_PROVIDER must not be sandbox in production: it moves no real money.');
   if (exchangeProvider === 'sandbox' && config.chainId !== DEV_CHAIN_ID)
     throw new ConfigError(
-      `EXCHANGE_PROVIDER must not be sandbox with CHAIN_ID ${config.chainId}: it accepts test money of the dev chain (${DEV_CHAIN_ID}) alone.`,
+      `EXCHANGE_PROVIDER must not be sandbox with CHAIN_ID ${config.chainId}: it accepts only test money of the dev chain (${DEV_CHAIN_ID}).`,
     );
   if ((sideshiftSecret === null) !== (sideshiftAffiliateId === null))
     throw new ConfigError('SIDESHIFT_SECRET and SIDESHIFT_AFFILIATE_ID must be set together.');

@@ -173,10 +173,10 @@ describe('an event that webhooks are sent for', () => {
   });
 
   it.each([
-    ['merchant_id', 'm2', 'its merchant_id is "m2", and what was before it gives "m1"'],
-    ['key_id', 'k2', 'its key_id is "k2", and what was before it gives "k1"'],
-    ['status', 'completed', 'its status is "completed", and what was before it gives "expired"'],
-    ['amount_refundable', '8', 'its amount_refundable is "8", and what was before it gives "7"'],
+    ['merchant_id', 'm2', 'its merchant_id is "m2", expected "m1"'],
+    ['key_id', 'k2', 'its key_id is "k2", expected "k1"'],
+    ['status', 'completed', 'its status is "completed", expected "expired"'],
+    ['amount_refundable', '8', 'its amount_refundable is "8", expected "7"'],
   ])('breaks a rule of the audit when its %s is another', (name, value, rule) => {
     const events = historyOf(created, expired, lateOne);
     const { type, data } = events[2]!;

@@ -57,7 +57,7 @@ const refunded = {
   data: OrderRefundedData,
 };
 
-/** Publishes the state of the order right after the event, with more members; null sends nothing. */
+/** Publishes the order's state after the event and the members that `more` returns, or nothing for null. */
 function publish<Type extends PublishedEventType>(
   description: WebhookDescription,
   more: (data: OrderEventOf<Type>['data']) => object | null,
@@ -71,7 +71,7 @@ function publish<Type extends PublishedEventType>(
   });
 }
 
-/** Publishes a refundable amount after an event, unless `isSent` is false; it may repeat the same total. */
+/** Publishes the refundable amount after an event, unless `isSent` is false. The amount may repeat. */
 function refundable<Type extends PublishedEventType>(
   cause: Cause,
   isSent: (data: OrderEventOf<Type>['data']) => boolean = () => true,

@@ -12,5 +12,5 @@ export type OperationsConfig = ReturnType<typeof operationsConfig>;
 
 export function checkOperationsSettings({ mode, operationsApprovals }: OperationsConfig): void {
   if (mode !== 'sandbox' && operationsApprovals === 'off')
-    throw new ConfigError('OPERATIONS_APPROVALS must not be off in production: four eyes are its safeguard.');
+    throw new ConfigError('OPERATIONS_APPROVALS must not be off in production: two persons are required.');
 }

@@ -63,7 +63,7 @@ class PayoutsModule implements OnModuleInit {
     @Inject(processConfig.KEY) private readonly config: ProcessConfig,
   ) {}
 
-  /** A wrong token ends the boot of a process with a role. While no node returns the token, later checks read it. */
+  /** Ends the boot of a process with a role on a wrong token. While no node is available, the check is deferred. */
   async onModuleInit(): Promise<void> {
     this.health.register({ name: 'chain', check: () => this.chain.ping() });
     if (this.config.roles.length === 0) return;

@@ -7,7 +7,7 @@ const gauge = (name: string, help: string) => new Gauge({ name: `disburse_${name
 
 export const analyticsRequests = counter(
   'analytics_requests',
-  'Requests to the analytics provider, by outcome: accepted, parted, rejected, or why it is unavailable: unreachable, timeout, failing, rate_limited, unauthorized, misconfigured, forbidden.',
+  'Requests to the analytics provider, by outcome: accepted, parted, too_large, rejected, or why it is unavailable: unreachable, timeout, failing, rate_limited, unauthorized, misconfigured, forbidden.',
 );
 
 export const analyticsEvents = counter(

@@ -48,7 +48,7 @@ export interface Boot {
   readonly declaredSubscriptions: Iterable<string>;
 }
 
-/** Throws an error for a missing registration, at the boot in place of its first use. */
+/** Throws at boot for a missing registration, which would otherwise fail at its first use. */
 export function checkBoot(boot: Boot): void {
   const { contexts, events, subscriptions } = boot;
   for (const context of contexts) {

@@ -65,7 +65,7 @@ export class ReadinessModule implements OnModuleInit, OnApplicationShutdown {
     try {
       await this.followedLog?.verify();
     } catch (error) {
-      // The health report has no details.
+      // The health report omits the message.
       if (error instanceof ConfigError) this.logger.error(error.message);
       throw error;
     }
@@ -88,8 +88,8 @@ export class ReadinessModule implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * A subscription that waits for a newer version leaves the process ready: a newer process may do its work, and `views`
-   * fails otherwise. A forged event ends the readiness, because no process may act on it.
+   * A subscription that waits for a newer version leaves the process ready: a newer process may do its work. If none
+   * does, `views` fails. A forged event ends the readiness, because no process may act on it.
    */
   private watchSubscriptions(runner: SubscriptionRunner): void {
     const halted = () => runner.states().filter(({ haltedAt }) => haltedAt !== null);

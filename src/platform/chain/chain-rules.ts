@@ -3,13 +3,16 @@ import type { ChainConfig, Finality } from '../config/config.js';
 /** The conditions for an outcome on a chain (contract.md 10.2, 10.6). */
 export interface ChainRules {
   readonly finality: Finality;
-  /** The age of the newest block at which a node is stalled. 0 for a chain that mines on demand, without useful times. */
+  /**
+   * The age of its newest block from which a node counts as stalled. The value 0 disables the check, for chains that
+   * mine on demand.
+   */
   readonly maxHeadAgeSeconds: number;
-  /** The time by which the newest final block is past the window, and between the two checks that let a payout expire. */
+  /** The time past the window before a payout may expire; also the minimum time between the two checks. */
   readonly expiryMarginSeconds: number;
 }
 
-/** The rules by chain id. On a rollup the data of `safe` blocks is on the chain below. */
+/** The rules by chain id. The data of a rollup's `safe` blocks is published on its parent chain. */
 const BY_CHAIN: ReadonlyMap<number, ChainRules> = new Map([
   [1, { finality: 'safe', maxHeadAgeSeconds: 180, expiryMarginSeconds: 60 }], // Ethereum
   [10, { finality: 'safe', maxHeadAgeSeconds: 60, expiryMarginSeconds: 60 }], // OP

@@ -15,9 +15,9 @@ import {
 const BATCH_CALLS = 100;
 /** The number of parts into which a failed batch is split. */
 const PARTS = 8;
-/** The concurrent batches, and the concurrent separate calls: neither delays the other. */
+/** The maximum of concurrent batches and, separately, of concurrent single calls. */
 const CONNECTIONS = 4;
-/** The limit of a response: a base, and an addition for each call, up to MAX_BYTES. */
+/** The size limit of a response is this base plus CALL_BYTES for each call, at most MAX_BYTES. */
 const RESPONSE_BYTES = 1_048_576;
 const CALL_BYTES = 65_536;
 const MAX_BYTES = 8_388_608;
@@ -35,12 +35,12 @@ export interface RpcCall {
 }
 
 interface AskOptions {
-  /** The calls per request; 1 sends a plain call. */
+  /** The maximum of calls per request; 1 sends each alone. */
   readonly batch?: number;
   readonly timeoutMs?: number;
   /** The limit of a response in bytes, in place of the usual one. */
   readonly maxBytes?: number;
-  /** Returns the texts of results too. */
+  /** Adds the JSON text to each result. */
   readonly texts?: boolean;
 }
 
@@ -82,7 +82,7 @@ export class JsonRpcNode {
     await this.pool.destroy();
   }
 
-  /** `until`: the deadline of the parts of a failed batch, on the monotonic clock. */
+  /** Sends calls and retries failed ones until the deadline `until`, on the monotonic clock. */
   private async part(
     calls: readonly RpcCall[],
     options: AskOptions,
@@ -102,7 +102,7 @@ export class JsonRpcNode {
     const limited = places(({ kind }) => kind === 'limited');
     const whole = WHOLE.find((kind) => responses.every((each) => isKind(each, kind)));
     if (until === Infinity && calls.length > PARTS && whole !== undefined) {
-      // A random call shows whether all calls fail: splitting would then multiply the load.
+      // A random call is tried first: if it fails too, splitting would only multiply the load.
       const [probe] = await this.part([calls[Math.floor(Math.random() * calls.length)]!], options, end);
       if ('refused' in probe! && probe.refused.kind === whole)
         return this.limit(calls, probe.refused.message);
@@ -135,7 +135,7 @@ export class JsonRpcNode {
       refuseAll(calls, kind, message);
     const timeoutMs = Math.floor(Math.min(options.timeoutMs ?? TIMEOUT_MS, until - performance.now()));
     if (performance.now() < this.pausedUntil) return refuse('limited', TOO_MANY);
-    if (timeoutMs <= 0) return refuse('slow', 'no time left to ask for each alone');
+    if (timeoutMs <= 0) return refuse('slow', 'no time left for separate calls');
     const signal = AbortSignal.timeout(timeoutMs);
     try {
       const { statusCode, headers, body } = await this.pool.request({

@@ -19,12 +19,13 @@ export interface ChainHeads {
 }
 
 /**
- * Reads the heads of a node. Throws {@link ChainUnavailable} unless it is on the chain, has a recent block and knows its
- * final head. `eth_syncing` proves neither: providers lack it, and current nodes build indexes for days.
+ * Reads the heads of a node. Throws {@link ChainUnavailable} unless it is on the chain and has a recent block and a
+ * final head. `eth_syncing` is not used: providers lack it, and current nodes report it for days while they build
+ * indexes.
  */
 export async function chainHeads(node: JsonRpcNode, rules: NodeRules, clock: Clock): Promise<ChainHeads> {
   const { finality, maxHeadAgeSeconds } = rules;
-  // The newest block last, so that a concurrent block cannot put the final one ahead of it.
+  // The newest block is read last, so that a concurrent block cannot put the final one ahead of it.
   const responses = await node.ask([...stateCalls(rules), blockCall('latest')]);
   const tagged = check(responses, rules);
   const head = readBlock(rpcResult(responses.at(-1)!));
@@ -73,7 +74,7 @@ export function rpcResult(response: RpcResponse): unknown {
   throw new ChainUnavailable(kind === 'denied' ? message : `the node is unavailable: ${message}`);
 }
 
-/** Checks the chain id. Returns the final block where a tag of the chain names it, else null. */
+/** Checks the chain id. Returns the final block where `finality` is a block tag, else null. */
 function check(
   [chainId, final]: readonly RpcResponse[],
   { chainId: expected, finality }: NodeRules,

@@ -20,7 +20,7 @@ export interface RpcRefusal {
   readonly isRevert?: boolean;
 }
 
-/** `text`: the text of the result, where that was requested. */
+/** The response to a call. `text` is the JSON of the result, if requested. */
 export type RpcResponse =
   { readonly result: unknown; readonly text?: string } | { readonly refused: RpcRefusal };
 
@@ -36,7 +36,10 @@ export function refuseAll(
   return calls.map(() => ({ refused: { kind, message } }));
 }
 
-/** Reads the responses of a batch, which have any order. Responses without a call, and a second one of a call, are invalid. */
+/**
+ * Reads the responses of a batch, in any order. Ignores responses to unknown calls. Two responses to one call are an
+ * error.
+ */
 export function responsesIn(text: string, count: number, texts: boolean): readonly RpcResponse[] {
   const said = parsed(text);
   if (said === undefined) return Array.from({ length: count }, () => nonsense('no JSON'));

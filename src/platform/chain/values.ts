@@ -6,14 +6,14 @@ const WORD = /^0x[0-9a-f]{64}$/i;
 /** The first topic of ERC-20 transfers: keccak256("Transfer(address,address,uint256)"). */
 export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 
-/** Checks a quantity within the safe integers. A few nodes send a JSON number in place of hex. */
+/** Checks for a quantity that is a safe integer. A few nodes send a JSON number in place of hex. */
 export function isQuantity(quantity: unknown): quantity is string | number {
   const isHex = typeof quantity === 'string' && quantity.length <= 18 && HEX.test(quantity);
   const value = isHex || typeof quantity === 'number' ? Number(quantity) : -1;
   return value >= 0 && Number.isSafeInteger(value);
 }
 
-/** Checks 32 bytes of hex. */
+/** Checks for 32 bytes in hex. */
 export function isWord(word: unknown): word is string {
   return typeof word === 'string' && WORD.test(word);
 }
@@ -37,7 +37,7 @@ export function readBlock(result: unknown): Block | null {
   return { number: Number(number), hash: hash.toLowerCase(), timestamp: Number(timestamp) };
 }
 
-/** No node can be relied on. The message contains no address of a node, which may contain a key. */
+/** The error when no node is usable. The message contains no address of a node, which may contain a key. */
 export class ChainUnavailable extends NotReady {
   override readonly name: string = 'ChainUnavailable';
 }

@@ -10,7 +10,7 @@ export interface CliContext {
   readonly migrations: readonly Migration[];
   readonly print: (text: string) => void;
   readonly exit: (code: number) => void;
-  /** The settings of the service; without DATABASE_URL, of the sandbox in DATA_DIR. */
+  /** Returns the settings of the service or, without DATABASE_URL, of the sandbox in DATA_DIR. */
   config(): PlatformConfig;
   /** The master keys of the environment, for a program without a database. */
   masterKeys(): SealingConfig;
@@ -27,7 +27,10 @@ export interface CliOutcome {
   readonly json: object;
 }
 
-/** Returns an action that boots the service without a role, prints the outcome and closes. `this` has the options. */
+/**
+ * Returns an action that boots the service without a role, runs `act`, prints the outcome and closes. `this` has the
+ * options.
+ */
 export function cliAction(
   cli: CliContext,
   act: (this: Command, context: INestApplicationContext, ...args: string[]) => Promise<CliOutcome>,

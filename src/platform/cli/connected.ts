@@ -6,7 +6,10 @@ import { Database } from '../postgres/database.js';
 import { isSchemaMismatch } from '../postgres/migrate.js';
 import type { CliContext } from './cli-context.js';
 
-/** Connects a program without a migration. Throws ConfigError for a wrong event store (ADR 102) or an older database. */
+/**
+ * Runs `act` with connections, without a migration. Throws ConfigError for a wrong event store (ADR 102) or an older
+ * schema.
+ */
 export async function connected<T>(
   cli: CliContext,
   act: (database: Database, store: EventStore) => Promise<T>,

@@ -33,7 +33,7 @@ export function keysProgram(program: Command, cli: CliContext): void {
       const id = parts(context)[1].current.id;
       const json = await write(new CreateFreshKey(id), null);
       const { key_id, seals_in_seconds: seconds } = json;
-      const text = `Created ${key_id}, which seals in ${seconds} seconds; personal keys are wrapped by it after that`;
+      const text = `Created ${key_id}: it seals from ${seconds} seconds on, and then wraps the personal keys again`;
       return { text, json };
     },
   );

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { migrate, onOwnSchema } from '../postgres/migrate.js';
 import type { CliContext } from './cli-context.js';
 
-/** `npm run migrate`: the migration at the boot of the first process of a version, without the service. */
+/** `npm run migrate`: runs the migration that the first process of a version otherwise runs at boot. */
 export function migrateProgram(program: Command, { config, migrations, print }: CliContext): void {
   program
     .description(

@@ -79,12 +79,12 @@ function tableLines({ table, rows, different, first }: TableComparison): string[
 
 /** `npm run subscriptions -- hold`: the opposite of `npm run admin -- system let-pass` (ADR 96). */
 export function subscriptionsProgram(program: Command, cli: CliContext): void {
-  program.description('Lets subscriptions wait again at a type of events that no version here knows.');
+  program.description('Makes subscriptions wait again at an unknown event type that they pass.');
   writes(
     program
       .command('hold <type>')
       .description(
-        'removes the rule; a process that went past one of this type does so until it is restarted',
+        'removes the rule; a process that has passed the type continues to pass it until it restarts',
       ),
     cli,
     async (_, write, type = '') => {

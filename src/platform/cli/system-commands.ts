@@ -31,7 +31,10 @@ const SYSTEM = { scope: 'system:write', streams: () => [] } as const;
 })
 export class RebuildProjection extends OperatorCommand<{ readonly compare: boolean }, object> {}
 
-/** Rebuilds a read model: in a worker of the service in the background, in a program (a process without a role) at once. */
+/**
+ * Rebuilds a read model. A worker of the service rebuilds it in the background, a program (a process without a role)
+ * at once.
+ */
 @CommandHandler(RebuildProjection)
 export class RebuildProjectionHandler implements OperationHandler<RebuildProjection> {
   @Background()
@@ -64,7 +67,7 @@ export class RebuildProjectionHandler implements OperationHandler<RebuildProject
     if (!this.readModels.names().includes(subjectId)) throw DomainError.notFound('Projection');
   }
 
-  /** Returns the result of a complete rebuild; `{}` for a rebuild by a worker. */
+  /** Returns the result of a rebuild in a program, and `{}` for one that a worker will run. */
   async execute({ subjectId: name, parameters: { compare } }: RebuildProjection): Promise<object> {
     if (this.config.roles.length === 0)
       return this.readModels.rebuild(name, { compare, print: (line) => this.print(line) });
@@ -88,7 +91,10 @@ class LetEventTypePassHandler implements OperationHandler<LetEventTypePass> {
 
   async check({ subjectId: type }: LetEventTypePass): Promise<void> {
     if (knownTypes(this.contexts).has(type))
-      throw new DomainError('invalid_transition', `This version knows ${type}: nothing waits at it.`);
+      throw new DomainError(
+        'invalid_transition',
+        `This version can read ${type}: no subscription waits at it.`,
+      );
   }
 
   execute({ subjectId, operation }: LetEventTypePass) {

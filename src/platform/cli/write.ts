@@ -8,7 +8,10 @@ import type { OperatorCommand } from '../operations/operation.js';
 import { OperatorDirectory, Operations, SHELL, type OperationJson } from '../operations/operations.js';
 import { cliAction, type CliContext, type CliOutcome } from './cli-context.js';
 
-/** Requests an operation of the shell and returns its result. Throws {@link Waiting} while it waits for a second person. */
+/**
+ * Requests an operation as the shell and returns its result. Throws {@link Waiting} if a second person must approve
+ * it.
+ */
 type Write = <Result extends object | void>(
   command: OperatorCommand<object, Result>,
   merchantId: string | null,
@@ -24,7 +27,10 @@ function read(name: string, rule: Rule, text: string): string {
   return value as string;
 }
 
-/** Returns the {@link Write} of a command, and its requests. Throws `validation_failed` on `reason` or `ticket`. */
+/**
+ * Returns the {@link Write} of a command, and the list of operations that it requested. Throws `validation_failed` on
+ * `reason` or `ticket`.
+ */
 export function createWriter(command: Command, context: INestApplicationContext) {
   const given = command.opts<{ reason?: string; ticket?: string }>();
   const reason = read('reason', reasonRule, given.reason ?? '');
@@ -43,7 +49,7 @@ export function createWriter(command: Command, context: INestApplicationContext)
   return { write: write as Write, requested };
 }
 
-/** Gives the command `--reason`, `--ticket` and an action whose changes are requested by {@link Write}. */
+/** Adds `--reason`, `--ticket` and an action to the command. The action requests its changes by {@link Write}. */
 export function writes(
   command: Command,
   cli: CliContext,
@@ -78,7 +84,7 @@ function waiting(operation: OperationJson): CliOutcome {
   return {
     text: [
       `Nothing is changed yet: operation ${id} waits until ${expires_at} for the approval of a second person,`,
-      'in the console, or with an own DISBURSE_ADMIN_KEY:',
+      'in the console, or with the DISBURSE_ADMIN_KEY of that person:',
       `npm run admin -- operations approve ${id} --reason <text>`,
     ].join('\n'),
     json: { operation },

@@ -7,7 +7,9 @@ export function isWithin(address: ipaddr.IPv4 | ipaddr.IPv6, [network, prefix]: 
   return address.kind() === network.kind() && address.match(network, prefix);
 }
 
-/** Private networks are no wider than 10.0.0.0/8 and fc00::/7; a wider range, such as 0.0.0.0/0, is a mistake. */
+/**
+ * The shortest prefixes of private networks: 10.0.0.0/8 and fc00::/7. A wider range, such as 0.0.0.0/0, is a mistake.
+ */
 const WIDEST = { ipv4: 8, ipv6: 7 };
 
 /** Parses a comma-separated list of ranges. The message of its Error completes the sentence "X must be ...". */
@@ -24,13 +26,13 @@ export function parseCidrs(list: string | null): readonly AddressRange[] {
     });
 }
 
-/** The parser of a setting with ranges, which keeps the text. */
+/** Validates a setting with address ranges, and returns its text. */
 export function cidrs(text: string): string {
   parseCidrs(text);
   return text;
 }
 
-/** Names of ranges that Fastify knows too. */
+/** The names of ranges that Fastify accepts as well. */
 const NAMED_RANGES = ['loopback', 'linklocal', 'uniquelocal'];
 
 /** The parser of a list of proxies: addresses, ranges of any width, and the names of private ones. */

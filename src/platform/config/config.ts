@@ -21,7 +21,7 @@ import {
 
 export { processConfig, type ProcessConfig } from './settings.js';
 
-/** The finality of a block: the chain's head of that name, or a number of confirmations, its own block included. */
+/** The finality of a block: the chain's block tag, or a number of confirmations that includes the block itself. */
 export type Finality = 'safe' | 'finalized' | number;
 
 const finality: Parser<Finality> = (text) => {
@@ -79,7 +79,7 @@ export const storeConfig = defineConfig('store', {
   databaseUrl: optional(url('postgres', 'postgresql'), 'the PostgreSQL database.', 'secret', 'needed'),
   databasePoolSize: setting(
     anInteger(4, 200),
-    // Each subscription may hold one while another process has its checkpoint.
+    // Each subscription may hold a connection while another process has locked its checkpoint.
     32,
     'the most connections one process opens to PostgreSQL.',
   ),

@@ -150,7 +150,7 @@ export function seconds(text: string): readonly number[] {
 export function url(...schemes: readonly string[]): Parser<string> {
   return (text) => {
     const found = schemes.find((scheme) => text.startsWith(`${scheme}://`));
-    // A cluster is a list of hosts, which is no URL by the standard.
+    // The URL standard does not allow the host list of a cluster.
     const oneHost = found?.startsWith('esdb') ? text.replace(/,[^/?]+/, '') : text;
     if (found === undefined || !URL.canParse(oneHost)) {
       throw new Error(`a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`);

@@ -15,11 +15,11 @@ export function quoted(value: string): string {
 /** The start or the end of a list in time. */
 export interface DatePoint {
   readonly at: Date;
-  /** The first instant after it, or after its day for a date without a time. */
+  /** The first instant after the point, or after its day for a date without a time. */
   readonly end: Date;
 }
 
-/** PostgreSQL and JavaScript write years of four digits alike. */
+/** The upper bound. PostgreSQL and JavaScript write four-digit years alike. */
 const LATEST = Date.UTC(9999, 0, 1);
 
 /** A date for a whole day in UTC, or a date and time (contract.md 24.2). */

@@ -36,9 +36,9 @@ export function Field(rule: Rule, options: FieldOptions = {}): PropertyDecorator
   const read = reader(rule, options);
   return applyDecorators(
     documented(rule.schema, options),
-    // Type reads this metadata. Array keeps class-transformer from the construction of a BigInt.
+    // Type reads this metadata. Array prevents class-transformer from constructing a BigInt.
     Reflect.metadata('design:type', Array),
-    // A type keeps class-transformer from a copy of the sent object, whose member `constructor` it would call.
+    // A type prevents class-transformer from copying the sent object, which would call its member `constructor`.
     Type(() => Boolean),
     Transform(({ obj, key }: { obj: Readonly<Record<string, unknown>>; key: string }) => read(obj[key])),
     isValid((value) => value),

@@ -21,7 +21,7 @@ export function nullable(schema: Schema, description?: string): Schema {
   return { ...schema, nullable: true, ...(description !== undefined && { description }) };
 }
 
-/** A query of PostgreSQL fails with a NUL in a text. */
+/** Rejects NUL, because PostgreSQL cannot store it in a text. */
 const withoutNul = (value: string): string | Fault =>
   value.includes('\0') ? new Fault('must not contain control characters') : value;
 
@@ -64,7 +64,7 @@ export function integer(minimum: number, maximum: number): Rule {
   };
 }
 
-/** Digits in a query string. */
+/** The rule for a whole number in a query string, with inclusive bounds. */
 export function digits(minimum: number, maximum: number): Rule {
   const fault = new Fault(`must be a whole number from ${minimum} to ${maximum}`);
   return {

@@ -65,7 +65,9 @@ export async function forgedEvents<E extends Macced>(
   return suspects.filter((event) => !hasValidMac(event, macs));
 }
 
-/** The text of the MAC. No part that the service wrote contains a line feed, so that the division is unambiguous. */
+/**
+ * The text that the MAC covers. No part that the service wrote contains a line feed, so the division is unambiguous.
+ */
 function macText(
   { stream, revision, id, type }: Pick<RecordedEvent, 'stream' | 'revision' | 'id' | 'type'>,
   dataText: string,
@@ -75,9 +77,9 @@ function macText(
 }
 
 /**
- * An {@link EventStore} whose events have MACs by the key ring (ADR 152), so that forged events of a writer without the
- * master key are detected. A read of a stream with one throws; pages of all streams mark it, and their readers halt at
- * it.
+ * An {@link EventStore} that adds MACs by the key ring to events (ADR 152). They detect events forged by a writer
+ * without the master key. `readStream` throws for a forged event; `readAll` marks it with `isForged`, and
+ * subscriptions halt there.
  */
 export class AuthenticEventStore implements EventStore {
   readonly atomic: boolean;
@@ -89,7 +91,7 @@ export class AuthenticEventStore implements EventStore {
   constructor(
     private readonly inner: EventStore,
     private readonly macs: Macs,
-    /** Reads the key ring again: a process that was paused lacks keys that were added meanwhile. */
+    /** Reads the key ring again, because a paused process lacks keys that were added meanwhile. */
     private readonly refreshKeys: () => Promise<void> = async () => undefined,
   ) {
     this.atomic = inner.atomic;

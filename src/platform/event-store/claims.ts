@@ -10,7 +10,10 @@ export const CLAIM_EVENTS: readonly EventTypeDefinition[] = [
   { type: CLAIM_OWNER_ABANDONED },
 ];
 
-/** Checks for the fence of a stream whose writer died between its claim and its first event. Aggregates ignore it. */
+/**
+ * Checks for a fence, the mark of a stream whose writer died between its claim and its first event. Aggregates ignore
+ * fences.
+ */
 export function isFence(event: { readonly type: string }): boolean {
   return event.type === CLAIM_OWNER_ABANDONED;
 }
@@ -32,17 +35,17 @@ export function firstClaim(claim: Claim, { stream: owner, metadata }: Claimant):
 }
 
 /**
- * The append for a claim whose stream exists, after a read of it.
+ * Returns the append for a claim whose stream may exist, after a read of that stream.
  *
  * On a store that is not atomic, a holder without events died or is slow between its claim and its first event. A
- * fence, a mark in the holder's stream, decides which. A slow holder conflicts with the mark, loads again and returns
- * here. It must append to the claim again although it still holds it: the stream that fenced it may be about to acquire
+ * fence, a mark in the holder's stream, settles the case. A slow holder conflicts with the fence, loads again and
+ * returns here. It must append to the claim again although it holds it, because the stream that fenced it may acquire
  * the claim.
  *
- * A holder with an event of `freedBy` never requests the claim again, so a read before the append suffices. Of two
- * streams that then request the claim, one conflicts at its revision and finds the other.
+ * A holder with an event of `freedBy` never requests the claim again, so a read before the append suffices. If two
+ * streams then request the claim, one gets a conflict at its revision and finds the other.
  *
- * Throws {@link ClaimHeld} where an established owner holds the claim.
+ * Throws {@link ClaimHeld} if an established owner holds the claim.
  */
 export async function contestedClaim(
   store: EventStore,
@@ -86,7 +89,10 @@ async function readClaim(
   return { owner: String(last.data['owner']), revision: last.revision };
 }
 
-/** Fences `holder`. Returns false where it has events; otherwise it can write none before it reads its claims again. */
+/**
+ * Fences `holder` and returns true. It can then write no event before it reads its claims again. Returns false if it
+ * has events.
+ */
 export async function fence(store: EventStore, holder: string, metadata: EventMetadata): Promise<boolean> {
   for (;;) {
     const events = await store.readStream(holder);

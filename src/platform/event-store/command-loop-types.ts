@@ -8,38 +8,47 @@ export interface Loaded<State> {
   readonly lastId: string | null;
 }
 
-/** A value that at most one aggregate may hold, as a stream `<category>-<key>`. Personal values are keyed hashes. */
+/**
+ * A value that at most one aggregate may hold, recorded in the stream `<category>-<key>`. A personal value is a keyed
+ * hash.
+ */
 export interface Claim {
   readonly category: string;
   readonly key: string;
-  /** The field at fault where another aggregate holds the claim, and the message. */
+  /** The invalid field, and its message, if another aggregate holds the claim. */
   readonly field: string;
   readonly message: string;
-  /** The type of an event that frees the claim; its holder must never request it again. Permanent without one. */
+  /**
+   * The type of the holder's event that frees the claim. The holder must never request it again. Absent for permanent
+   * claims.
+   */
   readonly freedBy?: string;
 }
 
 export interface ExecuteOptions<State> {
   /** The cause of the events: the `@Cause()` of a request, or the `actor` of a process. */
   readonly metadata: EventMetadata;
-  /** The last event of the stream is the `causation_id` of the new ones. */
+  /** Sets the `causation_id` of the new events to the last event of the stream. */
   readonly follows?: true;
   /** The claims that are acquired with the events, unless this aggregate holds them already. */
   readonly claims?: readonly Claim[];
-  /** The response, from the state after the events. A store with `carriesResponses` stores the ticket's, if any. */
+  /**
+   * The response, built from the state after the events. A store with `carriesResponses` stores it under the ticket,
+   * if any.
+   */
   readonly response?: {
     readonly ticket?: { response(status: number, body: string): StoredResponse | undefined };
     readonly status: number;
     readonly body: (state: State) => string;
   };
   /**
-   * Reads the other streams of the decision before each attempt (from 0). Returns their revisions as appends without
-   * events in the same commit. A store that is not atomic checks them just before.
+   * Reads the other streams that the decision depends on, before each attempt (from 0). Returns their revisions as
+   * appends without events, which the same commit checks. A store that is not atomic checks them just before.
    */
   readonly preconditions?: (attempt: number) => Promise<readonly StreamAppend[]>;
   /**
-   * An append to a new stream before the check of the preconditions, for a store that is not atomic. A writer that
-   * changes a precondition between the check and the events finds the announcement of events that may follow.
+   * Returns an append to a new stream. A store that is not atomic writes it before the check of the preconditions. A
+   * writer that changes a precondition between the check and the events then finds the announcement of these events.
    */
   readonly announcement?: () => Pick<StreamAppend, 'stream' | 'events'>;
   /**
@@ -53,12 +62,12 @@ export interface Executed<State, Event> {
   readonly state: State;
   readonly body: string;
   readonly events: readonly Event[];
-  /** The position to wait for in the views, or null. */
+  /** The position for the views to reach, or null without events. */
   readonly position: string | null;
   readonly lastId: string | null;
 }
 
-/** The request's key has a response already, which the edge replays. */
+/** The error for a key that already has a response, which is then replayed. */
 export class AlreadyResponded extends Error {
   override readonly name = 'AlreadyResponded';
   constructor(readonly response: StoredResponse) {
@@ -66,7 +75,7 @@ export class AlreadyResponded extends Error {
   }
 }
 
-/** Another aggregate holds a claim. Use cases respond with the contract's 422. */
+/** The error for a claim that another aggregate holds. Use cases respond with the contract's 422. */
 export class ClaimHeld extends Error {
   override readonly name = 'ClaimHeld';
   constructor(

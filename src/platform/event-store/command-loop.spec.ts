@@ -89,7 +89,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
       expect(executed.state).toBe(1);
     });
 
-    it('decides on the real state when it exists after all, also when the first decision refuses or is empty', async () => {
+    it('decides again on the real state if the aggregate exists, also after a decision that threw or was empty', async () => {
       await loop.execute(counter, 'one', () => [add(7)]);
       const again = await loop.execute(counter, 'one', (state) => [add(state)], { expectNew: true });
       expect(again.state).toBe(14);

@@ -31,7 +31,10 @@ const NOTHING: CommitResult = { outcome: 'committed', position: null, revisions:
 /** An operator's operation while its change is written (ADR 176). */
 export interface CurrentOperation {
   readonly id: string;
-  /** The required revisions of the subject's streams, or null for a missing stream. A write removes its stream. */
+  /**
+   * The required revision of each of the subject's streams, null for a missing one. A stream is removed once it is
+   * written.
+   */
   readonly expected: Map<string, number | null>;
   readonly written: { readonly stream: string; readonly eventId: string; readonly type: string }[];
   /** The operation's own stream. The first commit requires this revision, at which the operation is open. */
@@ -49,7 +52,7 @@ export function currentOperation(): CurrentOperation | undefined {
   return storage.getStore();
 }
 
-/** The subject of the operation changed after its operator read it: nothing was written. */
+/** The error for a subject that changed after the operator read it. Nothing was written. */
 export class SubjectChanged extends DomainError {
   constructor() {
     super('invalid_transition', 'The subject was changed in the meantime');
@@ -59,11 +62,14 @@ export class SubjectChanged extends DomainError {
 interface Found<S> extends Loaded<S> {
   /** True where the stream has events other than fences. */
   readonly established: boolean;
-  /** The error of a decision on a stream with an event that this version does not know. */
+  /** The error for decisions if this version cannot read an event of the stream, or null. */
   readonly unknown: DomainError | null;
 }
 
-/** Loads, decides and appends, again after a conflict. An event of a newer version may forbid a decision (ADR 96). */
+/**
+ * Runs commands: loads, decides and appends, again after a conflict. Events of a newer version may prevent a decision
+ * (ADR 96).
+ */
 @Injectable()
 export class CommandLoop {
   constructor(
@@ -72,14 +78,17 @@ export class CommandLoop {
     @Optional() private readonly snapshots?: Snapshots,
   ) {}
 
-  /** Loads the state for a decision. Throws DomainError `unavailable` for an event that this version does not know. */
+  /** Loads the state for a decision. Throws DomainError `unavailable` for an event that this version cannot read. */
   async load<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<Loaded<S>> {
     const found = await this.find(aggregate, id);
     if (found.unknown !== null) throw found.unknown;
     return { state: found.state, revision: found.revision, lastId: found.lastId };
   }
 
-  /** Loads the state for display, from the known events. Throws as {@link load} where this version knows none. */
+  /**
+   * Loads the state for display, from the events that this version can read. Throws as {@link load} does if it can
+   * read none.
+   */
   async loadForDisplay<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<S> {
     const found = await this.find(aggregate, id);
     if (found.state === aggregate.initial && found.unknown !== null) throw found.unknown;
@@ -87,8 +96,8 @@ export class CommandLoop {
   }
 
   /**
-   * Throws what `decide` throws, {@link ClaimHeld}, {@link AlreadyResponded}, EventStoreUnavailable,
-   * or DomainError `unavailable` after too many conflicts.
+   * Runs a command. Throws the errors of `decide`, {@link ClaimHeld}, {@link AlreadyResponded},
+   * EventStoreUnavailable, or DomainError `unavailable` after too many conflicts.
    */
   execute<S, E extends DomainEvent>(
     aggregate: Aggregate<S, E>,
@@ -153,7 +162,7 @@ export class CommandLoop {
       commandConflicts.inc({ category: result.stream.slice(0, result.stream.indexOf('-')) });
       contested.add(result.stream);
     }
-    throw new DomainError('unavailable', 'too many others are changing this at the same time');
+    throw new DomainError('unavailable', 'too many concurrent changes: try again');
   }
 
   private async find<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<Found<S>> {
@@ -203,11 +212,11 @@ export class CommandLoop {
   ): Promise<CommitResult> {
     const { stream, events } = append;
     if (events.length === 0 && response === undefined) return NOTHING;
-    // A conflict shows that an earlier attempt announced it.
+    // A conflict is ignored: an earlier attempt wrote the announcement.
     if (!this.store.atomic && announcement !== undefined && events.length > 0)
       await this.store.commit({ appends: [{ ...announcement(), expected: 'no_stream' }] });
-    // Sealing creates a key for a person, so a refusal comes first. The loser of a race leaves a key, which is
-    // retained: a repeat in another process may be about to seal with it.
+    // Sealing creates a key for a person, so personal events check their claims first. The loser of a race leaves a
+    // key, which is retained: another process may be about to seal with it.
     const isPersonal = this.codec.seals(events);
     const won: StreamAppend[] = [];
     for (const claim of events.length > 0 ? claims : []) {

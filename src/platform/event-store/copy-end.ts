@@ -3,10 +3,10 @@ import type { Database } from '../postgres/database.js';
 import type { CopyEnd, RecordedEvent } from './port.js';
 import { PostgresEventStore } from './postgres/postgres-event-store.js';
 
-/** The form of an option: the event store in DATABASE_URL, or an EventStoreDB. */
+/** The form of a copy's end: `postgres` for the store in DATABASE_URL, or the URL of an EventStoreDB. */
 export const COPY_END = /^(postgres$|esdb(\+discover)?:\/\/.)/;
 
-/** Opens the end of a copy by its {@link COPY_END}. `database` is the one of DATABASE_URL. */
+/** Opens one end of a copy, named in the form {@link COPY_END}. `database` is the one of DATABASE_URL. */
 export async function openCopyEnd(name: string, database: Database): Promise<CopyEnd> {
   if (name === 'postgres') return new PostgresCopyEnd(database);
   const { EventStoreDbCopyEnd } = await import('./eventstoredb/eventstoredb-copy-end.js');

@@ -21,9 +21,9 @@ type Sealed = NonNullable<EventTypeDefinition['sealed']>;
 const NO_KEYS = { obtain: async () => null, find: async () => new Map<string, PersonalKey>() };
 
 /**
- * The registry of event types, and the conversion between domain and store: it seals personal fields of new events, and
- * opens and upcasts stored ones. To append an unregistered type is an error. A stored one is of a newer version: folds
- * ignore it; decisions and subscriptions wait (ADR 96).
+ * The registry of event types, and the conversion between domain and store. It seals personal fields of new events,
+ * and opens and upcasts stored ones. Appending an unregistered type is an error. A stored event of such a type comes
+ * from a newer version: folds ignore it; decisions fail and subscriptions wait (ADR 96).
  */
 @Injectable()
 export class EventCodec {
@@ -66,7 +66,7 @@ export class EventCodec {
     return changed(event, type, data);
   }
 
-  /** Checks for types with personal fields. */
+  /** Checks for events whose type has personal fields. */
   seals(events: readonly { readonly type: string }[]): boolean {
     return events.some(({ type }) => this.known(type).sealed !== undefined);
   }
@@ -99,7 +99,7 @@ export class EventCodec {
       : opened;
   }
 
-  /** Opens sealed fields of events, and of rows that retain them. */
+  /** Opens the sealed fields of events, or of rows that contain events. */
   async open<E extends Pick<RecordedEvent, 'stream' | 'type' | 'data'>>(
     events: readonly E[],
   ): Promise<readonly E[]> {
@@ -146,7 +146,7 @@ function place(stream: string, type: string, field: string): string {
 
 function findSubject(sealed: Sealed, data: JsonObject): string {
   const subject = data[sealed.subject];
-  if (typeof subject !== 'string') throw new Error(`the field ${sealed.subject} names no subject`);
+  if (typeof subject !== 'string') throw new Error(`the field ${sealed.subject} contains no person id`);
   return subject;
 }
 

@@ -64,7 +64,7 @@ export class FollowedLog {
     }
   }
 
-  /** Reads the furthest checkpoint, before the head, which only grows. */
+  /** Reads the furthest checkpoint. The head is read later, because it only grows. */
   private async furthest(): Promise<{ readonly name: string; readonly position: string } | null> {
     const rows = await this.database.query<{ name: string; position: string }>(
       'select name, position from event_store.checkpoints where position is not null',
@@ -73,7 +73,7 @@ export class FollowedLog {
   }
 }
 
-/** The log ends before a checkpoint of this database. */
+/** The error of a log that ends before a checkpoint of the database. */
 export class EventsMissing extends ConfigError {}
 
 function requireSame(found: string, followed: string): void {

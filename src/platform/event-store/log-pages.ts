@@ -1,7 +1,7 @@
 import { sleep } from '../jobs/backoff.js';
 import { comparePositions, type EventStore, type RecordedEvent } from './port.js';
 
-/** Small pages leave memory before the garbage collector has to move them. */
+/** The events of a page, few enough to be freed before the garbage collector moves them. */
 const PAGE = 500;
 
 /** The range of a read: after one position, up to another or to the end. */
@@ -10,7 +10,7 @@ interface LogExtent {
   readonly end?: string | null;
 }
 
-/** The log in pages, none of them empty. The next page is read while the caller works on the last one. */
+/** Yields the log in pages, none of them empty. The next page is read while the caller handles the last one. */
 export async function* logPages(
   store: Pick<EventStore, 'readAll'>,
   { after = null, end }: LogExtent = {},

@@ -10,12 +10,12 @@ export const OPEN_EVENT_STORE = Symbol('OPEN_EVENT_STORE');
 
 export interface OpenEventStore {
   readonly store: EventStore;
-  /** The store of keyed responses: that of the events in PostgreSQL, otherwise DATABASE_URL. */
+  /** The store of keyed responses: the event store if it is PostgreSQL, otherwise DATABASE_URL. */
   readonly responses: PostgresEventStore;
   close(): Promise<void>;
 }
 
-/** Opens the event store of EVENT_STORE_URL, or without one that of `pool`. */
+/** Opens the event store of EVENT_STORE_URL or, if that is not set, the one in `pool`. */
 export async function openEventStore(config: StoreConfig, pool: Pool): Promise<OpenEventStore> {
   const { eventStoreUrl: url } = config;
   if (url?.startsWith('esdb')) {
@@ -43,7 +43,7 @@ export async function openEventStore(config: StoreConfig, pool: Pool): Promise<O
   return { store, responses: store, close };
 }
 
-/** Creates the missing schema of a database that holds only events, which has no migrations. */
+/** Creates the schema of a database that contains only events. Migrations do not run there. */
 async function preparedPool(connectionString: string, max: number): Promise<Pool> {
   const options = { connectionString, max, query_timeout: RESPONSE_TIMEOUT_MS };
   const pool = openPool(options, { plan_cache_mode: 'force_custom_plan' }, LIMITS);

@@ -76,7 +76,7 @@ export interface Commit {
 export type CommitResult =
   | {
       readonly outcome: 'committed';
-      /** The position of the last event, also of one that was stored before; null without events. */
+      /** The position of the last event, even if an earlier commit stored it; null without events. */
       readonly position: string | null;
       /** The revision of each stream of `appends` after the commit; -1 for a missing stream. */
       readonly revisions: readonly number[];
@@ -103,7 +103,7 @@ export interface EventStore {
 
   commit(commit: Commit): Promise<CommitResult>;
   readStream(stream: string, options?: ReadOptions): Promise<readonly RecordedEvent[]>;
-  /** Reads up to `limit` events after a position, or fewer large ones. Only an empty page is the end. */
+  /** Reads up to `limit` events after a position, or fewer if they are large. Only an empty page marks the end. */
   readAll(after: string | null, limit: number): Promise<readonly RecordedEvent[]>;
   /** Reads the position of the newest event, or null. */
   head(): Promise<string | null>;

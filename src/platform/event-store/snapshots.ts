@@ -5,7 +5,7 @@ import { Database } from '../postgres/database.js';
 import { PersonalKeys, type PersonalKey } from '../sealing/personal-keys.js';
 import { Sealer } from '../sealing/sealer.js';
 
-/** A state folded up to `revision`, whose event is `eventId`. */
+/** A state folded up to `revision`; `eventId` is the id of the event there. */
 interface Snapshot<S> {
   readonly state: S;
   readonly revision: number;
@@ -34,7 +34,7 @@ export class Snapshots {
     @Inject(PersonalKeys) private readonly personalKeys: Pick<PersonalKeys, 'obtain' | 'find'>,
   ) {}
 
-  /** Returns the snapshot of a stream, or null. The caller checks that the stream has its last event. */
+  /** Returns the snapshot of a stream, or null. The caller checks that the stream still has the event `eventId`. */
   async find<S, E extends DomainEvent>(
     { snapshots }: Aggregate<S, E>,
     stream: string,

@@ -25,7 +25,7 @@ export abstract class ApiGuard implements CanActivate {
   /** Returns the caller that the request names, before the body is read. Throws {@link Refusal}. */
   abstract identify(request: FastifyRequest): Promise<ApiCaller>;
 
-  /** Verifies the sender once the body is read. Throws for another sender. */
+  /** Authenticates the sender once the body is read. Throws if the authentication fails. */
   verify(_request: FastifyRequest, _reply: FastifyReply, _caller: ApiCaller): void {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
@@ -67,7 +67,7 @@ const PUBLIC = 'public routes';
 /** Marks a controller without authentication. */
 export const Public = (): ClassDecorator => SetMetadata(PUBLIC, true);
 
-/** Throws for a route that is neither covered by an API nor {@link Public}, which ends the boot. */
+/** Throws at boot for a route that is neither covered by an API nor {@link Public}. */
 export function requireGuards(controllers: readonly Type[], apis: readonly ApiGuard[]): void {
   for (const controller of controllers) {
     if (Reflect.hasMetadata(PUBLIC, controller)) continue;
@@ -82,7 +82,7 @@ export function requireGuards(controllers: readonly Type[], apis: readonly ApiGu
 
 const SIGNATURE = /^[0-9a-f]{64}$/;
 
-/** Secrets as KeyObjects: their creation for each check would double its cost. */
+/** The cache of secrets as KeyObjects. Creating them for each check would double its cost. */
 const keys = new LRUCache<string, KeyObject>({
   ...upTo(10_000),
   memoMethod: (secret) => createSecretKey(secret, 'utf8'),

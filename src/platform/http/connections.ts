@@ -44,7 +44,7 @@ declare module 'node:http' {
 export class Listener {
   /** The pending responses of each open connection. */
   private readonly open = new Map<Socket, Set<ServerResponse>>();
-  /** True once each response closes its connection. */
+  /** True while draining: each response closes its connection. */
   isDraining = false;
 
   constructor(
@@ -85,7 +85,7 @@ export class Listener {
     this.open.set(socket, pending);
     socket.once('close', () => {
       this.open.delete(socket);
-      // Node closes the current response only: pipelined ones have no socket yet.
+      // Node emits `close` only for the current response: pipelined ones have no socket yet.
       for (const response of pending) if (response.socket === null) response.emit('close');
     });
   }
@@ -206,12 +206,12 @@ export async function drainHttp(listener: Listener, graceMs: number): Promise<vo
   if (!server.listening) return;
   const deadline = performance.now() + graceMs;
   await admitQueue(server, Math.min(ADMIT_MS, graceMs));
-  // A client whose connection is closed sooner would be in the queue again.
+  // A connection closed before this point would let its client reconnect into the queue.
   listener.drain();
   // http.Server.close would close idle connections at once, and reset requests in transit.
   TcpServer.prototype.close.call(server);
   await sleep(Math.min(LINGER_MS, graceMs));
-  // Sockets are read once more: after a stall of the process this timer runs before requests that came long ago.
+  // Sockets are read again first: after a stall this timer runs before requests that arrived long ago are read.
   await tick();
   listener.closeUnused();
   while (performance.now() < deadline) {

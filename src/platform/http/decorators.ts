@@ -49,8 +49,8 @@ rules.getTargetValidationMetadatas = (target, ...options) => {
 type QueryString = Readonly<Record<string, unknown>>;
 
 /**
- * The members of a request that its DTO knows, as an instance of it; others are dropped: v1 only grows. Throws DomainError
- * `validation_failed` (422) naming each member at fault, `{webhook_endpoint: {url}}` as `url`.
+ * Converts a request to an instance of its DTO class and drops unknown members, because v1 only grows. Throws
+ * DomainError `validation_failed` (422) naming each invalid member, `{webhook_endpoint: {url}}` as `url`.
  */
 class DtoPipe extends ValidationPipe {
   constructor(
@@ -61,7 +61,7 @@ class DtoPipe extends ValidationPipe {
   }
 }
 
-/** A JSON body. Throws DomainError `validation_failed` (422) for anything but an object as well. */
+/** Validates a JSON body. Throws DomainError `validation_failed` (422), also for a body that is not an object. */
 export class BodyPipe extends DtoPipe {
   constructor(private readonly mayBeAbsent: boolean) {
     super();
@@ -75,8 +75,8 @@ export class BodyPipe extends DtoPipe {
 }
 
 /**
- * The parameters of a query string. Throws DomainError `bad_request` (400) whose detail names the parameter at fault; of a
- * list also one that it does not know, as a misspelt filter must not list everything.
+ * Validates a query string. Throws DomainError `bad_request` (400) that names the invalid parameter. Lists also
+ * refuse unknown parameters, because a misspelt filter must not list everything.
  */
 export class QueryPipe extends DtoPipe {
   constructor(private readonly isList: boolean) {
@@ -103,8 +103,8 @@ export class QueryPipe extends DtoPipe {
 }
 
 /**
- * The parameters of an operation whose inputs are all in its query: 422 naming each one at fault, as in a body. Throws
- * DomainError `bad_request` (400) for one that is repeated, and for a long one that the operation does not know.
+ * Validates an operation with all inputs in the query. Invalid parameters give 422 with an error per field. Throws
+ * DomainError `bad_request` (400) for a repeated parameter, and for an unknown one over {@link MAX_UNKNOWN} characters.
  */
 class InputsPipe extends DtoPipe {
   override transform(query: QueryString, metadata: ArgumentMetadata): Promise<unknown> {
@@ -118,7 +118,7 @@ class InputsPipe extends DtoPipe {
   }
 }
 
-/** Trims filters, as writes trim. A blank before digits stays: it may be the plus of a phone number. */
+/** Trims filters, as writes do. A blank before digits stays: it may be the decoded plus of a phone number. */
 function trimmed(query: QueryString): QueryString {
   const trim = (text: string): string => (/^ \d[\d ().-]{5,30}$/.test(text) ? text : text.trim());
   return Object.fromEntries(
@@ -160,9 +160,9 @@ export const Ticket = fromRequest(getTicket);
 export const Cause = fromRequest(toCause);
 
 /**
- * Marks a write whose handler gives its response to `CommandLoop.execute` on every path to success: where the store carries
- * responses, the commit detects that the key has one. Elsewhere the key is queried first. `inClear`: the response has no
- * secret and no personal data, so it is not sealed.
+ * Marks a write whose handler passes its response to `CommandLoop.execute` on every path to success. With
+ * `carriesResponses` the commit then detects a used key; otherwise the key is queried first. `inClear` leaves the
+ * response unsealed, for one without secrets and personal data.
  */
 export const StoresResponseWithEvents = ({ inClear = false } = {}): MethodDecorator =>
   SetMetadata(STORED_WITH_EVENTS, { inClear });
@@ -171,10 +171,10 @@ export const STORED_WITH_EVENTS = 'response stored with events';
 /** Marks a route that parses its own body: `@Body()` is the Buffer that was signed, undefined when there was none. */
 export const BodyAsBytes = (): MethodDecorator => RouteConfig({ bodyAsBytes: true });
 
-/** The body as an instance of its DTO class; 422 naming each member at fault otherwise. */
+/** The body as an instance of its DTO class. An invalid body gets 422 naming each invalid member. */
 export const ValidBody = (): ParameterDecorator => Body(new BodyPipe(false));
 
-/** The body as {@link ValidBody}, or an empty object where it is left out. */
+/** The body as {@link ValidBody}, or an empty object if it is absent. */
 export const OptionalBody = (): ParameterDecorator => Body(new BodyPipe(true));
 
 const WithText = createParamDecorator((path: readonly string[], context: ExecutionContext): unknown => {
@@ -186,10 +186,12 @@ const WithText = createParamDecorator((path: readonly string[], context: Executi
 export const BodyWithText = (...path: readonly string[]): ParameterDecorator =>
   WithText(path, new BodyPipe(false));
 
-/** The query string as an instance of the parameter's DTO class; 400 naming the parameter at fault otherwise. */
+/**
+ * The query string as an instance of the parameter's DTO class. An invalid one gets 400 with the parameter's name.
+ */
 export const ValidQuery = (): ParameterDecorator => Query(new QueryPipe(false));
 
-/** Parameters of lists that are no filters. */
+/** The parameters of lists that are not filters. */
 const PLACES = ['page_cursor', 'page_size', 'totals'];
 
 /**
@@ -209,8 +211,8 @@ class ListCursors implements NestInterceptor {
 }
 
 /**
- * The query of a list: {@link ValidQuery} that refuses unknown parameters with 400. `isPaged` is false where the list
- * is short.
+ * The query of a list: a {@link ValidQuery} that also refuses unknown parameters with 400. `isPaged` is false for
+ * short lists without pages.
  */
 export const ListQuery =
   ({ isPaged = true } = {}): ParameterDecorator =>
@@ -222,16 +224,16 @@ export const ListQuery =
     UseInterceptors(ListCursors)(target, key!, method);
   };
 
-/** The query as {@link ValidQuery}, where all inputs of an operation are in it: 422 naming each parameter at fault. */
+/** The query of an operation whose inputs are all in it. Invalid parameters get 422 with an error per field. */
 export const Inputs = (): ParameterDecorator => Query(new InputsPipe());
 
-/** The OpenAPI document has the path parameter of a route that takes it. */
+/** Adds the UUID path parameter to the route in the OpenAPI document. */
 export function documentUuid(name: string, target: object, key: string | symbol | undefined): void {
   const method = Object.getOwnPropertyDescriptor(target, key!)!;
   ApiParam({ name, schema: { type: 'string', format: 'uuid' } })(target, key!, method);
 }
 
-/** A path id. One that is no uuid names nothing: 404 (contract.md 3.4). */
+/** A UUID in the path, in lower case. Any other text gets 404 (contract.md 3.4). */
 export const UuidParam =
   (name = 'id', what = 'Resource'): ParameterDecorator =>
   (target, key, index) => {

@@ -123,7 +123,7 @@ export class DocsController {
 /** Reads the OpenAPI document of the build. Throws without one. */
 export async function builtDocument(mode: ProcessConfig['mode']): Promise<object> {
   const file = new URL(`dist/openapi/${mode}.json`, ROOT);
-  if (!existsSync(file)) throw new Error('dist/openapi is missing: npm run build makes it');
+  if (!existsSync(file)) throw new Error('dist/openapi is missing: npm run build creates it');
   return JSON.parse(await readFile(file, 'utf8')) as object;
 }
 
@@ -146,7 +146,7 @@ export class OpenApiController {
     reply.header('content-type', 'application/json; charset=utf-8').send(text);
   }
 
-  /** Adds the addresses of the service, which the build does not know. */
+  /** Adds the URLs of the service, which are unknown at build time. */
   private async withServer(): Promise<string> {
     const { mode, publicUrl, adminUrl, adminPort } = this.config;
     const url = publicUrl ?? '/';

@@ -61,7 +61,7 @@ declare module 'fastify' {
   }
 }
 
-/** Longer than any request line, so that an overlong id is an unknown id. */
+/** The length limit of path parameters. No request line reaches it, so an overlong id gets 404. */
 const MAX_PARAM_LENGTH = 16_384;
 
 /** Nest's Fastify adapter with one router for all listeners and one mapping of errors. It parses no body. */
@@ -249,7 +249,7 @@ export class EdgeHooks implements OnModuleInit {
     done();
   }
 
-  /** Returns the payload, or a problem without memory for it. A write always gets its response. */
+  /** Returns the payload, or a problem if there is no memory for it. A write always gets its response. */
   private withinBudget(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
     const { isListPage = false } = request.routeOptions.config;
     const isBounded = request.edge.page === null || isListPage;
@@ -262,15 +262,16 @@ export class EdgeHooks implements OnModuleInit {
 }
 
 /**
- * Returns the refusal of a request to a page. The shell's socket serves the admin API only, and no proxy: behind a proxy
- * every client would be the shell. A program that uses a wrong method on a page's path gets 405. A widget reveals no routes.
+ * Returns the refusal of a request to a page, or null. The shell's socket serves only the admin API, and refuses
+ * proxies: behind a proxy every client would be the shell. A program with a wrong method on a page's path gets 405,
+ * except on a widget, whose routes stay hidden.
  */
 function refuseOnPage(request: FastifyRequest, routes: RouteTable): HttpProblem | null {
   const { page } = request.edge;
   if (page === null) return null;
   const isShell = request.raw.listener?.isShell === true;
   const { url = '*' } = request.routeOptions;
-  if (isShell && isForwarded(request.raw)) return { status: 403, detail: 'The socket is for no proxy' };
+  if (isShell && isForwarded(request.raw)) return { status: 403, detail: 'The socket accepts no proxies' };
   if (isShell && !url.startsWith('/admin/v1/'))
     return { status: 404, detail: 'The socket serves /admin/v1 alone' };
   const mayFindPage = page.role === 'widget' || !url.endsWith('*') || acceptsHtml(request);

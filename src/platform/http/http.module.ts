@@ -142,7 +142,7 @@ export class PagesModule implements OnModuleInit, OnApplicationBootstrap, Before
     return server;
   }
 
-  /** The process also serves without the socket. */
+  /** Opens the socket. The process continues if that fails. */
   private async openShell(): Promise<void> {
     try {
       this.removeSocket = await listenOnSocket(this.open(CONSOLE_PAGE, true), this.config.dataDir);

@@ -30,7 +30,7 @@ const KEY_REUSED: HttpProblem = { status: 422, detail: 'This Idempotency-Key was
 
 /** Statuses of requests that were not executed: a repeat runs again (contract.md 4.4). */
 const NOT_STORED = [401, 413, 429];
-/** Statuses that depend on the present state, without a write: a repeat runs again (ADR 22). */
+/** The statuses of refusals that depend on the current state. They are not stored: a repeat runs again (ADR 22). */
 const TRANSIENT = [403, 404, 409, 412, 428];
 
 /**
@@ -49,7 +49,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
 
   async intercept(context: ExecutionContext, next: CallHandler) {
     const request = getRequest(context);
-    // The fingerprint of an Idempotency-Key covers the body.
+    // Read first: the fingerprint of an Idempotency-Key covers the body.
     await receiveUnread(context, this.memory);
     const { method, edge, is404 } = request;
     const header = request.headers['idempotency-key'];
@@ -91,7 +91,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     }
   }
 
-  /** Runs the handler. Throws its error unless the key has another response. */
+  /** Runs the handler. Throws its error unless the key already has a response to replay. */
   private async run(ticket: KeyedTicket, reply: FastifyReply, next: CallHandler): Promise<unknown> {
     let value: unknown;
     try {
@@ -152,8 +152,8 @@ export class IdempotencyInterceptor implements NestInterceptor {
 }
 
 /**
- * Runs the handler. After {@link IdempotencyKeyExpired} it runs again with the next ids of the key, which is free. A repeat
- * derives the same ids.
+ * Runs the handler, and runs it again after {@link IdempotencyKeyExpired} with the next ids that the key derives. A
+ * repeat derives the same ids.
  */
 async function valueUnder(ticket: KeyedTicket, next: CallHandler): Promise<unknown> {
   for (; ; ticket.uses += 1) {

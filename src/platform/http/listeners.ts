@@ -1,7 +1,7 @@
 import type { HttpConfig, ProcessConfig } from '../config/config.js';
 
 type Texts<Kind extends string> = `refused${Kind}` | `refused${Kind}Text`;
-/** The words of a page. Without words for `Suspended` or `Closing` it displays the words for `Link`. */
+/** The texts of a page. Without texts for `Suspended` or `Closing`, those for `Link` are displayed. */
 type PageMessages = Readonly<
   Record<'loading' | 'noScript' | Texts<'Link' | 'TooOften' | 'Trouble'>, string> &
     Partial<Record<Texts<'Suspended' | 'Closing'>, string>>
@@ -11,7 +11,7 @@ type PageMessages = Readonly<
 export interface Page {
   /** The folder in widgets/. */
   readonly name: string;
-  /** Built files are at `<path>/assets/<file>`. */
+  /** The URL path; built files are at `<path>/assets/<file>`. */
   readonly path: string;
   /** The role of the processes that serve the page. */
   readonly role: Exclude<ProcessConfig['roles'][number], 'api' | 'worker'>;

@@ -12,7 +12,10 @@ export interface ApiCaller {
   readonly requestsPerMinute?: number | null;
   /** The id of a key with its own rate limit and Idempotency-Keys. */
   readonly callerId?: string;
-  /** The name in the rate limit, in place of `callerId`, of a request that may not come from the key's owner. */
+  /**
+   * The name that the rate limit counts, in place of `callerId`, for a request that may not come from the key's
+   * owner.
+   */
   readonly countedAs?: string;
 }
 

@@ -30,7 +30,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Ends a request whose response was sent. */
+/** The error to end a request after its response. */
 export class ResponseSent extends Error {}
 
 /** The HTTP statuses of domain errors (contract.md 3.3 to 3.8). */

@@ -73,7 +73,7 @@ const NO_LEASE: Lease = { leased: 0, remaining: 0, resetsAt: 0, exhausted: false
  * the process counts alone.
  */
 export class RateLimits {
-  /** Strangers can create names of keys of the exchange, which must not evict other leases. */
+  /** Separate caches: strangers can invent names of exchange keys, which must not evict other leases. */
   private readonly accounts = {
     merchant: new LRUCache<string, Account>(upTo(MAX_CALLERS)),
     key: new LRUCache<string, Account>(upTo(MAX_CALLERS)),

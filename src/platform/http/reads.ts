@@ -20,19 +20,19 @@ import { fromRequest, getRequest } from './request-state.js';
 export const READS_KEY = 'reads';
 
 interface ReadFacts {
-  /** The read model that catches up before the handler runs; null where the handler reads none or waits. */
+  /** The read model that must catch up before the handler runs. Null if the handler reads none, or waits for it. */
   readonly view: string | null;
-  /** True if the response may lack writes after READ_YOUR_WRITES_MS, where it is 503 otherwise. */
+  /** True to respond with outdated data after READ_YOUR_WRITES_MS, in place of a 503. */
   readonly mayBeLate?: boolean;
-  /** The name of the resource in the lookups of its merchants; null for a resource of no merchant. */
+  /** The name of the resource in the recorded lookups of its merchants; null for a resource of no merchant. */
   readonly lookup: string | null;
   /** Returns the streams whose revision is the ETag. */
   readonly etag?: (id: string) => readonly string[];
 }
 
 /**
- * A response with its merchants, where it has no `merchant_id`, or with its own revision. `respond` is called once the
- * caller's reach is checked and the lookup is recorded.
+ * A response with explicit merchants, for a body without `merchant_id`, or with an explicit revision. `respond` is
+ * called after the check of the caller's reach and the record of the lookup.
  */
 export class Disclosure<Body extends object = object> {
   constructor(
@@ -70,7 +70,7 @@ export class ReadInterceptor implements NestInterceptor {
     const { view, mayBeLate = false, etag } = facts;
     const request = getRequest(context);
     const { id } = request.params as { readonly id?: string };
-    // The revision is read before the rows: after a change in between, the ETag is outdated and not the response.
+    // The revision is read before the rows, so that a change in between makes the ETag outdated, not the response.
     const revision = etag && isUuid(id) ? await this.operations.findRevision(etag(id.toLowerCase())) : null;
     // A merchant reads its own writes, also in the portal.
     const isPortal = request.edge.portalSessionId !== null;
@@ -98,7 +98,7 @@ export class ReadInterceptor implements NestInterceptor {
     const { id } = request.params as { readonly id?: string };
     const merchants = displayed.filter((each) => each !== null);
     for (const each of merchants) requireReach(caller, each, lookup[0]!.toUpperCase() + lookup.slice(1));
-    // People of the merchant are not operators.
+    // Reads by the merchant's own people are not recorded.
     if (request.edge.portalSessionId !== null) return;
     if (id !== undefined) return this.lookups.record(caller, merchants, `${lookup} ${id.toLowerCase()}`);
     // An empty page of a merchant is a lookup too.

@@ -24,8 +24,8 @@ const PAGE_WAIT_MS = 5000;
 const PAGE_RETRY_MS = 20;
 
 /**
- * The bound on the bytes of request bodies and pending responses, in the process and per client. Above the bound large ones
- * are refused. The client is the address of a body, and the caller of a response if known.
+ * The bound on the bytes of request bodies and pending responses, per process and per client. Large ones above the
+ * bound are refused. A body counts for the client address, a response for its caller if known.
  */
 export class MemoryBudget {
   private total = 0;
@@ -53,8 +53,8 @@ export class MemoryBudget {
   }
 
   /**
-   * Reserves the largest page of a list before the database reads it, so that slow readers do not have many built. Waits for
-   * other responses to the client; false after the timeout.
+   * Reserves memory for the largest page of a list before the database reads it, so that slow clients do not
+   * accumulate pages. Waits for other responses to the client; returns false after the timeout.
    */
   async reservePage(edge: RequestState): Promise<boolean> {
     const bytes = Math.min(PAGE_BYTES, this.limit / SHARES);
@@ -175,7 +175,7 @@ function sendContinue({ raw }: FastifyRequest, reply: FastifyReply): void {
  */
 export function settleBody(request: FastifyRequest, reply: FastifyReply): void {
   if (request.raw.complete || !hasBody(request.raw)) return;
-  // A client without `100 Continue` sends no body, and its next request must not be read as one.
+  // A client that waits for `100 Continue` sends no body; its next request must not be read as the body.
   if (request.raw.headers.expect !== undefined) {
     reply.header('connection', 'close');
     return;
@@ -265,7 +265,7 @@ export async function receiveUnread(context: ExecutionContext, memory: MemoryBud
   const { rawBody } = request.edge;
   if (bytes === undefined) parseBody(request);
   else request.body = rawBody;
-  // The portal shares routes of merchants, where an empty body is absent with any content type.
+  // An empty body of any content type is absent on the merchant routes that the portal shares.
   const isNone =
     rawBody.length === 0 && (page === PORTAL_PAGE || request.headers['content-type'] === undefined);
   if (page !== null && bytes === undefined && !isNone && !isObject(request.body))

@@ -28,7 +28,7 @@ export function toCaller({ callerId, merchantId }: ApiCaller): string {
 
 export const NO_BODY = Buffer.alloc(0);
 
-/** The longest unknown parameter in characters. */
+/** The maximum length of an unknown parameter in characters. */
 export const MAX_UNKNOWN = 2048;
 
 export class RequestState {
@@ -164,7 +164,7 @@ export function recordRequest(log: Log, request: FastifyRequest, reply: FastifyR
   else log.error({ msg: 'request failed', ...fields, err: failure });
 }
 
-/** The longest path or string to sign in the request log. Its end has room for the digest of a body. */
+/** The maximum length of a logged path or string to sign. Longer text keeps its end, which may be a body digest. */
 const MAX_TEXT = 1024;
 const END_OF_TEXT = 128;
 /** Matches every text with personal data or secrets, and few others. */
@@ -201,7 +201,7 @@ export function loggedRequest(request: FastifyRequest, reply: FastifyReply) {
   };
 }
 
-/** Returns the text as it was sent. Where personal data are masked, it is decoded. */
+/** Returns the text as it was sent or, if personal data in it were masked, decoded. */
 function storableText(text: string): string {
   if (text.length <= MAX_TEXT && !MAY_BE_PERSONAL.test(text)) return text;
   const decoded = text.replaceAll('%25', '%').replace(ENCODED, decodeText);

@@ -34,7 +34,7 @@ export class RouteTable {
     const found = this.all.filter(
       (route) =>
         (route.listener === listener || route.listener === EVERY_LISTENER) &&
-        // A wildcard is an application, whose script reads the path.
+        // A wildcard route serves an application, whose script interprets the path.
         (listener === API || !route.url.endsWith('*')) &&
         route.pattern.test(path),
     );

@@ -17,7 +17,7 @@ type ResponseRow = StoredResponse & { readonly created_at: string };
 
 const PAGE = 500;
 
-/** The largest difference between the clocks of a response and its subject. */
+/** The maximum difference between the clocks that dated a response and its subject. */
 const MARGIN_MS = DAY_MS;
 const IDS = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g;
 
@@ -34,7 +34,7 @@ export class ResponseStore {
   /** Fingerprints of the requests in progress in this process, by scope and key. */
   readonly inFlight = new Map<string, string>();
   readonly seal: ResponseSeal;
-  /** `commit_units` of the PostgreSQL adapter, so that responses group-commit under its lock. */
+  /** The PostgreSQL store, whose `commit_units` group-commits responses under its lock. */
   private readonly store: OpenEventStore['responses'];
 
   constructor(
@@ -54,18 +54,22 @@ export class ResponseStore {
   }
 
   async find(scope: string, key: string): Promise<StoredResponse | null> {
-    const { rows } = await this.store.pool.query<StoredResponse>(
+    const { rows } = await this.store.pool.query<Omit<StoredResponse, 'scope' | 'key'>>(
       bounded({
         name: 'event_store.find_response',
-        text: `select scope, key, fingerprint, status, body from event_store.responses
+        text: `select fingerprint, status, body from event_store.responses
                where scope = $1 and key = $2`,
         values: [scope, key],
       }),
     );
-    return rows[0] ?? null;
+    // The MAC has to hold for the scope and key of the request.
+    return rows[0] === undefined ? null : { scope, key, ...rows[0] };
   }
 
-  /** Deletes the sealed responses of the scope since then with one of these ids. Returns false if stopped early. */
+  /**
+   * Deletes the sealed responses of the scope since `since` that contain one of these ids. Returns false if stopped
+   * early.
+   */
   async drop({ named: ids, scope, since }: ResponsesAbout, signal?: AbortSignal): Promise<boolean> {
     const known = new Set(ids);
     for await (const page of this.sealed(scope, new Date(Date.parse(since) - MARGIN_MS))) {
@@ -80,7 +84,7 @@ export class ResponseStore {
     return true;
   }
 
-  /** Deletes responses older than 30 days before `now`, by default the earlier of two clocks. Returns their number. */
+  /** Deletes and counts responses over 30 days old. `now` defaults to the earlier of the process and database clocks. */
   @Periodic({ name: 'retention of stored responses', everyMs: HOUR_MS })
   async purge(signal?: AbortSignal, now?: Date): Promise<number> {
     const latest = now ?? (await earlierNow(this.database, this.clock));

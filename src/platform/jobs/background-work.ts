@@ -19,7 +19,7 @@ export interface BackgroundOptions {
   /** The role of the processes that run it; `worker` when absent. */
   readonly role?: ProcessRole | 'any';
   readonly backoff?: Backoff;
-  /** True where its provider stops it during its own shutdown. */
+  /** True if the provider stops the work during its own shutdown. */
   readonly stopsWithProvider?: true;
 }
 
@@ -108,7 +108,7 @@ export const Periodic = methodDecorator<
 
 const FIELDS = Symbol('background work');
 
-/** Marks a field of a provider with {@link BackgroundWork}, or with a list. */
+/** Marks a provider's field that contains a {@link BackgroundWork} or a list of them. */
 export function Background(): PropertyDecorator {
   return (provider, field) => {
     const fields = (Reflect.getMetadata(FIELDS, provider) ?? []) as readonly PropertyKey[];

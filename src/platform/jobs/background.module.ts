@@ -15,8 +15,8 @@ import { BackgroundWork, findBackgroundWork, Periodic } from './background-work.
 
 /**
  * Runs the {@link BackgroundWork} of `@Background()` fields and `@Periodic()` methods of providers while the process
- * runs. Each is an interval of `SchedulerRegistry`, without the module of @nestjs/schedule: that clears all intervals
- * when the process begins to stop, and a sender needs its heartbeat until it has released its claims.
+ * runs. Each is an interval of `SchedulerRegistry`. The module of @nestjs/schedule is not used: it clears all
+ * intervals when the process begins to stop. A sender needs its heartbeat until it has released its claims.
  */
 @Module({
   imports: [DiscoveryModule],

@@ -3,7 +3,10 @@ import { backoffMs, type Backoff } from './backoff.js';
 import { BackgroundWork } from './background-work.js';
 import type { ClaimOptions, Next, WorkItem, WorkItems } from './work-items.js';
 
-/** The outcome of an item. `retry` counts a failure and, as {@link Next} without a delay, uses the kind's backoff. */
+/**
+ * The outcome of an item. `retry` counts a failure. It uses the kind's backoff, as a {@link Next} without a delay
+ * does.
+ */
 export type WorkOutcome = 'done' | 'retry' | (Omit<Next, 'inMs'> & Partial<Pick<Next, 'inMs'>>);
 
 export interface WorkKind<State extends object> {

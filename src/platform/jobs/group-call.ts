@@ -11,8 +11,8 @@ const MAX_BATCH = 500;
 const LOAD = 4;
 
 /**
- * Calls that arrive while one is in flight go together in the next, so that many callers cost few statements. `run`
- * returns results in the order of its inputs; where it rejects, all of its calls do.
+ * Batches calls: those that arrive while a batch is in flight form the next one, so that many callers cost few
+ * statements. `run` returns results in the order of its inputs; if it rejects, all calls of the batch do.
  */
 export class GroupCall<In, Out> {
   private readonly max: number;
@@ -29,7 +29,10 @@ export class GroupCall<In, Out> {
       readonly max?: number;
       /** The milliseconds in which a batch gathers under load. */
       readonly gatherMs?: number;
-      /** Starts a batch and returns its filter. Rejected inputs wait for the next batch; the first is accepted. */
+      /**
+       * Starts a batch and returns its filter. Inputs that the filter rejects wait for the next batch; it accepts the
+       * first.
+       */
       readonly group?: () => (input: In) => boolean;
     } = {},
   ) {
@@ -82,7 +85,7 @@ export class GroupCall<In, Out> {
   }
 }
 
-/** Wakes waiters in this process after a change, also one between a check and the wait. */
+/** Wakes waiters in this process after a change, even if it happens between their check and their wait. */
 export class ChangeNotifier {
   /** The number of changes, which a waiter reads before its check. */
   version = 0;

@@ -37,7 +37,7 @@ export class QueueBackend implements BeforeApplicationShutdown, OnApplicationShu
     return QueueBackend.onPool(pool);
   }
 
-  /** Creates the backend of a process without jobs, which migrates nothing. */
+  /** Creates the backend of a process that runs no jobs. The schema is not migrated. */
   static unused(databaseUrl: string): QueueBackend {
     return QueueBackend.onPool(queuePool(databaseUrl));
   }

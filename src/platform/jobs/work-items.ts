@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { Database } from '../postgres/database.js';
 
-/** The divisor of the part of each claim that is reserved for later lines against starvation. */
+/** One in so many items of a claim is reserved for later lines, to prevent starvation. */
 const LATER_SHARE = 5;
-/** The most equal parts of a claim that one share gets of what others leave unused. */
+/** The maximum number of equal parts of a claim that one share gets when others leave parts unused. */
 const SURPLUS = 4;
 const MIN_PART = 8;
 
@@ -12,7 +12,7 @@ export interface WorkItem<State extends object = object> {
   readonly kind: string;
   readonly key: string;
   readonly share: string;
-  /** The id of this claim: it is void after the item was claimed or scheduled again. */
+  /** The id of this claim, void once the item is claimed or scheduled again. */
   readonly lease: string;
   /** The consecutive failed attempts, their duration and the last reason. */
   readonly failures: number;
@@ -55,7 +55,10 @@ export interface Next {
 export class WorkItems {
   constructor(private readonly database: Database) {}
 
-  /** Claims due items for the time of a lease, line by line, shares by round robin. `more`: more items may be due. */
+  /**
+   * Claims due items for the duration of a lease, line by line and with a round robin of shares. `more` is true if
+   * more may be due.
+   */
   async claim<State extends object = object>({
     kind,
     limit,
@@ -195,8 +198,8 @@ export async function dropWork(tx: PoolClient, kind: string, keys: readonly stri
 }
 
 /**
- * The fair claim: a skip scan of the index finds the shares with work, each gives its longest due items, and these are
- * claimed by round robin. One share with much work does not delay the others.
+ * The fair claim. A skip scan of the index finds the shares with work. Their longest due items are claimed by round
+ * robin, so that a share with much work does not delay others.
  */
 const CLAIM = `
   with recursive shares as (

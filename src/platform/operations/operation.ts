@@ -43,7 +43,7 @@ export interface OperationFacts<Parameters extends object = never> {
   readonly scope: string;
   /** The kind of its subject, as `merchant`. */
   readonly subject: string;
-  /** Returns the streams whose events are the revision of the subject; none where it has no revision. */
+  /** Returns the streams whose revisions form the revision of the subject; none if it has no revision. */
   readonly streams: (subjectId: string, parameters: Parameters) => readonly string[];
   /**
    * `before`: another person approves the operation before its execution. `after`: another person confirms it afterwards.
@@ -68,8 +68,8 @@ export function Operation<Parameters extends object = object>(facts: OperationFa
 /** The `@CommandHandler` of an operation. Only `execute` is required. */
 export interface OperationHandler<Of extends AnyCommand> {
   /**
-   * Writes the change. A retry after a crash finds no write to the streams of its subject; without streams, the change may
-   * have been written. The result is for the response and is not recorded.
+   * Writes the change. On a retry after a crash, the subject's streams are still unwritten; without streams, the
+   * change may already be written. The result is for the response and is not recorded.
    */
   execute(command: Of): Promise<Of extends Command<infer Result> ? Result : never>;
   /** Decides whether these parameters need a second person; required for `depends`. */
@@ -77,15 +77,15 @@ export interface OperationHandler<Of extends AnyCommand> {
   /** Returns the scopes that the operation adds to a person; requester and approver need them. */
   grants?(command: Of): Promise<readonly string[]>;
   /**
-   * Returns true where the requester owns the subject, and needs neither the scope nor the merchant. Throws `forbidden` for
-   * the subject of another person, and for terms beyond the requester's credential.
+   * Returns true if the requester owns the subject, and so needs neither the scope nor reach to its merchant. Throws
+   * `forbidden` for the subject of another person, and for terms that exceed the requester's credential.
    */
   own?(command: Of, requester: Pick<Requester, 'operatorId' | 'credentialId'>): Promise<boolean>;
   /** Throws DomainError for an inadmissible request, which is not recorded. */
   check?(command: Of): Promise<void>;
   /**
-   * Prepares a waiting operation without effect, such as a pending credential, and undoes that at an end without execution.
-   * After the execution it returns the result to a repeat. Calls may be repeated at each status.
+   * Prepares a pending operation, for example by a pending credential. Undoes this if the operation ends unexecuted.
+   * Once it is executed, returns the result for a repeated request. May be called several times per status.
    */
   follow?(command: Of, status: OperationProgress): Promise<object>;
 }

@@ -16,7 +16,7 @@ export interface Requester {
   readonly sessionId?: string | null;
   /** The present scopes of the person with this credential. */
   readonly scopes: ReadonlySet<string>;
-  /** The merchants within reach; null: all. */
+  /** The merchants within reach; null for all. */
   readonly merchants: readonly string[] | null;
 }
 
@@ -38,7 +38,7 @@ export interface OperationRequest {
   readonly requester: Requester;
   /** The merchant whose data the operation changes, or null. */
   readonly merchantId: string | null;
-  /** Requests with one ticket are one operation. */
+  /** The ticket; requests with the same one are one operation. */
   readonly idempotency?: Pick<IdempotencyTicket, 'id'>;
 }
 

@@ -8,7 +8,7 @@ export interface SearchQuery {
   readonly uuid: string | null;
   /** The text as a phone number in E.164, or null. */
   readonly phoneNumber: string | null;
-  /** The merchants within the caller's reach; null: all. */
+  /** The merchants within the caller's reach; null for all. */
   readonly merchants: readonly string[] | null;
   /** The maximum number of results. */
   readonly limit: number;
@@ -23,5 +23,8 @@ export interface Found {
   readonly title: string;
 }
 
-/** Declares a search for exact matches, with its scope. A search that may exceed `limit` keeps to `merchants` itself. */
+/**
+ * Declares a search for exact matches, with its scope. A search that may find more than `limit` must filter by
+ * `merchants` itself.
+ */
 export const Searches = methodDecorator<string, (query: SearchQuery) => Promise<readonly Found[]>>();

@@ -11,7 +11,7 @@ const MAX_URL_LENGTH = 2048;
 /** A DNS response may contain thousands of addresses; checking all would delay other requests by 100 ms. */
 const MAX_ADDRESSES = 512;
 
-/** Part of every refusal of a resolved address, which may change later. */
+/** A part of each refusal of a resolved address. Unlike other refusals, it may change later. */
 export const RESOLVES_TO = ' resolves to ';
 export const HTTPS_ONLY = 'must be an https:// URL';
 const HOST_NAME = /^(?=.{1,254}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?$/;
@@ -27,12 +27,15 @@ const LOOPBACK = ['127.0.0.1', '::1'];
 const MEANT: Readonly<Record<string, string>> = { ECONNREFUSED: 'EAI_AGAIN', EBADRESP: 'ESERVFAIL' };
 
 /**
- * Hosts that an operator configured: at any address, also over http. Lookups are not cached; requests for a name share a
- * lookup in flight. ADR 76.
+ * Resolves hosts that an operator configured, which may have any address and use http. Lookups are not cached;
+ * concurrent requests for a name share one. ADR 76.
  */
 export class OperatorHosts {
   private readonly lookups = new Map<string, Promise<readonly string[]>>();
-  /** Serializes getaddrinfo, which blocks one of libuv's threads; the others resolve the names of our own servers. */
+  /**
+   * The queue of getaddrinfo calls. Each blocks a thread of libuv; the other threads resolve the names of our own
+   * servers.
+   */
   private thread: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly hostsFile = '/etc/hosts') {}
@@ -41,7 +44,10 @@ export class OperatorHosts {
     return true;
   }
 
-  /** Returns the addresses of a lower-case host that may be connected to, in order. Rejects with a {@link RequestFailure}. */
+  /**
+   * Returns the permitted addresses of a lower-case host, in the order of attempts. Rejects with a
+   * {@link RequestFailure}.
+   */
   async resolve(host: string, timeoutMs: number): Promise<readonly string[]> {
     if (isIP(host)) return [host];
     const name = host.replace(/\.$/, '');
@@ -78,7 +84,7 @@ export class OperatorHosts {
     }
   }
 
-  /** A name without a dot, such as a compose service, requires the system's search list. */
+  /** Resolves a name without a dot, such as a compose service, by the system's search list. */
   private querySystem(name: string, timeoutMs: number): Promise<readonly string[]> {
     let isLate = false;
     const found = this.thread.then(() => (isLate ? [] : lookup(name, { all: true })));
@@ -134,7 +140,7 @@ export class GuardedHosts extends OperatorHosts {
     const refusal = addressRefusal(address, this.policy);
     if (refusal === null) return;
     if (isIP(host)) throw new RequestFailure('address', `must be a public address: ${address} ${refusal}`);
-    // Our resolver may know internal names: their addresses are logged for the operator only.
+    // Our resolver may resolve internal names: their addresses are logged for the operator only.
     this.logger.warn({ msg: 'a host resolves to an address that is refused', host, address, refusal });
     const where = `${host}${RESOLVES_TO}an address that is not public`;
     throw new RequestFailure('address', `must be a public address: ${where}`);
@@ -173,8 +179,8 @@ async function queryDns(name: string, timeoutMs: number): Promise<readonly strin
 }
 
 /**
- * Merges both families alternately, IPv4 first. One is enough when the other is empty, fails or is late. Only seen addresses
- * are checked and connected to, so withholding a record gains nothing.
+ * Merges both address families alternately, IPv4 first. One family is enough if the other is empty, fails or is late.
+ * Only received addresses are checked and connected to, so withholding a record gains nothing.
  */
 async function joined(...families: readonly Promise<readonly string[]>[]): Promise<readonly string[]> {
   await Promise.any(families).catch(({ errors }: AggregateError) => {

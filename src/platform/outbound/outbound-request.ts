@@ -8,7 +8,7 @@ export interface Limits {
   /** The maximum of body bytes to read; the connection is closed beyond it. */
   readonly bodyBytes: number;
   readonly keptBytes: number;
-  /** Accepts a complete header as a response, also with a broken body. */
+  /** Accepts a response with a complete header, even if its body is broken. */
   readonly acceptsBroken?: boolean;
 }
 
@@ -80,7 +80,10 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
     this.stage = 'resolving the name';
   }
 
-  /** Bounds the bytes that undici does not: interim responses, chunk framing, line breaks, and bytes after the response. */
+  /**
+   * Bounds the bytes that undici does not count: interim responses, chunk framing, line breaks, and bytes after the
+   * response.
+   */
   readMore(): void {
     if (this.bytesRead > (this.complete ? 0 : 2 * this.limits.bodyBytes)) this.fail(TOO_LONG);
   }
@@ -100,7 +103,9 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
     }
   }
 
-  /** Ends the request with its connection. An oversized response counts as complete once its header was read. */
+  /**
+   * Fails the request and destroys its connection. An oversized response counts as complete once its header was read.
+   */
   fail(error: Error): void {
     const isCutOff = error === TOO_LONG || CUT_OFF.some((kind) => error instanceof kind);
     const response = this.response(isCutOff ? null : describe(error));

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 /** The rows of one statement, few enough to hold no lock for long. */
 const CHUNK = 1000;
 
-/** Deletes the rows of a condition on the time `$1`, in chunks. Returns their number. */
+/** Deletes, in chunks, the rows that match a condition on the time `$1`. Returns their number. */
 export async function deleteBefore(
   pool: Pool,
   table: string,

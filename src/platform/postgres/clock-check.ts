@@ -14,7 +14,10 @@ export class ClockCheck {
     private readonly database: Database,
   ) {}
 
-  /** Measures by how many seconds this clock is ahead, at least; 0 within the duration of the query. */
+  /**
+   * Measures the minimum skew of this clock in seconds, positive when ahead. A skew within the duration of the query
+   * is 0.
+   */
   async skewSeconds(): Promise<number> {
     const before = this.clock.now().getTime();
     const database = (await databaseNow(this.database)).getTime();
@@ -31,10 +34,10 @@ export class ClockCheck {
     return `the clock is ${Math.abs(Math.round(skew))} s ${skew > 0 ? 'ahead of' : 'behind'} the database's`;
   }
 
-  /** Throws `unavailable` with a wrong clock, for a decision that another process, or this one later, may make. */
+  /** Throws `unavailable` if the clock is wrong. Another process, or this one later, may then make the decision. */
   async require(): Promise<void> {
     const fault = await this.findFault();
-    if (fault !== null) throw new DomainError('unavailable', `Nothing is decided here now: ${fault}`);
+    if (fault !== null) throw new DomainError('unavailable', `This process makes no decisions now: ${fault}`);
   }
 }
 

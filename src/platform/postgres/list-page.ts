@@ -1,7 +1,7 @@
 import type { Database } from './database.js';
 import { encodeCursor, type PagePlace } from './page-cursor.js';
 
-/** The size in bytes after which a page ends, besides its number of items. */
+/** The size in bytes after which a page ends, even with fewer items than requested. */
 export const PAGE_BYTES = 4 << 20;
 
 export interface KeysetPage {
@@ -15,7 +15,10 @@ export interface CreatedDays {
   readonly created_to?: string | undefined;
 }
 
-/** SQL conditions with the values of their `?`, or `true` without one. Absent, null and false values omit theirs. */
+/**
+ * SQL conditions, each with the value of its `?`, or `true` without one. An absent, null or false value omits its
+ * condition.
+ */
 export type Conditions = Readonly<Record<string, unknown>>;
 
 /** A list, newest first, as one statement. */
@@ -25,7 +28,10 @@ export interface List {
   readonly time?: string;
   readonly id?: string;
   readonly where?: Conditions;
-  /** A leading column of an index; each of its values is a range. Null values do not restrict the list. */
+  /**
+   * The leading column of an index, and its values to list, each a range of the index. Null values do not restrict
+   * the list.
+   */
   readonly lanes?: {
     readonly column: string;
     readonly type: 'uuid' | 'text';
@@ -43,7 +49,7 @@ export function toConditions(where: Conditions, params: unknown[]): string[] {
   });
 }
 
-/** The rows of days, by the time in a column. */
+/** The conditions of the rows in a range of days. */
 export function inDays(column: string, from?: string, to?: string): Conditions {
   return {
     [`${column} >= ?::date::timestamp at time zone 'UTC'`]: from,
@@ -93,7 +99,7 @@ export function toStatement(list: List, { page_size, page_cursor }: KeysetPage) 
   return { sql, params, matching: ['true', ...all].join(' and ') };
 }
 
-/** Reads one page. The times of its order have milliseconds. */
+/** Reads one page. The times that order it must have no microseconds. */
 export async function listPage<Row extends object>(
   database: Pick<Database, 'query'>,
   list: List,

@@ -14,7 +14,7 @@ const LOCK_TIMEOUT_MS = 1000;
 /** The pause between attempts, in which blocked sessions proceed. */
 const PAUSE_MS = 2000;
 const POLL_MS = 100;
-/** The time after which a boot without migration fails. */
+/** The time after which a boot that cannot migrate fails. */
 const MAX_WAIT_MS = 600_000;
 
 /** A migration of TypeORM, whose class name ends with the timestamp of its file. */

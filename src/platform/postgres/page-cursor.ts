@@ -21,7 +21,7 @@ const CHECK_BYTES = 3;
 /** The suffix of the cursors of the present list. */
 const currentList = new AsyncLocalStorage<string>();
 
-/** Runs `work` with the cursors of one list. `list` is its path and filters. */
+/** Runs `work`, whose cursors are valid for one list only. `list` is its path and filters. */
 export function withinList<T>(list: readonly unknown[], work: () => T): T {
   return currentList.run(checksum(Buffer.from(JSON.stringify(list))).toString('base64url'), work);
 }

@@ -1,4 +1,4 @@
-/** A change of an operation outside the log, recorded with it in `platform.operation_changes` (admin-api.md 4). */
+/** A change that an operation writes outside the log, recorded in `platform.operation_changes` (admin-api.md 4). */
 export interface RowChange {
   /** `passing_type`, `sealing_key`, `master_key`, `signing_key` or `read_model`. */
   readonly what: string;

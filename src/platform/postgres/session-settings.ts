@@ -2,10 +2,13 @@ import pg, { type QueryConfig } from 'pg';
 import { measuring } from '../telemetry/metrics.js';
 import { outliveConnections } from './unavailable.js';
 
-/** The delay before TCP keep-alive probes, of which three end the connection. */
+/** The delay before TCP keep-alive probes. Three without a reply end the connection. */
 const KEEP_ALIVE_MS = 10_000;
 
-/** The server ends the session of an unreachable client or one that reads nothing, within half a minute. */
+/**
+ * The settings by which the server ends the session of a client that is unreachable or reads nothing, within half a
+ * minute.
+ */
 const CONNECTION = {
   tcp_keepalives_idle: KEEP_ALIVE_MS / 1000,
   tcp_keepalives_interval: 5,

@@ -54,7 +54,9 @@ export class Unreachable extends Error {
 /** The codes of PostgreSQL for a wrong database, user or password, and of Redis for a wrong or missing password. */
 const REFUSED = /^(3D000|28P01|28000)$|^(WRONGPASS|NOAUTH)/;
 
-/** The retries of a connection timeout: a boot on a busy machine may load modules before the first message. */
+/**
+ * The number of retries after a connection timeout. A busy boot may load modules before it reads the first message.
+ */
 const CONNECT_AGAIN = 5;
 
 /** Runs `connect`. Rejects with {@link Unreachable} where the setting's server is unavailable or refuses access. */
@@ -70,14 +72,14 @@ export async function reaching<T>(
     const { code, message } = error as NodeJS.ErrnoException;
     if (again > 0 && /connection timeout/i.test(message)) return reaching(what, setting, connect, again - 1);
     if (!isDatabaseUnavailable(error) && !REFUSED.test(code ?? message)) throw error;
-    // The message is empty for an address of two families.
+    // The message is empty for a host with addresses of two families.
     throw new Unreachable(`The ${what} of ${setting} cannot be reached: ${message || code}.`);
   }
 }
 
 /**
- * Handles the errors of connections, which would end the process. A pool has a listener only for idle clients, and the
- * caller of `connect()` adds one later. Users of a broken client notice by its queries.
+ * Handles connection errors, which would otherwise end the process. A pool listens only for errors of idle clients,
+ * and the caller of `connect()` adds a listener later. Users of a broken client notice by failed queries.
  */
 export function outliveConnections(pool: Pool): void {
   pool.on('error', ignore);

@@ -33,8 +33,8 @@ export class Checkpoints {
     to: string,
     work: (tx: PoolClient) => Promise<void> = async () => undefined,
   ): Promise<boolean> {
-    // All in one round trip. A crash of PostgreSQL may lose rows and checkpoint together without a wait for the disk:
-    // the events, which are on disk, are applied again.
+    // All in one round trip, without a wait for the disk. A crash of PostgreSQL may lose rows and checkpoint
+    // together; the events, which are on disk, are then applied again.
     const before = from === null ? 'null' : escapeLiteral(from);
     const begin = `begin; set local synchronous_commit = off;
       update event_store.checkpoints set position = ${escapeLiteral(to)}, updated_at = now()

@@ -7,10 +7,13 @@ import { comparePositions, type EventStore, type RecordedEvent } from '../event-
 
 const MAX_RETAINED = 512;
 const OUTAGE = { firstMs: 50, maxMs: 2000 };
-/** The interval after which a failure is not part of the same outage: the maximum delay and the timeout of a read. */
+/** The interval after which a failure starts a new outage: the maximum delay plus the timeout of a read. */
 const SEPARATE_MS = 60_000;
 
-/** The new events, read once for all subscriptions of this process. One that is further behind reads the store. */
+/**
+ * The new events, read once for all subscriptions of this process. A subscription that is further behind reads the
+ * store.
+ */
 export class EventFeed {
   private readonly logger = new Logger(EventFeed.name);
   private readonly arrived = new ChangeNotifier();
@@ -19,7 +22,7 @@ export class EventFeed {
   private retained: RecordedEvent[] = [];
   private from: string | null = null;
   private to: string | null = null;
-  /** True while a forged event follows `to`, which readers read from the store. */
+  /** True while a forged event follows `to`. Subscriptions then read from the store. */
   private isBlocked = false;
   private running: Promise<void> | null = null;
 

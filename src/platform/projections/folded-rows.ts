@@ -8,13 +8,13 @@ interface FoldedRows<State, Event extends DomainEvent> {
   readonly aggregate: Aggregate<State, Event>;
   /** The name of the member of the events' data with the id of the row. */
   readonly id: string;
-  /** The columns except `id`, `revision` and `events`; null for no row. */
+  /** Returns the columns except `id`, `revision` and `events`; null for no row. */
   readonly toRow: (state: State) => object | null;
 }
 
 /**
- * Applies any number of events to such a read model with two statements. The rows contain events instead of the state,
- * whose shape may change with the next version.
+ * Applies any number of events to a {@link FoldedRows} model with two statements. The rows contain events instead of
+ * the state, whose shape may change with the next version.
  */
 export function foldedRows<State, Event extends DomainEvent>({
   schema: own,

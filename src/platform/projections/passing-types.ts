@@ -24,7 +24,10 @@ export class PassingTypes {
     });
   }
 
-  /** Lets subscriptions wait at the type again. A process that passed it once passes it until its restart. */
+  /**
+   * Makes subscriptions wait at the type again. A process that has passed the type continues to pass it until it
+   * restarts.
+   */
   async forbid(type: string): Promise<void> {
     await this.database.transaction(async (tx) => {
       await tx.query('delete from event_store.passing_types where type = $1', [type]);

@@ -31,7 +31,10 @@ export interface SubscriptionDefinition<Events extends DomainEvent = RecordedEve
   readonly name: string;
   /** The types of the events that it applies; others only move the checkpoint. */
   readonly events: readonly string[];
-  /** Passes every event to it, also of unknown types, with sealed fields sealed. Reads and readiness do not wait. */
+  /**
+   * Passes all events to `apply`, even of unknown types, with sealed fields sealed. Reads and readiness do not wait
+   * for it.
+   */
   readonly wholeLog?: true;
   /** Leaves personal fields sealed, so that the rows do not depend on keys, and an erasure covers them. */
   readonly staysSealed?: true;

@@ -19,11 +19,11 @@ import type { TableCheck } from './table-check.js';
 
 /** The delays between attempts to lock tables in use. */
 const RETRY = { firstMs: 50, maxMs: 5000 };
-/** The attempts of about an hour. */
+/** The number of attempts in about an hour. */
 const ATTEMPTS = 800;
 /** The failed attempts after which the blocking sessions are printed. */
 const PRINT_EVERY = 12;
-/** The passes that apply later events before the checkpoint is locked. */
+/** The number of passes over later events before the checkpoint is locked. */
 const CATCH_UPS = 3;
 /** The rebuild holds no lock that others wait for, except during the swap, where a stalled one loses its locks. */
 const BEGIN = `begin; ${WITHOUT_TIMEOUTS}; set local idle_in_transaction_session_timeout = '10min';
@@ -40,14 +40,14 @@ export interface Rebuilt {
   readonly compared: readonly TableComparison[] | null;
 }
 
-/** Reads the log after a position, up to `end`, or without one to its end. */
+/** Reads the log after a position, up to `end` or, if absent, to the end of the log. */
 type ReadPages = (after: string | null, end?: string | null) => AsyncIterable<readonly RecordedEvent[]>;
 
 interface RebuildOptions {
   /** Compares the live tables with the events first; true when absent. */
   readonly compare?: boolean;
   readonly compareOnly?: boolean;
-  /** Receives what it waits for. */
+  /** Receives lines about its waits. */
   readonly print?: (line: string) => void;
 }
 
@@ -61,7 +61,10 @@ export class ReadModelCheck implements TableCheck {
     readonly position: string | null,
   ) {}
 
-  /** Holds a connection until {@link drop}. `open` begins the snapshot and reads the checkpoint in it. */
+  /**
+   * Begins a check, which holds a connection until {@link drop}. `open` begins the snapshot and reads the checkpoint
+   * in it.
+   */
   static async begin(
     database: Database,
     codec: EventCodec,
@@ -123,13 +126,16 @@ export class ReadModelRebuild {
       .map(({ name }) => name);
   }
 
-  /** Throws for a name that is unknown, a saga or being rebuilt, and for tables that are locked for an hour. */
+  /**
+   * Rebuilds a read model. Throws for a name that is unknown, a saga or in a rebuild, and for tables that stay locked
+   * for an hour.
+   */
   async rebuild(
     name: string,
     { compare = true, compareOnly = false, print = () => undefined }: RebuildOptions = {},
   ): Promise<Rebuilt> {
     const definition = this.registry.get(name);
-    if (!isReadModel(definition)) throw new Error(`${name} is no read model: it does not replay`);
+    if (!isReadModel(definition)) throw new Error(`${name} is not a read model and cannot be rebuilt`);
     await this.checkpoints.ensure([name]);
     const passing = await this.passing.all();
     const pages: ReadPages = (after, end) =>
@@ -219,7 +225,7 @@ export class ReadModelRebuild {
     }
     throw new DomainError(
       'unavailable',
-      `${name} stays as it was: its tables are in use without a pause, by ${await findReaders(tables, tx)}`,
+      `${name} was not replaced: its tables are in constant use by ${await findReaders(tables, tx)}`,
     );
   }
 }

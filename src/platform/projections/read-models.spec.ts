@@ -91,7 +91,7 @@ describe('read models, seen from outside', () => {
 
     it('refuses sagas and unknown names', async () => {
       const { rebuild } = harness.process(harness.view());
-      await expect(rebuild.rebuild(harness.name)).rejects.toThrow('no read model');
+      await expect(rebuild.rebuild(harness.name)).rejects.toThrow('not a read model');
       await expect(rebuild.rebuild('unknown')).rejects.toThrow('no subscription unknown');
     });
   });

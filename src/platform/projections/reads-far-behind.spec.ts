@@ -40,7 +40,7 @@ describe('reads in a process whose worker is elsewhere', () => {
     expect(pages).toBeLessThanOrEqual(8);
   });
 
-  it('are refused while an event that was written before them is not applied, however young', async () => {
+  it('are refused while an event written just before them is not applied', async () => {
     await harness.write(1);
     const reading = progressOf(30).requireCurrent(harness.name);
     await expect(reading).rejects.toMatchObject({ code: 'unavailable' });

@@ -123,9 +123,9 @@ export class ShadowTables {
   }
 
   /**
-   * Replaces the live tables, with their options and grants. Fails with `lock_not_available`, after which the caller
-   * rolls back, while another session reads them. Later readers queue behind the lock, so that the wait for it is
-   * short.
+   * Replaces the live tables and retains their options and grants. Fails with `lock_not_available` while another session
+   * reads them; the caller then rolls back. The wait for the lock is short, because later readers queue
+   * behind it.
    */
   async replaceLive(): Promise<void> {
     const { tx, schema } = this;

@@ -12,7 +12,7 @@ import type { PassingTypes } from './passing-types.js';
 import type { SubscriptionProgress } from './subscription-progress.js';
 
 const MAX_EVENTS = 5000;
-/** The longest delay of a checkpoint behind irrelevant events. */
+/** The maximum time for which irrelevant events do not move the checkpoint. */
 const LAZY_MS = 500;
 /** The interval at which an idle subscription reads its checkpoint again. */
 const CONFIRM_MS = 2000;
@@ -41,7 +41,7 @@ interface SubscriptionParts {
   readonly passing: Pick<PassingTypes, 'all'>;
 }
 
-/** The treatment of an event type: apply, skip, or wait for a version that knows it. */
+/** The treatment of an event type: apply, skip, or wait for a version that can read it. */
 type Treatment = 'apply' | 'pass' | 'wait';
 
 /**
@@ -53,7 +53,7 @@ export class SubscriptionLoop {
   private readonly logger = new Logger(SubscriptionLoop.name);
   private readonly allowed = new Set<string>();
   private readonly names: ReadonlySet<string>;
-  /** `stored`: the checkpoint. `seen`: the position of the loop, which also moves with irrelevant events. */
+  /** The checkpoint is `stored`. The position of the loop is `seen`, which irrelevant events move as well. */
   private stored: string | null = null;
   private seen: string | null = null;
   private storedAt = 0;
@@ -129,7 +129,7 @@ export class SubscriptionLoop {
     }
   }
 
-  /** Waits for more events, unless a full batch waits. */
+  /** Waits so that events gather, unless a full batch is pending. */
   private async gather(signal: AbortSignal): Promise<void> {
     const { gatherMs = 0 } = this.definition;
     const waitMs = gatherMs - (performance.now() - this.startedAt);
@@ -154,7 +154,10 @@ export class SubscriptionLoop {
     return codec.knows(type) || this.allowed.has(type) ? 'pass' : 'wait';
   }
 
-  /** Waits at an unknown type until it is applied elsewhere or may pass, at a forged event until it is deleted. */
+  /**
+   * Waits at an event of an unknown type until it is applied elsewhere or may pass. Waits at a forged one until its
+   * deletion.
+   */
   private async halt(events: readonly RecordedEvent[], signal: AbortSignal): Promise<void> {
     const [barrier] = events as readonly [RecordedEvent];
     this.pending = events;
@@ -203,7 +206,7 @@ export class SubscriptionLoop {
     else if (position !== null && comparePositions(position, this.seen) > 0) this.passed(position);
   }
 
-  /** Applies batches again that a crash of PostgreSQL lost, with their rows and the checkpoint. */
+  /** Moves back to apply the batches again that a crash of PostgreSQL lost with their rows and checkpoint. */
   private rewind(position: string | null): void {
     const { name } = this.definition;
     this.logger.warn({ msg: 'subscription rewound to checkpoint', subscription: name, position });

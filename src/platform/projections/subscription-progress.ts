@@ -13,9 +13,9 @@ import type { SubscriptionDefinition } from './projection.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
 
 const POLL_MS = 15;
-/** The interval for subscriptions of this process, which report their progress unless they are stuck. */
+/** The poll interval for subscriptions of this process, which report their progress unless they are stuck. */
 const POLL_OWN_MS = 150;
-/** The pages of the log that a call of {@link RelevantScan} reads. */
+/** The maximum number of pages that a call of {@link RelevantScan} reads. */
 const MAX_SCAN_PAGES = 4;
 
 interface Waiter {
@@ -79,7 +79,10 @@ export class SubscriptionProgress {
     return this.waitFor(name, target, readYourWritesMs - (performance.now() - started));
   }
 
-  /** Requires that the read model includes all earlier events (contract.md 7.1, 7.2). Throws `unavailable`. */
+  /**
+   * Waits until the read model includes all earlier events (contract.md 7.1, 7.2). Throws `unavailable` after the
+   * timeout.
+   */
   async requireCurrent(name: string): Promise<void> {
     if (!(await this.waitUntilCurrent(name)))
       throw new DomainError('unavailable', 'The data is not up to date at the moment');

@@ -20,7 +20,7 @@ interface Tables {
   readonly position: string | null;
 }
 
-/** A table of work that follows from events. It must list all open work, or that would remain open for ever. */
+/** A table of work that is derived from events. Open work that is missing from it would remain open for ever. */
 export interface WorkList {
   /** The name of the checkpoint. */
   readonly name: string;
@@ -51,7 +51,7 @@ export class WorkListCheck implements TableCheck {
       const current = tables.codec.currentName(type);
       if (current === list.begins && comparePositions(position, tables.position) <= 0)
         open.add(String(data[list.id]));
-      // The end counts at any position: the list may include it already.
+      // An end after the position counts too: the table may already reflect it.
       else if (list.ends.includes(current)) open.delete(String(data[list.id]));
     }
   }

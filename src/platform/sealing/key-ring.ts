@@ -51,9 +51,9 @@ export function toMasterKeys({ masterKey, masterKeyFormer }: SealingConfig): Mas
 }
 
 /**
- * The keys that seal, in `platform.key_ring`, wrapped by the master key. A new master key wraps a few rows again;
- * sealed texts remain. Each key has a copy for every master key in use, so that processes with either of two work
- * concurrently.
+ * The sealing keys in `platform.key_ring`, wrapped by the master key. A change of the master key wraps only these
+ * rows again; sealed texts remain. Each key has one copy per master key in use, so that processes with either of two
+ * work concurrently.
  */
 export class KeyRing {
   /** True where the ring lacks copies for this process's master key, so that the process could not start again. */
@@ -84,7 +84,7 @@ export class KeyRing {
   /** Reads keys that were added since, and records that a process uses this master key. */
   async refresh(): Promise<void> {
     const copies = await readCopies(this.database);
-    // The keys in memory remain in use without a complete ring.
+    // While the ring is incomplete, the keys in memory remain in use.
     this.isLost = lacking(copies, this.master).length > 0 || copies.length === 0;
     if (this.isLost) return;
     const { current, others } = unwrapped(copies, this.master);
@@ -93,14 +93,17 @@ export class KeyRing {
   }
 }
 
-/** The wrapped keys of MACs for an export, without the root, which hashes personal values. */
+/** The wrapped keys that an export needs to check MACs. The root is omitted, because it hashes personal values. */
 export function wrappedKeys(copies: readonly KeyCopy[]) {
   return copies
     .filter(({ keyId: id }) => id !== ROOT_ID)
     .map(({ keyId: key_id, masterId: master_id, wrapped }) => ({ key_id, master_id, wrapped }));
 }
 
-/** A {@link Sealer} of {@link wrappedKeys}, or null without a matching one. Throws SealError for a changed key. */
+/**
+ * Returns a {@link Sealer} of {@link wrappedKeys}, or null if no master key matches. Throws SealError for a changed
+ * key.
+ */
 export function sealerOfWrapped(
   keys: Readonly<ReturnType<typeof wrappedKeys>>,
   { current, former }: MasterKeys,

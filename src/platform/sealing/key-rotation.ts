@@ -30,7 +30,7 @@ interface RingKey {
   readonly sealed: Readonly<Record<string, number>>;
 }
 
-/** Queries by name for sealed texts, as `sealed`, that rotation does not seal again. */
+/** The queries by name for texts, in the column `sealed`, that a rotation does not seal again. */
 export type SealedTexts = Readonly<Record<string, string>>;
 
 export type RingStatus = Awaited<ReturnType<typeof ringStatus>>;
@@ -71,12 +71,15 @@ async function ringKeys(database: Database, texts: SealedTexts): Promise<RingKey
   }));
 }
 
-/** The changes of the key ring, each once for an operation. */
+/** Changes the key ring, at most once per operation. */
 @Injectable()
 export class KeyRotation {
   constructor(private readonly database: Database) {}
 
-  /** Adds a key that seals after FRESH_AFTER_SECONDS. Throws `invalid_transition` without every master key in use. */
+  /**
+   * Adds a key that seals after FRESH_AFTER_SECONDS. Throws `invalid_transition` if this process lacks a master key
+   * in use.
+   */
   async addFreshKey({ current, former }: MasterKeys, operationId?: string): Promise<string> {
     return changeRing(this.database, async (tx, copies) => {
       const [created] = await changedBefore(tx, operationId, 'sealing_key');
@@ -111,7 +114,7 @@ export class KeyRotation {
       if (seen.rowCount !== 0) {
         throw new DomainError(
           'invalid_transition',
-          `A process used a former key within the last ${QUIET_SECONDS} seconds: start every process with the new MASTER_KEY, then wait for so long`,
+          `A process used a former key within the last ${QUIET_SECONDS} seconds: start every process with the new MASTER_KEY, then wait that long`,
         );
       }
       await tx.query('delete from platform.key_ring where master_id = any($1)', [others]);

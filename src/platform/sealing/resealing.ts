@@ -40,7 +40,7 @@ export class Resealing {
     if (key.done || (await this.wrapAll(id, signal))) this.doneFor = id;
   }
 
-  /** Returns false where another process does it, or this one stops. */
+  /** Wraps all keys again. Returns false if another process does so, or this one stops. */
   private async wrapAll(id: string, signal: AbortSignal): Promise<boolean> {
     for (let after = ''; ;) {
       if (signal.aborted) return false;
@@ -53,7 +53,9 @@ export class Resealing {
     return true;
   }
 
-  /** Returns the last subject of a chunk, empty after the last one, or null where another process does it. */
+  /**
+   * Wraps a chunk again. Returns its last subject, empty after the last chunk, or null if another process does it.
+   */
   private async wrapSome(id: string, after: string): Promise<string | null> {
     return this.database.transaction(async (tx) => {
       const locked = await tx.query<{ mine: boolean }>('select pg_try_advisory_xact_lock($1) as mine', [

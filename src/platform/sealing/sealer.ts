@@ -15,7 +15,7 @@ export const SEALED_TEXT = `${VERSION}.`;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** The text was changed, has other associated data, or was sealed with an unknown key. */
+/** The error for a text that was changed, has other associated data, or was sealed with an unknown key. */
 export class SealError extends Error {
   override readonly name = 'SealError';
 }
@@ -45,7 +45,7 @@ export class Sealer {
     this.macKeys = new Map([...this.keys].map(([id, each]) => [id, deriveKey(each, 'mac')]));
   }
 
-  /** Sealed text opens only with the same `associatedData`. */
+  /** Seals a text, which opens only with the same `associatedData`. */
   seal(plaintext: string | Buffer, associatedData: string): string {
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv('aes-256-gcm', this.current, iv).setAAD(
@@ -57,7 +57,7 @@ export class Sealer {
     return `${VERSION}.${this.sealsWith}.${packed}`;
   }
 
-  /** Returns `<key id>.<HMAC-SHA256 in base64url>`, valid for one purpose, which contains no line feed. */
+  /** Returns `<key id>.<HMAC-SHA256 in base64url>`, valid for `purpose` only, which must not contain a line feed. */
   mac(purpose: string, text: string): string {
     return toMac(this.sealsWith, this.macKeys.get(this.sealsWith)!, purpose, text);
   }

@@ -12,7 +12,10 @@ type Level = 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 /** The size and the age at which buffered lines are written. */
 const BUFFER_BYTES = 65_536;
 const FLUSH_MS = 250;
-/** The characters of wide lines that go to the buffer at once: with each write it measures its content. */
+/**
+ * The number of characters of wide lines that are buffered at once, because each write measures the content of the
+ * buffer.
+ */
 const PIECE = 8192;
 
 /**
@@ -57,7 +60,10 @@ export class Log implements LoggerService, OnApplicationShutdown {
     );
   }
 
-  /** Writes a line without secrets and personal data. Without redaction and pino it costs a quarter. */
+  /**
+   * Writes a line that must contain no secrets and no personal data. It skips redaction and pino, at a quarter of the
+   * cost.
+   */
   wideLog(message: string, fields: LogFields, level: 'info' | 'warn' | 'error' = 'info'): void {
     if (!this.free.isLevelEnabled(level)) return;
     const head = `"level":"${level}","time":"${new Date().toISOString()}","pid":${process.pid}`;

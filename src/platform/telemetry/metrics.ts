@@ -90,12 +90,12 @@ export const clockSkew = new Gauge({
   registers,
 });
 
-/** True within a measurement, whose statements take connections that no request waits for. */
+/** True within a measurement, whose statements use other connections than those of requests. */
 export const measuring = new AsyncLocalStorage<true>();
 
 const KEPT_MS = 500;
 
-/** Shares one run with all calls during it and for half a second, because callers are unauthenticated. */
+/** Shares one run among all calls during it and for half a second after it, because callers are unauthenticated. */
 export function sharedMeasurement<T>(run: () => Promise<T>): () => Promise<T> {
   let last: Promise<T> | null = null;
   let endedAt = Infinity;
@@ -116,7 +116,9 @@ const measurements = new Set<() => Promise<void>>();
 /** The timeout of a measurement, below the 10 s of scrapers: an unavailable database must not fail the scrape. */
 const MEASURE_TIMEOUT_MS = 3000;
 
-/** Runs `measure` at each GET /metrics. Its failure leaves gauges unchanged. Returns the function that ends it. */
+/**
+ * Runs `measure` at each GET /metrics. Its failure leaves gauges unchanged. Returns the function that unregisters it.
+ */
 export function measureOnScrape(measure: () => Promise<void>): () => void {
   measurements.add(measure);
   return () => void measurements.delete(measure);

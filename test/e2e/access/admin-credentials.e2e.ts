@@ -195,7 +195,7 @@ describe('credentials in the admin API', () => {
     await eventually(async () => (await writer.get('/whoami')).status === 401);
   });
 
-  it('a leaked secret of any kind ends its credential', async () => {
+  it('revoke_leaked revokes the credential of a payouts, exchange or admin secret', async () => {
     const merchant_id = await newMerchantId();
     const payouts = await issued({ kind: 'payouts', merchant_id });
     const exchange = await issued({ kind: 'exchange', merchant_id });

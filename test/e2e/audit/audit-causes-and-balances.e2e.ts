@@ -127,7 +127,7 @@ describe('npm run audit -- explain', () => {
     expect(deliveries.map(({ delivery_id }) => delivery_id)).toEqual([journey.test]);
   });
 
-  it('a delivery: an error of a receiver moves no cursor', async () => {
+  it('a delivery: control characters in the error of a receiver are escaped', async () => {
     await journey.app.database.query(
       `update webhooks.attempts set http_status = null, error = e'no\\u001b[2J\\n\\u202eway' where delivery_id = $1`,
       [delivery],
@@ -136,8 +136,8 @@ describe('npm run audit -- explain', () => {
   });
 
   it.each([
-    ['payout', /The log knows no payout/],
-    ['user', /The log knows no user/],
+    ['payout', /The log contains no payout/],
+    ['user', /The log contains no user/],
     ['delivery', /No delivery .* is kept/],
   ])('refuses an unknown %s, and no id', async (what, message) => {
     await expect(text(what, newId())).rejects.toThrow(message);

@@ -220,8 +220,8 @@ describe('npm run audit -- verify', () => {
       const { violations } = await verify({ ...env(), MASTER_KEY: undefined });
       expect(violations.map(({ rule }) => rule)).toEqual(
         expect.arrayContaining([
-          `payout-${received[1]}, payout.received.v2: its amount is "2", and what was before it gives "2000"`,
-          `order-${completed}, order.processing_started.v1: its amount_from is "120", and what was before it gives "1000"`,
+          `payout-${received[1]}, payout.received.v2: its amount is "2", expected "2000"`,
+          `order-${completed}, order.processing_started.v1: its amount_from is "120", expected "1000"`,
         ]),
       );
     });

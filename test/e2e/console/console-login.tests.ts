@@ -49,7 +49,7 @@ export function describeLogin(world: ConsoleWorld): void {
       await user.expectFine();
     });
 
-    it('the page ends with its session', async () => {
+    it('the page shows the sign-in without its data after the session ends', async () => {
       const operator = await world.service.newOperator('Mallory Operator', 'viewer');
       const user = await world.signIn(operator);
       await user.page.clock.install();

@@ -89,7 +89,7 @@ describe('POST webhook_endpoints/{id}/rotate_secret', () => {
     expect(snapshot!.hours).toBeCloseTo(24, 1);
   });
 
-  it('409: a fifth while four former secrets are valid, also when all race; without an overlap it works', async () => {
+  it('409: a fifth concurrent rotation, while four former secrets are valid; 200 with overlap_seconds 0', async () => {
     const { id } = await registered();
     const responses = await Promise.all(Array.from({ length: 6 }, () => rotate(id)));
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 409, 409]);

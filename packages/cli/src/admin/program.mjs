@@ -205,7 +205,7 @@ function secondPerson({ id, name, expires_at: until }, verb, program) {
   const done = verb === 'approve' ? 'Nothing is changed yet: operation' : 'Done. Operation';
   return [
     inTerminal(`${done} ${id} (${name}) waits until ${until} for another person, who may ${verb} it`),
-    'in the console, or with an own DISBURSE_ADMIN_KEY:',
+    'in the console, or with the DISBURSE_ADMIN_KEY of that person:',
     `${program} operations ${verb} ${id} --reason <text>`,
   ].join('\n');
 }

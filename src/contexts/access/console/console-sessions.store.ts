@@ -11,7 +11,7 @@ import { accessConfig, type AccessConfig } from '../access.config.js';
 export interface LoginFacts {
   readonly method: 'passkey' | 'oidc' | 'link';
   readonly address: string;
-  /** The time of the login by another clock; the present time when absent. */
+  /** The login time by the clock of the identity provider. Defaults to now. */
   readonly authenticatedAt?: Date;
 }
 
@@ -25,7 +25,7 @@ interface ConsoleSessionRow {
   readonly idle_expires_at: Date;
 }
 
-/** The members of a row under its MAC; `expires_at` follows from them. */
+/** The columns that a row's MAC covers. `expires_at` is checked against `authenticated_at`. */
 type SessionFacts = Omit<ConsoleSessionRow, 'expires_at' | 'idle_expires_at'> & {
   readonly token_hash: string;
 };
@@ -79,8 +79,8 @@ export class ConsoleSessionTable {
   }
 
   /**
-   * Returns null for a session that is unknown, ended, idle for too long or not authentic. `uses`: the request counts as
-   * activity.
+   * Returns null for a session that is unknown, ended, idle for too long or not authentic. With `uses`, the request
+   * counts as activity.
    */
   async find(token: string, uses = true): Promise<ConsoleSessionRow | null> {
     const { consoleIdleSeconds: idleSeconds, consoleSessionSeconds: seconds } = this.config;
@@ -142,7 +142,7 @@ export class PortalUses {
     );
   }
 
-  /** Returns false for a session that was idle for too long. `uses`: the request counts as activity of the person. */
+  /** Returns false for a session that was idle for too long. With `uses`, the request counts as activity. */
   async find(sessionId: string, uses: boolean): Promise<boolean> {
     const rows = await this.database.query(
       `with found as (
@@ -202,7 +202,7 @@ export class LoginSecrets {
     return `${consoleUrl(this.http)}/enrol#${token}`;
   }
 
-  /** Drops expired secrets as well. Null: any operator. */
+  /** Deletes expired secrets too. Null `operatorId` allows any operator. */
   async insert(purpose: LoginPurpose, secret: string, operatorId: string | null, seconds: number) {
     const hash = this.hashSecret(purpose, secret);
     const expires_at = new Date((await databaseNow(this.database)).getTime() + seconds * 1000);
@@ -251,7 +251,7 @@ function secretText(hash: string, purpose: LoginPurpose, row: Omit<SecretRow, 'm
   return JSON.stringify([hash, purpose, row.operator_id, row.expires_at]);
 }
 
-/** The signature counters of passkeys. They are no events, because each login increases one. */
+/** The signature counters of passkeys, in a table and not in events, because every login changes one. */
 @Injectable()
 export class PasskeyCounters {
   constructor(private readonly database: Database) {}

@@ -72,7 +72,7 @@ export class ConsoleController {
     return this.passkeys.loginOptions(this.site.findOrigin(request));
   }
 
-  /** The body is the browser's WebAuthn response. */
+  /** Signs in with the WebAuthn response in the body. */
   @Post('login/passkey')
   @HttpCode(204)
   async passkey(@Req() request: FastifyRequest, @PageReply() reply: FastifyReply): Promise<void> {
@@ -105,7 +105,7 @@ export class ConsoleController {
     return this.passkeys.enrolOptions(person, this.site.findOrigin(request));
   }
 
-  /** Adds the passkey and signs in with it. A passkey that verifies uses up the link; a failed attempt does not. */
+  /** Adds the passkey; with a link, signs in as well. The link is used up only once the passkey is verified. */
   @Post('enrol')
   @HttpCode(204)
   async enrol(
@@ -176,7 +176,7 @@ export class ConsoleController {
     };
   }
 
-  /** A repeat is no error. */
+  /** Ends the session, if any. */
   @Post('logout')
   @HttpCode(204)
   async logout(@Req() request: FastifyRequest, @PageReply() reply: FastifyReply): Promise<void> {
@@ -204,7 +204,7 @@ export class ConsoleController {
     if (this.oidc.isConfigured) throw new Refusal(NO_PASSKEYS);
   }
 
-  /** Throws Refusal (401) for a callback that this browser did not start within {@link OIDC_SECONDS}. */
+  /** Returns the login that this browser started within {@link OIDC_SECONDS}; otherwise throws Refusal (401). */
   private openAttempt(request: FastifyRequest): OidcAttempt {
     const sealed = this.site.read(request, OIDC_COOKIE);
     try {
@@ -235,7 +235,7 @@ export class ConsoleController {
     return session;
   }
 
-  /** Ends the former session of the browser, so that its token is invalid after the login. */
+  /** Opens a session and sets its cookie. Ends the browser's former session, so that its token is invalid. */
   private async signIn(
     request: FastifyRequest,
     reply: FastifyReply,

@@ -27,7 +27,7 @@ interface Enrolment {
   readonly sessionId: string | null;
 }
 
-/** The scopes of changes at a login: a person's own changes need no role. */
+/** The scopes of changes to the person who signs in. They do not depend on the role. */
 const OWN_CHANGES: ReadonlySet<string> = new Set(['operators:write']);
 
 /** Finds and changes the operator of a login. Reads events, because rows may be late or forged. */
@@ -46,7 +46,7 @@ export class People {
     return state.status === 'active' ? state : null;
   }
 
-  /** The read model gives the id only. */
+  /** Takes only the id from the read model. */
   async findByEmail(email: string): Promise<Operator | null> {
     const found = await this.operators.byEmail(email);
     const person = found && (await this.find(found.id));
@@ -176,7 +176,7 @@ const invalid = (): DomainError => new DomainError('bad_request', 'The passkey c
 const expired = (): DomainError => new DomainError('bad_request', 'The attempt has expired: try again');
 const unknown = (): DomainError => new DomainError('forbidden', 'This passkey belongs to no active operator');
 
-/** The challenge is checked by {@link Passkeys.takeChallenge}. */
+/** The expected values; {@link Passkeys.takeChallenge} checks the challenge. */
 function expected(origin: string) {
   return {
     expectedChallenge: () => true,
@@ -186,7 +186,7 @@ function expected(origin: string) {
   };
 }
 
-/** Converts errors of the package to refusals. */
+/** Throws `bad_request` for errors of the WebAuthn package. */
 function verifying<T>(verify: () => Promise<T>): Promise<T> {
   return verify().catch((error: unknown) => {
     logger.warn({ msg: 'passkey refused', reason: (error as Error).message });

@@ -31,15 +31,15 @@ export function areWithin(cidrs: readonly string[], outer: readonly string[]): b
 }
 
 const MAX_ENTRIES = 20;
-/** A scheme, a host and a port. A policy ignores other parts of a URL or gives them another meaning. */
+/** A URL of scheme, host and port. A Content-Security-Policy would ignore or misread other parts. */
 const BARE = /^[a-z]+:\/\/[^/?#\\@\s]+\/?$/i;
-/** Browsers match only ASCII names against a policy. */
+/** ASCII host names; browsers match no others in a policy. */
 const NAME = /^[a-z0-9-]+(\.[a-z0-9-]+)*$/;
 const LOOPBACK = ['localhost', '127.0.0.1'];
 
 /**
- * Schemes of scripts, files, messages and the web (contract.md 18.2); of readers, browsers and installers that open another
- * address; and of network shares, shells and directories, which identify the user.
+ * Schemes that no callback may have. They open scripts, files, messages or web pages (contract.md 18.2). Others open
+ * an address in another program, or identify the user to a network host.
  */
 const NO_APPS = new Set(
   `javascript vbscript livescript data blob filesystem about view-source jar mhtml file content
@@ -48,7 +48,7 @@ const NO_APPS = new Set(
   feed microsoft-edge googlechrome googlechromes firefox itms-services search search-ms
   smb nfs ldap ldaps ssh sftp telnet rlogin dav davs`.split(/\s+/),
 );
-/** Programs of Windows, such as ms-msdt, ms-appinstaller and ms-settings. */
+/** Schemes of Windows programs, such as ms-msdt, ms-appinstaller and ms-settings. */
 const OF_WINDOWS = /^ms-/;
 
 /** Checks for a scheme, with its colon, that an app may have registered. */
@@ -57,7 +57,10 @@ export function leadsToApp(protocol: string): boolean {
   return isScheme && !NO_APPS.has(protocol.slice(0, -1)) && !OF_WINDOWS.test(protocol);
 }
 
-/** Returns distinct origins in the form of browsers; in the sandbox also loopback. Throws `validation_failed`. */
+/**
+ * Returns distinct https origins in canonical form. The sandbox also accepts loopback over http. Throws
+ * `validation_failed`.
+ */
 export function canonicalOrigins(texts: readonly string[], mode: 'sandbox' | 'production'): string[] {
   return listOf('origins', texts, (text) => {
     const origin = httpsOrigin(text) ?? (mode === 'sandbox' ? loopbackOrigin(text) : null);

@@ -44,7 +44,7 @@ export interface AdminKey extends Omit<Requester, 'address'> {
   readonly credentialId: string;
   /** The network ranges of its calls; empty: any. */
   readonly addresses: readonly string[];
-  /** The time of its expiry or the end of its replacement in ISO 8601, or null. */
+  /** The expiry in ISO 8601, or the end of the overlap with its replacement; else null. */
   readonly expiresAt: string | null;
 }
 
@@ -125,7 +125,7 @@ export class CredentialDirectory extends OperatorDirectory {
   readonly allScopes: ReadonlySet<string> = new Set(SCOPES);
   readonly merchants: MerchantDirectory = new CachedDirectory((id) => this.loadMerchant(id));
   readonly exchangeKeys: ExchangeKeyDirectory = new CachedDirectory((id) => this.loadExchangeKey(id));
-  /** The keys are hashes of secrets. */
+  /** Admin keys by the hash of their secret. */
   private readonly adminKeys = new CachedDirectory(
     (hash) => this.loadAdminKey(hash),
     (hash) => hash,

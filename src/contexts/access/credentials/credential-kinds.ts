@@ -2,7 +2,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { isScope, SCOPES } from '../operators/roles.js';
 
-/** The signature of a tag or memo: as in the contract, or `full`, over the whole query (contract.md 21.8). */
+/** The signing rules of a key for a tag or memo. With `full` they require `signature_v2` (contract.md 21.8). */
 export const MEMO_SIGNING = ['contract', 'full'] as const;
 export type MemoSigning = (typeof MEMO_SIGNING)[number];
 
@@ -26,19 +26,19 @@ type KindTerms = Omit<Terms, 'name' | 'expires_at'>;
 
 /** The rules in which kinds of credentials differ. */
 interface KindRule {
-  /** Another person has to approve the credential of an operator. */
+  /** The kind of owner. Another person must approve an operator's credential. */
   readonly owner: 'merchant' | 'operator';
   /** The noun for its secrets in errors. */
   readonly nouns: string;
-  /** The prefix of its secrets, which sign. Null: a bearer token, of which only the hash is stored. */
+  /** The prefix of signing secrets. Null for a bearer token, which is stored only as a hash. */
   readonly prefix: string | null;
-  /** The members of a request that other kinds may lack. */
+  /** The request members that this kind has and others may lack. */
   readonly members: readonly string[];
-  /** True where the key ends with its last valid secret. */
+  /** True if revoking the last valid secret ends the key. */
   readonly endsWithLast: boolean;
   /** Returns the id of its key; `former` is the key of the replaced credential. */
   readonly deriveKeyId: (credentialId: string, ownerId: string, former: string | null) => string;
-  /** Throws `validation_failed` on the member at fault. */
+  /** Validates the terms. Throws `validation_failed` on a member. */
   readonly readTerms: (given: KindTerms, ownerId: string) => KindTerms;
 }
 
@@ -130,7 +130,10 @@ const MAX_LOGO_BYTES = 16_384;
 const MAX_URL_LENGTH = 2048;
 const LOGO = /^data:image\/(png|webp);base64,([A-Za-z0-9+/]+={0,2})$/;
 
-/** Throws `validation_failed` for too many bytes or another format, such as SVG, which can contain scripts and links. */
+/**
+ * Returns a `data:` URL. Throws `validation_failed` for too many bytes or a format such as SVG, which can contain
+ * scripts.
+ */
 export function toLogo(bytes: Buffer): string {
   const type = readType(bytes);
   if (type === null || bytes.length > MAX_LOGO_BYTES) throw wrongLogo();

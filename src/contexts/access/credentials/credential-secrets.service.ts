@@ -32,7 +32,9 @@ export class CredentialSecrets {
     this.mode = config.mode === 'production' ? 'live' : 'test';
   }
 
-  /** Returns the random secret of an id, for a day, so that a retry issues it again. Throws `invalid_transition` later. */
+  /**
+   * Returns the random secret of an id. A retry within a day returns it again; later it throws `invalid_transition`.
+   */
   async obtain(kind: CredentialKind, ownerId: string, id: string): Promise<CredentialSecret> {
     const { prefix } = KIND_RULES[kind];
     // The HMAC key is the UTF-8 bytes of this text (contract.md 2.2, 21.3).

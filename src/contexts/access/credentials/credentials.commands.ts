@@ -40,7 +40,7 @@ import { AccessCommands, decisionHandler } from '../merchants/merchants.commands
 import { areWithin, canonicalCidrs } from './allow-lists.service.js';
 import { CredentialSecrets, type CredentialWithSecret } from './credential-secrets.service.js';
 
-/** One of the two is null (admin-api.md 3). */
+/** Exactly one id is set (admin-api.md 3). */
 type CredentialOwner = Readonly<Record<'merchant_id' | 'operator_id', string | null>>;
 
 export interface CredentialSubject extends CredentialOwner {
@@ -63,14 +63,14 @@ export function plainOrder({
   return { kind, name: '', ...owner, ...NO_LIMITS, ...given };
 }
 
-/** Returns the id in the stream of the owner's credentials. Throws `not_found`. */
+/** Returns the id of the owner. Throws `not_found` without an owner. */
 function requireOwner({ merchant_id, operator_id }: CredentialOwner): string {
   const id = merchant_id ?? operator_id;
   if (id === null) throw DomainError.notFound('Credential');
   return id;
 }
 
-/** Returns the streams whose events are the revision of a credential. */
+/** Returns the streams that form the revision of a credential. */
 export function credentialStreams(owner: CredentialOwner): string[] {
   return [`${credentials.category}-${requireOwner(owner)}`];
 }
@@ -82,8 +82,8 @@ const CREDENTIAL = {
 } as const;
 
 /**
- * A command of operators and of the portal. From the portal it is not an operation; `cause` names the merchant's
- * person.
+ * A command of operators and of the portal. A command from the portal is not an operation; `cause` then names the
+ * person at the merchant.
  */
 abstract class CredentialCommand<P extends object, R extends object | void = void> extends OperatorCommand<
   P,
@@ -95,7 +95,10 @@ abstract class CredentialCommand<P extends object, R extends object | void = voi
 type By = Pick<Requester, 'operatorId' | 'credentialId'>;
 type OwnTerms = Pick<Credential, 'credential_id' | 'merchants' | 'addresses' | 'expires_at'>;
 
-/** Requires the key's own person, with a session, the key itself or a key with no narrower terms. Throws `forbidden`. */
+/**
+ * Requires the key's own person, signed in by a session, the key itself or a key with equal or wider terms. Throws
+ * `forbidden`.
+ */
 async function requireOwnKey(
   { operatorId, credentialId }: By,
   ownerId: string | null,
@@ -118,12 +121,15 @@ async function requireOwnKey(
   throw new DomainError('forbidden', `The ${exceeded} would exceed those of the key that requests it`);
 }
 
-/** Throws `not_found`, `forbidden`, `validation_failed`, or `invalid_transition` for a third valid credential. */
+/**
+ * Issues a credential. Throws `not_found`, `forbidden`, `validation_failed`, or `invalid_transition` if two are
+ * valid.
+ */
 @Operation<IssueParameters>({
   ...CREDENTIAL,
   name: 'credentials.issue',
   secondPerson: 'depends',
-  // A new credential has no revision, and others of its owner may change until it is approved.
+  // A new credential has no revision. The owner's other credentials may change before it is approved.
   streams: () => [],
 })
 export class IssueCredential extends CredentialCommand<IssueParameters, CredentialWithSecret> {}
@@ -151,7 +157,7 @@ export class IssueCredentialHandler implements OperationHandler<IssueCredential>
     return state.status === 'unknown' ? [] : ROLE_SCOPES[state.role];
   }
 
-  /** Issues a pending credential until the approval; revokes it where the operation ends without one. */
+  /** Issues a pending credential while the operation waits. Revokes it if the operation ends unexecuted. */
   async follow(command: IssueCredential, { status }: OperationProgress): Promise<CredentialWithSecret> {
     const { subjectId: id } = command;
     const owner = requireOwner(command.parameters);
@@ -201,7 +207,7 @@ export class IssueCredentialHandler implements OperationHandler<IssueCredential>
   }
 }
 
-/** Throws `not_found`, or `invalid_transition` for an inactive credential and beyond two valid credentials. */
+/** Replaces a credential. Throws `not_found`, or `invalid_transition` if it is inactive or two are valid. */
 @Operation({ ...CREDENTIAL, name: 'credentials.roll' })
 export class RollCredential extends OperatorCommand<
   CredentialSubject & { readonly overlap_seconds: number },
@@ -250,7 +256,7 @@ function nextId({ operation }: RollCredential): string {
   return deriveId(operation!.id, 'credential');
 }
 
-/** Throws `not_found`, and `invalid_transition` for a revoked credential. */
+/** Revokes a credential. Throws `not_found`, or `invalid_transition` if it is revoked already. */
 @Operation({ ...CREDENTIAL, name: 'credentials.revoke' })
 export class RevokeCredential extends CredentialCommand<CredentialOwner> {}
 
@@ -260,13 +266,13 @@ export class RevokeLeakedCredential extends CredentialCommand<CredentialOwner & 
 
 const KEY = { ...CREDENTIAL, subject: 'exchange_key' } as const;
 
-/** Sets the addresses of calls; none: any. Throws `not_found`, `invalid_transition` or `validation_failed`. */
+/** Limits a key to networks; an empty list allows all. Throws `not_found`, `invalid_transition` or `validation_failed`. */
 @Operation({ ...KEY, name: 'credentials.restrict' })
 export class RestrictKey extends OperatorCommand<
   CredentialOwner & { readonly addresses: readonly string[] }
 > {}
 
-/** Throws `not_found`, `invalid_transition` for a revoked key, or `validation_failed`. */
+/** Sets the pay page of a key. Throws `not_found`, `invalid_transition` for a revoked key, or `validation_failed`. */
 @Operation({ ...KEY, name: 'credentials.set_page' })
 export class SetKeyPage extends OperatorCommand<CredentialOwner & { readonly page: PayPageSettings }> {}
 

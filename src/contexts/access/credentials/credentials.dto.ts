@@ -126,14 +126,17 @@ export class AdminCredentials {
     private readonly progress: SubscriptionProgress,
   ) {}
 
-  /** Throws `not_found`, also for a credential that is neither the caller's own nor within the caller's reach. */
+  /** Finds a credential. Throws `not_found` unless it is the caller's own or within the caller's reach. */
   async find(id: string, caller: Reach, title = 'Credential'): Promise<AdminCredential> {
     const row = await this.credentialAt(id);
     if (row === null || !isReached(caller, row)) throw DomainError.notFound(title);
     return row;
   }
 
-  /** Finds a credential for display. Throws `not_found`, also for an own key of other merchants. */
+  /**
+   * Finds a credential for display. Throws `not_found` for a credential with access to merchants outside the caller's
+   * reach.
+   */
   async read(id: string, caller: Reach): Promise<AdminCredential> {
     const row = await this.credentialAt(id);
     if (row === null || !isWithin(caller, row)) throw DomainError.notFound('Credential');
@@ -176,7 +179,7 @@ export class AdminCredentials {
       ...(kind === 'exchange' && { api_key: KIND_RULES.exchange.deriveKeyId(id, '', null) }),
       ...(kind === 'admin' && {
         operator_id: operator_id ?? caller.operatorId,
-        // The second person reads the scopes of the current role in place of absent ones.
+        // The current role's scopes replace absent ones, so that the second person can read them.
         scopes:
           body.scopes ?? (caller.role !== null && isRole(caller.role) ? ROLE_SCOPES[caller.role] : null),
       }),

@@ -23,7 +23,7 @@ export const SECRET_DISPLAYED_MS = DAY_MS;
 
 export interface CredentialSecret {
   readonly credential_id: string;
-  /** The sealed secret; null where no signature needs it. */
+  /** The sealed secret; null for a bearer token. */
   readonly sealed_secret: string | null;
   readonly secret_hash: string;
 }
@@ -130,9 +130,9 @@ export const credentials: Aggregate<Credentials, CredentialEvent> = {
   },
 };
 
-/** The valid secrets of a key during a rotation (contract.md 2.6, 21.7). */
+/** The maximum number of valid secrets of a key, for a rotation (contract.md 2.6, 21.7). */
 const MAX_VALID = 2;
-/** Bounds the state that each authentication of an owner folds. */
+/** The limit per owner, because each authentication folds all credentials. */
 export const MAX_KEPT = 1000;
 const MAX_NAME_LENGTH = 255;
 
@@ -168,7 +168,7 @@ export function requireCredential(state: Credentials, id: string): Credential {
   return found;
 }
 
-/** The remaining credentials of a key. Throws `not_found`, or `invalid_transition` for a key that has ended. */
+/** Returns a key's unrevoked credentials. Throws `not_found`, or `invalid_transition` if all are revoked. */
 function requireKey(state: Credentials, id: string): readonly [Credential, ...Credential[]] {
   const [first, ...others] = state.credentials.filter(({ key_id }) => key_id === id);
   if (first !== undefined) return [first, ...others];
@@ -249,7 +249,7 @@ function replaceCredential(
   return [{ type: 'credential.rolled.v1', data }];
 }
 
-/** A repeat changes nothing. A key of the exchange ends with its last valid secret. */
+/** Revokes a credential, or with its last valid secret a whole exchange key. A repeat changes nothing. */
 export function revokeCredential({ credential_id, at }: OneCommand, state: Credentials): CredentialEvent[] {
   if (isRevoked(state, credential_id)) return [];
   const credential = requireCredential(state, credential_id);
@@ -261,7 +261,7 @@ export function revokeCredential({ credential_id, at }: OneCommand, state: Crede
   return ids.map((id) => ({ type: 'credential.revoked.v1', data: { ...owner, credential_id: id, at } }));
 }
 
-/** `addresses` are in canonical form; none: any address. */
+/** Limits a key to canonical `addresses`; an empty list allows any. */
 export function restrictKey(
   { key_id, addresses, at }: { key_id: string; addresses: readonly string[]; at: string },
   state: Credentials,

@@ -68,7 +68,7 @@ const credentialExpiry = new Gauge({
   registers,
 });
 
-/** The next expiry by kind, or one of the last day. A rolling credential counts without another of its key. */
+/** The next expiry by kind, or one of the last day. Rolling credentials count only without a valid successor. */
 const NEXT_EXPIRIES = `select c.kind, min(least(c.expires_at, c.rolling_until)) as "expiresAt"
   from access.credentials c
   where least(c.expires_at, c.rolling_until) > now() - interval '1 day' and not c.is_pending and c.revoked_at is null

@@ -37,7 +37,7 @@ export class SignatureGuard extends ApiGuard {
     this.failures = new FailedSignatures(now);
   }
 
-  /** Refuses unknown callers, and large bodies from addresses whose signatures fail. */
+  /** Refuses unknown callers, and large bodies from addresses with too many failed signatures. */
   override async identify(request: FastifyRequest): Promise<ApiCaller> {
     const { edge } = request;
     const absent = HEADERS.filter((name) => !request.raw.headers[name]);
@@ -51,7 +51,7 @@ export class SignatureGuard extends ApiGuard {
     const timestamp = header(request, 'svc-timestamp');
     const now = this.now();
     if (!isFresh(timestamp, now)) throw new Refusal(timestampDrift(timestamp, now));
-    // A small body costs little, and its signature may prove the merchant while others fail from the same address.
+    // A small body is cheap to verify, and may come from the merchant while strangers at its address fail.
     if (isLarge(request.raw)) refuseUntil(this.failures.blockedUntil(toSource(request, merchant)), now);
     return merchant;
   }
@@ -89,7 +89,7 @@ function toSource({ edge }: FastifyRequest, { merchantId }: ApiCaller): Signatur
 /** The bound on signers in memory; the least recently used are evicted. */
 const MAX_SIGNERS = 50_000;
 
-/** A failure costs a point, and one more for each of these bytes, which a response returns fourfold. */
+/** A failure costs one point plus one per this many body bytes, because the response is four times as long. */
 const BYTES_PER_POINT = 16_384;
 /** The points per minute: 300 failures without a body, or four with a megabyte. */
 const MAX_PER_ADDRESS = 300;
@@ -101,9 +101,9 @@ export interface SignatureSource {
 }
 
 /**
- * Counts wrong signatures per address and per key, in this process. Above either limit a wrong signature gets 429 in place
- * of the signed bytes; above the limit of its address a large body is refused unread. API keys are public, so a caller who
- * signed correctly from the address is exempt: a stranger's failures lock no merchant out.
+ * Counts wrong signatures per address and per key, in this process. Above either limit a wrong signature gets 429 in
+ * place of the signed bytes. Above the address limit large bodies are refused unread, except from a merchant that
+ * signed correctly from the address. API keys are public, so a stranger's failures must not lock out a merchant.
  */
 export class FailedSignatures {
   private readonly addresses: LocalRateLimiter;
@@ -126,7 +126,7 @@ export class FailedSignatures {
     if (this.signers.get(name) === undefined) this.signers.set(name, true);
   }
 
-  /** Counts a failure. Returns null when the response may explain it, else the end of the block. */
+  /** Counts a failure. Returns null if the response may contain the signed bytes, else the end of the block. */
   failed({ client, merchantId }: SignatureSource, bodyBytes: number): number | null {
     const points = 1 + Math.floor(bodyBytes / BYTES_PER_POINT);
     const ofKey = this.keys.take(merchantId, points);
@@ -148,7 +148,7 @@ export function isFresh(timestamp: string, now: number): boolean {
   return Math.abs(Math.floor(now / 1000) - Number(timestamp)) <= MAX_DRIFT_SECONDS;
 }
 
-/** The detail has the server's time, and detects milliseconds. */
+/** Returns a 401 with the server time and a hint if milliseconds were sent. */
 export function timestampDrift(timestamp: string, now: number): HttpProblem {
   const serverTime = Math.floor(now / 1000);
   const detail = `svc-timestamp must be Unix seconds within 5 minutes of server time, which is ${serverTime}`;

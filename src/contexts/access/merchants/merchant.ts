@@ -78,7 +78,7 @@ export function requireMerchant(state: Merchant): RegisteredMerchant {
   return state;
 }
 
-/** Returns the event; none without data, and where it would change nothing. Throws `not_found`. */
+/** Returns the event, or none if `data` is absent or would change nothing. Throws `not_found`. */
 function change<Type extends MerchantEvent['type']>(
   state: Merchant,
   type: Type,
@@ -90,7 +90,7 @@ function change<Type extends MerchantEvent['type']>(
   return JSON.stringify(merchant.evolve(state, event)) === JSON.stringify(state) ? [] : [event];
 }
 
-/** A repeat changes nothing, because a crash may be followed by a retry. */
+/** Registers a merchant. A repeat changes nothing, because a retry may follow a crash. */
 export function registerMerchant(
   command: { merchant_id: string; name: string; at: string },
   state: Merchant,

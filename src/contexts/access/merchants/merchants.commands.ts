@@ -27,7 +27,7 @@ import {
 } from './merchant.js';
 import { canonicalCallbacks, canonicalCidrs, canonicalOrigins } from '../credentials/allow-lists.service.js';
 
-/** Writes one aggregate and waits, for a bounded time, for the directory: a printed secret can be used at once. */
+/** Writes one aggregate and waits, for a bounded time, for the directory, so that a new secret works at once. */
 @Injectable()
 export class AccessCommands {
   constructor(
@@ -147,7 +147,7 @@ function canonicalChange(
   };
 }
 
-/** Every call of the merchant gets 403 from then on. Throws `not_found`. */
+/** Suspends a merchant, whose calls get 403 from then on. Throws `not_found`. */
 @Operation({ ...MERCHANT, name: 'merchants.suspend', secondPerson: 'after' })
 export class SuspendMerchant extends OperatorCommand {}
 

@@ -32,7 +32,7 @@ export const label: Rule = text({ minLength: 1, maxLength: MAX_LABEL }, (value) 
 
 const MAX_TOKEN = 512;
 
-/** A leaked secret, with the text around it in the place of its discovery. */
+/** The leaked secret; surrounding white space is removed. */
 export const leakedToken: Rule = text({ minLength: 1, maxLength: MAX_TOKEN }, (value) =>
   tidy(value) !== '' && value.length <= MAX_TOKEN
     ? tidy(value)

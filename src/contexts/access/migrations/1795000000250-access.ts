@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Merchants, operators, and every credential: whose it is, what may be called with it, and from where. */
+/** Creates the schema `access`: merchants, operators, credentials, sessions and the request log. */
 export class Access1795000000250 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

@@ -51,7 +51,7 @@ export class AdminAuthentication extends AdminCallers {
     return caller;
   }
 
-  /** Returns the session of the cookie; null where it has ended, or its person is disabled or was since its login. */
+  /** Returns the session of the cookie. Null if it ended, or if the person was disabled since the login. */
   async findSession(request: FastifyRequest) {
     const token = this.site.session(request);
     const session = token === null ? null : await this.sessions.find(token, isActivity(request));
@@ -100,8 +100,8 @@ export class AdminAuthentication extends AdminCallers {
 }
 
 /**
- * Returns the person's scope; for a key with fewer rights than the person, a scope of keys with the same rights. A replay
- * discloses no more than the key may read, and no secret of a key with more rights.
+ * Returns the idempotency scope: the person or, for a key with fewer rights, the person and those rights. So a replay
+ * discloses nothing beyond the rights of the key, such as a secret that another key requested.
  */
 function toScope({ operatorId, role, scopes, merchants, addresses }: AdminKey): string {
   const hasAll = isRole(role) && scopes.size === ROLE_SCOPES[role].length;

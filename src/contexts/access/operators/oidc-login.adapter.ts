@@ -15,7 +15,7 @@ export interface OidcAttempt {
   readonly nonce: string;
   readonly verifier: string;
   readonly returnTo: string;
-  /** The former session of the browser, whose cookie is not sent from another site; null: none. */
+  /** The browser's former session, or null. Its cookie is not sent with the redirect from the provider. */
   readonly former: string | null;
 }
 
@@ -45,7 +45,7 @@ export class OidcLogin {
     return this.config.adminOidcIssuer !== null;
   }
 
-  /** Returns the address of the provider. A person with a `former` session has to sign in there again. */
+  /** Returns the login URL at the provider, and the attempt. A `former` session requires a new login there. */
   async begin(redirectUri: string, from: Pick<OidcAttempt, 'returnTo' | 'former'>) {
     const provider = await this.provider();
     const attempt = {
@@ -89,7 +89,8 @@ export class OidcLogin {
     const { adminOidcRoles: roles } = this.config;
     if (roles === null) return person;
     const role = roles.find(([group]) => holds(claims['groups'], group))?.[1];
-    if (role === undefined) throw new DomainError('forbidden', 'No group of yours allows the console');
+    if (role === undefined)
+      throw new DomainError('forbidden', 'None of your groups grants access to the console');
     const { operator_id, role: former } = person;
     if (!(await this.people.lowerRole(person, role, address))) {
       const msg = 'role not raised: it needs a second person';
@@ -100,7 +101,7 @@ export class OidcLogin {
     return (await this.people.find(operator_id)) ?? person;
   }
 
-  /** The claims include `auth_time`, within the last 5 minutes. `url` is the address of the callback. */
+  /** Exchanges the code of the callback `url`. The claims include `auth_time`, within the last 5 minutes. */
   protected async readClaims(url: URL, { state, nonce, verifier }: OidcAttempt): Promise<Claims> {
     const provider = await this.provider();
     const tokens = await openid.authorizationCodeGrant(provider, url, {

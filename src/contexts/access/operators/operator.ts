@@ -41,7 +41,7 @@ export interface Operator {
   readonly email: string;
   readonly role: Role;
   readonly created_at: string;
-  /** The last disabling, which an enabling keeps; ISO 8601. */
+  /** The time of the last disabling in ISO 8601. Enabling does not clear it. */
   readonly disabled_at: string | null;
   readonly passkeys: readonly Passkey[];
 }
@@ -96,7 +96,7 @@ export function readRole(text: string): Role {
 
 type NewOperator = Readonly<Record<'operator_id' | 'name' | 'email' | 'role' | 'at', string>>;
 
-/** A repeat changes nothing, because a crash may be followed by a retry. */
+/** Creates an operator. A repeat changes nothing, because a retry may follow a crash. */
 export function createOperator(command: NewOperator, state: OperatorPerson): OperatorEvent[] {
   const name = readLabel('name', command.name, MAX_NAME_LENGTH);
   const email = readEmail(command.email);
@@ -115,7 +115,9 @@ export interface OperatorChange {
   readonly status?: OperatorStatus | undefined;
 }
 
-/** A disabling ends every key and session of the person. Throws `not_found`, or `validation_failed` on `role`. */
+/**
+ * Changes role or status. Disabling ends all keys and sessions. Throws `not_found`, or `validation_failed` on `role`.
+ */
 export function updateOperator(
   { change, at }: { change: OperatorChange; at: string },
   state: OperatorPerson,

@@ -48,7 +48,7 @@ function emailInUse(): DomainError {
   return DomainError.invalid({ email: [EMAIL_TAKEN] }).asTransient();
 }
 
-/** Returns the id of the next of the first two operators; null once two were added, in any state. */
+/** Returns the next id of {@link FIRST_OPERATORS}; null once two operators exist, in any state. */
 export async function nextFirstOperator(
   access: Pick<AccessCommands, 'load'>,
   operators: Pick<OperatorsView, 'count'>,
@@ -121,7 +121,7 @@ export class CreateOperatorHandler implements OperationHandler<CreateOperator> {
     return this.login(operator_id);
   }
 
-  /** Returns a new link to a repeated approval until the new person has a passkey. */
+  /** Returns a new link when the approval is repeated, until the new person has a passkey. */
   async follow({ subjectId }: CreateOperator, { status, by }: OperationProgress): Promise<Login> {
     if (status !== 'executed' || by !== 'approver') return {};
     const { passkeys } = requireOperator(await this.access.load(operatorPerson, subjectId));
@@ -175,7 +175,9 @@ function findGained({ role, status }: OperatorChange, state: OperatorPerson): re
   return scopesGained(next, person.role);
 }
 
-/** Disables every key and session of a disabled person. Throws `not_found`, or `validation_failed` on `role`. */
+/**
+ * Changes role or status; disabling ends all keys and sessions. Throws `not_found`, or `validation_failed` on `role`.
+ */
 @Operation({ ...OPERATOR, name: 'operators.update', secondPerson: 'depends' })
 export class UpdateOperator extends OperatorCommand<OperatorChange> {}
 
@@ -201,7 +203,7 @@ export class UpdateOperatorHandler implements OperationHandler<UpdateOperator> {
     await this.access.change(operatorPerson, subjectId, (state, at) => updateOperator({ change, at }, state));
   }
 
-  /** Throws `invalid_transition` for the second-last administrator: the last one could approve nothing. */
+  /** Throws `invalid_transition` if one administrator would be left, because one alone can approve nothing. */
   private async keepTwoAdministrators(id: string, { role, status }: OperatorChange): Promise<void> {
     const ends = status === 'disabled' || (role !== undefined && role !== 'administrator');
     if (!ends || !isAdministrator(await this.access.load(operatorPerson, id))) return;
@@ -247,7 +249,7 @@ class RemovePasskeyHandler implements OperationHandler<RemovePasskey> {
   }
 }
 
-/** Requested by the console for its person (ADR 177). Throws `not_found`, or `invalid_transition` for a disabled person. */
+/** Adds a passkey of the person at the console (ADR 177). Throws `not_found`, or `invalid_transition` if disabled. */
 @Operation({ ...OPERATOR, name: 'operators.add_passkey' })
 export class AddPasskey extends OperatorCommand<Passkey> {}
 
@@ -257,7 +259,7 @@ export const AddPasskeyHandler = decisionHandler(
   ({ parameters: passkey }, state, at) => addPasskey({ passkey, at }, state),
 );
 
-/** Requested by the console for its person (ADR 177). Throws `forbidden` for a role that adds scopes. */
+/** Lowers the role of the person at the console (ADR 177). Throws `forbidden` for a role that adds scopes. */
 @Operation({ ...OPERATOR, name: 'operators.lower_role' })
 export class LowerRole extends OperatorCommand<{ readonly role: string }> {}
 

@@ -11,7 +11,7 @@ import { PortalSite, isActivity, isWrite } from './sites.page.js';
 
 const SESSION_ENDED = { status: 401, title: 'Invalid session', detail: 'The session has ended' };
 
-/** The scope of personal data in shared reads: the data is the portal merchant's own. */
+/** The scope for personal data. Portal sessions have it, because the data is their merchant's own. */
 const OWN_PERSONAL_SCOPE = 'users_personal:read';
 
 /** Identifies persons of merchants by their session. Each request reads it, so that a revocation takes effect at once. */

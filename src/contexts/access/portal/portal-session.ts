@@ -23,7 +23,7 @@ export interface PortalActor {
 type Ids = Readonly<Record<'session_id' | 'merchant_id', string>>;
 
 interface Created extends Ids {
-  /** Sealed; null also after an erasure. */
+  /** The sealed actor; null if unset or erased. */
   readonly actor: PortalActor | null;
   readonly scopes: readonly string[];
   readonly return_url: string | null;
@@ -46,7 +46,7 @@ export type PortalSessionEvent =
   | DomainEvent<'portal_session.entered.v1', Ids & Entered>
   | DomainEvent<'portal_session.revoked.v1', Ids & Revoked>;
 
-/** Members of later events are null until then. Times are ISO 8601. */
+/** A portal session. Members of later events are null at first. Times are ISO 8601. */
 export type PortalSession = Created & { readonly [Name in keyof (Entered & Revoked)]: string | null };
 
 const PENDING = { token_hash: null, session_expires_at: null, entered_at: null, revoked_at: null };
@@ -63,7 +63,7 @@ export const portalSession: Aggregate<PortalSession | null, PortalSessionEvent> 
 
 export type NewPortalSession = Omit<Created, 'code_expires_at'>;
 
-/** Throws IdempotencyKeyExpired for a repeat whose response is not kept, because the code is lost with it. */
+/** Creates a session. A repeat throws IdempotencyKeyExpired, because the code was only in the lost response. */
 export function createPortalSession(
   session: NewPortalSession,
   state: PortalSession | null,
@@ -80,7 +80,10 @@ interface Entry extends Omit<Entered, 'session_expires_at'> {
   readonly leaves?: string | null;
 }
 
-/** Throws `forbidden` for an unknown, used or expired code, and `invalid_transition` in the portal of another merchant. */
+/**
+ * Starts the session of a code. Throws `forbidden` for an invalid code, `invalid_transition` in another merchant's
+ * portal.
+ */
 export function enterPortal(
   { code_hash, token_hash, entered_at, leaves = null }: Entry,
   state: PortalSession | null,
@@ -99,7 +102,7 @@ export function enterPortal(
   return [{ type: 'portal_session.entered.v1', data }];
 }
 
-/** Changes nothing in a revoked or expired session. Throws `not_found`, for a session of another merchant too. */
+/** Revokes a pending or active session. Throws `not_found`, also for a session of another merchant. */
 export function revokePortalSession(
   { merchant_id, revoked_at }: Revoked & Pick<Ids, 'merchant_id'>,
   state: PortalSession | null,

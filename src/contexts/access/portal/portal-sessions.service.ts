@@ -48,7 +48,7 @@ export class PortalSessions {
     return isOwn && portalSessionStatus(state, timestamp(this.clock)) === 'active' ? state : null;
   }
 
-  /** Returns the JSON text of the response 201. */
+  /** Creates a session and returns the JSON of the 201. */
   async create(
     session: Pick<NewPortalSession, 'merchant_id' | 'actor' | 'scopes' | 'return_url'>,
     portalUrl: string,

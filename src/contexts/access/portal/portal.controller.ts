@@ -51,7 +51,7 @@ const BAD_CODE = {
 
 class EntryCode {
   @Field(text({ maxLength: 128 })) code!: string;
-  /** True: the person leaves the portal of another merchant. */
+  /** True to end the browser's session at another merchant's portal. */
   @Field(truth, { optional: true }) replace?: boolean;
 }
 
@@ -94,7 +94,7 @@ export class PortalPageController {
     this.site.setSession(reply, token, seconds);
   }
 
-  /** A repeat is no error. */
+  /** Ends the session, if any. */
   @Post('logout')
   @HttpCode(204)
   async logout(@Req() request: FastifyRequest, @PageReply() reply: FastifyReply): Promise<void> {
@@ -151,7 +151,7 @@ export class PortalMerchantController {
   @PortalScopes('usage:read')
   async usage(@MerchantOfRequest() merchant: ApiCaller) {
     const { limit, used: leased, resetsAt } = await this.limits.usage(merchant);
-    // Processes lease more than they use. The first request arrives a little before the window begins.
+    // Counts logged requests, because leases exceed use. The first request precedes the window by a little.
     const from = (resetsAt ?? 0) - (WINDOW_SECONDS + 1) * 1000;
     const used = await this.requests.since(merchant.merchantId, from, leased);
     const resets_at = resetsAt === null ? null : new Date(resetsAt).toISOString();

@@ -28,8 +28,8 @@ export function isPlainLoopback(url: string): boolean {
 }
 
 /**
- * The origin and the cookies of the console or the portal. Cookies are `__Host-`, HttpOnly and Secure; without prefix and
- * Secure in the sandbox on loopback, which has no TLS (admin-api.md 5).
+ * The origin and the cookies of the console or the portal. Cookies are HttpOnly, Secure and prefixed `__Host-`. In
+ * the sandbox on loopback, which has no TLS, they are only HttpOnly (admin-api.md 5).
  */
 abstract class PageSite {
   constructor(
@@ -42,8 +42,8 @@ abstract class PageSite {
   ) {}
 
   /**
-   * Returns the origin of the setting. On loopback it is the address in the browser, so that a tunnel and the sandbox work
-   * with any name of this machine. Throws Refusal (403) for any other host without the setting.
+   * Returns the configured origin. On loopback returns the origin in the browser, so that tunnels and the sandbox
+   * work under any local host name. Throws Refusal (403) for any other host if no origin is configured.
    */
   findOrigin({ headers, protocol }: FastifyRequest): string {
     const own = this.url === null ? null : new URL(this.url);

@@ -29,9 +29,9 @@ const requestsLeftOut = new Counter({
 });
 
 /**
- * Buffers requests and writes them in batches, while no request waits. API keys are public, so a rate limit keeps strangers
- * from filling a merchant's log with unsigned requests; all requests are counted. An address from which the merchant signed
- * before has its own limit, so that strangers do not displace its refusals.
+ * Buffers requests and writes them in batches, so that no request waits for a write. API keys are public, so a rate
+ * limit keeps strangers from filling a merchant's log with unsigned requests. Counts include requests over the limit.
+ * An address from which the merchant has signed has its own limit, so that strangers cannot use it up.
  */
 @Injectable()
 export class BufferedRequestLog extends RequestLog implements BeforeApplicationShutdown {
@@ -69,12 +69,15 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
     else this.buffer.push(request);
   }
 
-  /** Records a use, exact to a minute, also of a credential whose requests are not in the log. */
+  /** Records a use, exact to two minutes, also of a credential whose requests are not in the log. */
   recordUse(credentialId: string): void {
     this.uses.add(credentialId);
   }
 
-  /** Rejects while the database is unavailable; the next run retries. A batch with a value that it refuses is left out. */
+  /**
+   * Writes the buffer. Rejects while the database is unavailable; the next run retries. A batch with a refused value
+   * is dropped.
+   */
   async flush(): Promise<void> {
     for (;;) {
       const repeated = this.batch !== null;

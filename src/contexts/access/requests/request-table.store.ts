@@ -13,7 +13,7 @@ import { listPage } from '../../../platform/postgres/list-page.js';
 import { Filter, ListParameters } from '../../../platform/http/list-query.js';
 import { Fault } from '../../../kernel/fault.js';
 
-/** The days before today in the log. */
+/** The retention in days before today. */
 const REQUESTS_KEPT_DAYS = 7;
 const CREATED_AHEAD_DAYS = 3;
 const USAGE_KEPT_DAYS = 90;
@@ -67,7 +67,7 @@ export class RequestsQuery extends ListParameters {
 
 export interface RequestBatch {
   readonly requests: readonly RequestRecord[];
-  /** The counts since the previous batch, ordered by `merchantId`. A refused request has a status from 400. */
+  /** The counts since the previous batch, ordered by `merchantId`. Refused requests have a status of at least 400. */
   readonly usage: readonly {
     readonly merchantId: string;
     readonly requests: number;
@@ -167,7 +167,7 @@ export class RequestTable {
     );
   }
 
-  /** Creates and drops partitions. Tests give `now`; the default is the database's clock. */
+  /** Creates and drops partitions, and deletes old daily counts. `now` defaults to the database's clock. */
   @Periodic({ name: 'partitions of the request log', everyMs: HOUR_MS, role: 'any' })
   async keep(signal?: AbortSignal, now?: Date): Promise<void> {
     const today = (now ?? (await databaseNow(this.database))).getTime();
@@ -202,7 +202,7 @@ async function isWritten(tx: PoolClient, { requests: [first] }: RequestBatch): P
   return rows[0]!.found;
 }
 
-/** `origin` is the epoch millisecond at which `performance.now()` was 0, by the database's clock. */
+/** Inserts requests. `origin` is the database time, in epoch milliseconds, at which `performance.now()` was 0. */
 async function insert(tx: PoolClient, requests: readonly RequestRecord[], origin: number): Promise<void> {
   if (requests.length === 0) return;
   const rows = requests.map((request) => ({

@@ -70,9 +70,9 @@ async function requireStopped(database: Database): Promise<void> {
 export type Copied = Awaited<ReturnType<typeof copyLog>>;
 
 /**
- * Copies the events that `target` lacks, reads both logs again, and requires equal leaves and the root of the newest
- * head. Then it gives `target` the identity of the log, and `source` another one. `copied` counts the events of this
- * run; the other members of the result describe both logs.
+ * Copies the events that `target` lacks, reads both logs again, and compares all leaves and the root of the newest
+ * head. Then `target` gets the identity of the log, and `source` a new one. `copied` counts the events of this run;
+ * the other members of the result describe both logs.
  */
 export async function copyLog(
   source: CopyEnd,
@@ -88,7 +88,7 @@ export async function copyLog(
     throw new ConfigError(
       'The event store that is copied to has events of another log. A copy needs an empty one.',
     );
-  // The last events of a killed run may lack a mark.
+  // A killed run may have copied its last events without a mark.
   if (after !== null) await target.add(after, []);
   let copied = 0;
   for await (const page of logPages(source.store, { after, end })) {
@@ -100,10 +100,10 @@ export async function copyLog(
   const tree = await compareLogs(source.store, target.store, head, progress);
   if ((await source.store.head()) !== end)
     throw new ConfigError('The service still appends to the log that is copied. Stop its processes.');
-  // A kill in between leaves two equal logs, of which this database follows either.
+  // After a kill between these steps, both logs have this identity and the database accepts either.
   await target.identify(log_id);
   if ((await target.store.identity()) !== log_id)
-    throw new ConfigError('A process has begun on the copy. Stop it, and repeat the command.');
+    throw new ConfigError('A service process has started on the copy. Stop it, and repeat the command.');
   await source.identify(newId());
   return { log_id, copied, events: tree.size, merkle_root: tree.root.toString('hex') };
 }

@@ -7,7 +7,7 @@ import type { ExportLine } from '../ledger/event-leaf.js';
 import { type Manifest, MANIFEST_FILE, type Part, readManifest, type Signed } from './manifest.js';
 
 const UNFINISHED_FILE = 'unfinished.json';
-/** The unfinished files of killed runs. */
+/** The names of unfinished files of killed runs. */
 const OF_KILLED = /^\.(events-\d+\.ndjson|unfinished\.json|manifest\.json)\.\d+$/;
 
 /** The state of an unfinished export after its last whole part. */
@@ -25,7 +25,7 @@ export class ExportFolder {
     return new ExportFolder(path);
   }
 
-  /** Returns null when the export is not complete. */
+  /** Reads the manifest; null when the export is not complete. */
   async manifest(): Promise<Manifest | null> {
     const text = await this.read(MANIFEST_FILE);
     if (text === null) return null;
@@ -34,7 +34,7 @@ export class ExportFolder {
     throw new DomainError('invalid_transition', `${join(this.path, MANIFEST_FILE)} ${manifest}`);
   }
 
-  /** Returns null when no export has begun. */
+  /** Reads the state; null when no export has begun. */
   async unfinished(): Promise<Unfinished | null> {
     const text = await this.read(UNFINISHED_FILE);
     return text === null ? null : (JSON.parse(text) as Unfinished);

@@ -128,7 +128,7 @@ function requireSame(found: Unfinished | Manifest, scope: ExportScope, logId: st
   throw new DomainError('invalid_transition', `${path} holds an export ${what}: name another folder.`);
 }
 
-/** The filter of an export, over the events in the order of the log. */
+/** The filter of an export. Events must be passed in the order of the log. */
 export class Selection {
   private readonly streams = new Set<string>();
 
@@ -149,12 +149,12 @@ export class Selection {
     return (from === null || isFrom(from, event)) && (to === null || isUpTo(to, event));
   }
 
-  /** Checks that no later event is selected. Times in a log may decrease. */
+  /** True once no later event can match; never for an end time, because times may decrease. */
   isOver({ position }: RecordedEvent): boolean {
     return this.to?.kind === 'position' && comparePositions(position, this.to.position) >= 0;
   }
 
-  /** Checks the merchant of the event, its stream, or the owner of the claim. */
+  /** Checks that the event, its stream or the owner of its claim belongs to the merchant. */
   private isOf(merchant: string, { stream, data, metadata }: RecordedEvent): boolean {
     const said = data['merchant_id'] ?? metadata.merchant_id;
     const owner = data['owner'];

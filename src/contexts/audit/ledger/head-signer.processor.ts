@@ -18,7 +18,7 @@ import { LedgerKeys, HeadVerifier } from './ledger-keys.commands.js';
 import { auditConfig, type AuditConfig } from '../audit.config.js';
 import { type FileHandle, open } from 'node:fs/promises';
 
-/** Signs a head over the ledger at an interval, where it has new leaves. Any number of processes may run it. */
+/** Signs a head at an interval if the ledger has new leaves. Any number of processes may run it. */
 @Injectable()
 export class HeadSigner {
   @Background()
@@ -76,7 +76,10 @@ export class HeadSigner {
     });
   }
 
-  /** Reads the last signed head; null before the first. Requires it, and the last head in the memory of this process. */
+  /**
+   * Returns the last signed head, or null before the first. Throws {@link LedgerTampered} if it, or the last head
+   * known to this process, is missing.
+   */
   private async formerHead(last: HeadExtent): Promise<SignedHead | null> {
     const known = this.anchor.last;
     if (known !== null && known.size > last.size)

@@ -66,7 +66,7 @@ export class LedgerAnchor {
   async guard<T>(who: 'follower' | 'signer', work: () => Promise<T>): Promise<T> {
     try {
       const result = await work();
-      // The follower's transaction is still open: the check is of the last leaf before it.
+      // The follower has not committed yet, so this checks the last leaf before its batch.
       await this.requireRecorded();
       this.problems.delete(who);
       return result;
@@ -80,8 +80,9 @@ export class LedgerAnchor {
   }
 
   /**
-   * Requires the event of the last leaf in the log. It is the only trace of deleted newest events once the log grows
-   * again: no leaf or head is added until the event is back or the ledger begins again.
+   * Throws {@link LedgerTampered} unless the log has the event of the last leaf. Once the log grows again, nothing
+   * else shows that its newest events were deleted. No leaf or head is added until the event is back or the ledger
+   * begins again.
    */
   private async requireRecorded(): Promise<void> {
     const last = await this.ledger.last();
@@ -110,7 +111,7 @@ export class LedgerStart implements OnModuleInit, OperationHandler<BeginLedger> 
     if ((await this.store.head()) === null) await this.begin({ emptied: false });
   }
 
-  /** Begins at the first event, without heads: no new head follows the published ones. */
+  /** Empties the ledger, which then restarts at the first event. No new head extends the published ones. */
   execute(): Promise<void> {
     return this.begin({ emptied: true });
   }

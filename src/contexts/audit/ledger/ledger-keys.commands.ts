@@ -50,7 +50,10 @@ export class LedgerKeys implements OperationHandler<RotateLedgerKey> {
     return { ...named, signature: signText(headText(named), this.openPrivateKey(key)) };
   }
 
-  /** Creates a key that the present key signs as its last act. Throws `invalid_transition` before the first key. */
+  /**
+   * Creates a key, signed by the present one, whose private key is then deleted. Throws `invalid_transition` before
+   * the first key.
+   */
   async execute(): Promise<SigningKey> {
     const keys = await this.keys.change((present) => {
       const former = present.at(-1);
@@ -95,7 +98,7 @@ export class LedgerKeys implements OperationHandler<RotateLedgerKey> {
   }
 
   private openPrivateKey(key: SigningKeyRow): Buffer {
-    if (key.sealedPrivateKey === null) throw new Error(`the private key of ${key.key_id} is not kept`);
+    if (key.sealedPrivateKey === null) throw new Error(`the private key of ${key.key_id} was deleted`);
     return this.sealer.openBytes(key.sealedPrivateKey, placeOfPrivate(key));
   }
 }

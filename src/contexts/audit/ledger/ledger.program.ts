@@ -135,7 +135,7 @@ function described(key: SigningKey): string {
 /** Reads the heads of a file, one per line. Throws ConfigError where it has none. */
 export async function readHeads(path: string): Promise<readonly SignedHead[]> {
   const lines = (await readLedgerFile(path)).split('\n').filter((line) => line.trim() !== '');
-  if (lines.length === 0) throw new ConfigError(`${path} holds no head`);
+  if (lines.length === 0) throw new ConfigError(`${path} contains no signed head`);
   return lines.map((line, place) => {
     try {
       const { head = JSON.parse(line) as unknown } = JSON.parse(line) as { readonly head?: unknown };
@@ -157,7 +157,7 @@ export async function readPublicKey(path: string): Promise<Pick<SigningKey, 'key
   try {
     return keyOfPem(pem);
   } catch (error) {
-    throw new ConfigError(`${path} holds no Ed25519 public key (PEM)`, { cause: error });
+    throw new ConfigError(`${path} contains no Ed25519 public key (PEM)`, { cause: error });
   }
 }
 

@@ -95,11 +95,11 @@ export function inclusionRanges(leaf: number, size: number): readonly Range[] {
 export function consistencyRanges(former: number, size: number): readonly Range[] {
   if (!(former > 0 && former <= size)) throw new RangeError('no such tree before this one');
   const { last, around } = rangesAround(former - 1, size, ({ to }) => to === former);
-  // The verifier has the root of the former tree.
+  // The verifier has the root of a range from 0, the former tree.
   return last.from > 0 ? [last, ...around] : around;
 }
 
-/** Descends from the whole tree to the last range. Returns it, and the other halves from below. */
+/** Halves the tree down to the range that `isLast` accepts. Returns it and the other halves, the lowest first. */
 function rangesAround(
   leaf: number,
   size: number,
@@ -119,7 +119,7 @@ function rangesAround(
   return { last, around };
 }
 
-/** Splits a range of a proof into complete subtrees, the largest first. It begins at a multiple of the largest. */
+/** Splits a range of a proof into complete subtrees, the largest first. It starts at a multiple of that size. */
 export function toSubtrees({ from, to }: Range): readonly Subtree[] {
   const subtrees: Subtree[] = [];
   for (let start = from; start < to;) {

@@ -42,7 +42,10 @@ export class PayoutProofs {
     });
   }
 
-  /** `to` is the size of a head, or null for the newest. Throws `not_found`, `bad_request` and `unavailable`. */
+  /**
+   * Proves that the head over `to` events, or the newest, extends the first `from`. Throws `not_found`, `bad_request`
+   * and `unavailable`.
+   */
   async consistency(from: number, to: number | null) {
     const newest = await this.newestHead();
     const head = to === null ? newest : to > newest.size ? null : await this.heads.at(to);
@@ -72,7 +75,7 @@ export class PayoutProofs {
     return { events, merchantId };
   }
 
-  /** Throws `not_found`, and `unavailable` while no head covers the newest event of the payout. */
+  /** Proves all events of a payout. Throws `not_found`, and `unavailable` until a head covers the newest. */
   async of(merchantId: string, payoutId: string) {
     const { events, merchantId: owner } = await this.read(payoutId);
     if (owner !== merchantId) throw DomainError.notFound('Payout');

@@ -5,9 +5,9 @@ import { canonicalJson } from './event-leaf.js';
 export interface Head {
   readonly log_id: string;
   readonly size: number;
-  /** The root of the Merkle tree over them, in hex. */
+  /** The root of the Merkle tree over these events, in hex. */
   readonly root: string;
-  /** The position of the last one. */
+  /** The position of the last of these events. */
   readonly position: string;
   readonly signed_at: string;
   readonly key_id: string;
@@ -46,7 +46,7 @@ const TEXT = 'string';
 const HEAD = { log_id: TEXT, root: TEXT, position: TEXT, signed_at: TEXT, key_id: TEXT, signature: TEXT };
 const KEY = { key_id: TEXT, public_key: TEXT, made_at: TEXT };
 
-/** Reads a head without other members. Throws TypeError for any other value. */
+/** Reads the members of a head and drops all others. Throws TypeError for an invalid head. */
 export function readHead(value: unknown): SignedHead {
   const { log_id, size, root, position, signed_at, key_id, previous, signature } = (value ??
     {}) as SignedHead;
@@ -55,7 +55,7 @@ export function readHead(value: unknown): SignedHead {
   return { log_id, size, root, position, signed_at, key_id, previous, signature };
 }
 
-/** Reads a key without other members. Throws TypeError for any other value. */
+/** Reads the members of a key and drops all others. Throws TypeError for an invalid key. */
 export function readKey(value: unknown): SigningKey {
   if (!hasTypes(value, { ...KEY, former_key_id: 'string null', signature: 'string null' }))
     throw new TypeError('a member is missing');
@@ -77,7 +77,7 @@ export function headText({ log_id, size, root, position, signed_at, key_id, prev
   });
 }
 
-/** The hash of a head in the next one: SHA-256 over the signed text, a line feed and the signature in hex. */
+/** The hash of a head, as the next head contains it: SHA-256 over signed text, line feed and hex signature. */
 export function hashOfHead(head: SignedHead): string {
   return sha256(`${headText(head)}\n${head.signature}`).toString('hex');
 }
@@ -97,7 +97,7 @@ export function keyText({
   return canonicalJson({ kind: 'disburse.key.v1', key_id, public_key, made_at, former_key_id });
 }
 
-/** The tables of the ledger were changed: nothing is added and nothing is signed. */
+/** The error of changed ledger tables. Follower and signer stop: nothing is added or signed. */
 export class LedgerTampered extends Error {
   override readonly name = 'LedgerTampered';
 }

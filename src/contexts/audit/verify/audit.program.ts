@@ -54,7 +54,7 @@ function balanceProgram(program: Command, cli: CliContext): void {
       });
       const balance = books.balances.get(id);
       if (balance === undefined)
-        throw new DomainError('not_found', `The log knows no user ${id} at this point.`);
+        throw new DomainError('not_found', `The log contains no user ${id} at this point.`);
       const { confirmed, pending, merchantId: merchant_id } = balance;
       const figures = { confirmed, pending, committed: confirmed + pending };
       const usdc = Object.entries(figures).map(([name, minor]) => [name, fromMinorUnits(minor)] as const);

@@ -16,7 +16,7 @@ export class TableSnapshot {
     readonly snapshot: string,
   ) {}
 
-  /** `locked` are the tables that a rebuild may replace, as `schema.name`. */
+  /** Calls `act` with one snapshot. `locked` names the tables that a rebuild may replace, as `schema.name`. */
   static async read<T>(
     database: Database,
     locked: readonly string[],
@@ -61,10 +61,10 @@ export class TableSnapshot {
   };
 }
 
-/** The schemas of the platform. Each context has another one, by its name. */
+/** The schemas of the platform. Each context also has a schema with its name. */
 const SCHEMAS = ['event_store', 'platform', 'work'];
 
-/** Checks that the migrations created all triggers, rules, row security and functions: others can change rows. */
+/** Checks that all triggers, rules, row security and functions come from migrations. Others can change rows. */
 export class CatalogueCheck implements TableCheck {
   readonly name = 'catalogue';
 

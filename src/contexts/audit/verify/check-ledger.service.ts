@@ -46,8 +46,8 @@ interface Difference {
 }
 
 /**
- * Compares the events of a log with the leaves of the ledger, and with the root and signature of every head. It takes
- * the memory of a page of each and two frontiers, for a log of any length.
+ * Compares the events of a log with the leaves of the ledger, and with the root and signature of every head. Memory
+ * is one page of events and of leaves and two lists of peaks, for a log of any length.
  */
 export class LedgerCheck {
   private readonly log = new MerkleTree();
@@ -56,7 +56,7 @@ export class LedgerCheck {
   private readonly nextHeads: Ahead<SignedHead>;
   private readonly differences = new FindingList<Difference>();
   private readonly findings = new FindingList<LedgerFinding>(MAX_FINDINGS);
-  /** The position of the last leaf and of the last event. */
+  /** The position of the last leaf; `lastEvent` is that of the last event. */
   private lastPosition: string | null = null;
   private lastEvent: string | null = null;
 
@@ -153,7 +153,7 @@ export class LedgerCheck {
     await this.nextLeaves.advance();
   }
 
-  /** Compares the next heads over at most `size` events with the log, which has reached the first of them. */
+  /** Compares the next heads over at most `size` events with the log read so far. */
   private async compareHeads(size: number): Promise<void> {
     const { nextHeads, ledger, log } = this;
     for (let head = nextHeads.item; head !== null && head.size <= size; head = nextHeads.item) {
@@ -169,7 +169,7 @@ export class LedgerCheck {
     }
   }
 
-  /** Checks signature and chain. Any other head proves nothing about the log. */
+  /** Checks a head's signature and chain. A head that fails proves nothing about the log. */
   private isGenuine(head: SignedHead): boolean {
     const { trust, retained, state } = this.ledger;
     const isStored = state !== null && retained?.has(head) !== true;
@@ -215,7 +215,7 @@ export class LedgerCheck {
   }
 }
 
-/** An iteration with a view of its next item. */
+/** An iterator that exposes its next item. */
 class Ahead<T> {
   /** The current item; null before the first {@link advance}, and after the last item. */
   item: T | null = null;
@@ -250,7 +250,10 @@ function hashAt(event: LeafEvent, position?: string): Buffer | null {
   }
 }
 
-/** A difference within the first `proven` events is a fault of the ledger: a head covers these events. */
+/**
+ * Converts differences to findings. Those within the first `proven` events are faults of the ledger, because a head
+ * proves the events.
+ */
 function toFindings(differences: readonly Difference[], proven: number): readonly LedgerFinding[] {
   const origins = new Map(differences.map((each) => [each, findOrigin(each, differences)]));
   const moved = new Set(origins.values());

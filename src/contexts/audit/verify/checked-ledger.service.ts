@@ -19,7 +19,7 @@ export interface AuditorInputs {
   readonly refreshKeys?: (() => Promise<void>) | undefined;
 }
 
-/** The check of the MACs of events, with a sealer. */
+/** The check of the MACs of events, which needs a sealer. */
 function macCheck({
   sealer,
   refreshKeys = async () => undefined,
@@ -67,8 +67,8 @@ async function findForgedRows(
 }
 
 /**
- * The ledger for an export of the whole log: its head and the auditor's, verified by the keys of the manifest.
- * Otherwise the reason why nothing is compared, or null where the auditor brings neither head nor key.
+ * Returns the heads of a whole log's export and of the auditor, verified by the keys of the manifest. Returns the
+ * reason why nothing can be compared, or null where the auditor brings neither head nor key.
  */
 export function exportedLedger(
   manifest: Manifest | null,

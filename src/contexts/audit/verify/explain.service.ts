@@ -68,7 +68,7 @@ export async function explain(sources: Sources, kind: string, id: string): Promi
   const subject = requireId(kind, id);
   const stream = kind === 'delivery' ? await findStream(sources, subject) : `${kind}-${subject}`;
   const own = await readEvents(sources, stream);
-  if (own.length === 0) throw new DomainError('not_found', `The log knows no ${kind} ${subject}.`);
+  if (own.length === 0) throw new DomainError('not_found', `The log contains no ${kind} ${subject}.`);
   const changes = own.flatMap(({ data }) => (data['changes'] ?? []) as unknown as readonly Change[]);
   const named = new Set(changes.map(({ event_id }) => event_id));
   const operations = own.flatMap(({ metadata: { operation_id: each } }) => each ?? []);
@@ -94,7 +94,7 @@ export async function explain(sources: Sources, kind: string, id: string): Promi
   };
 }
 
-/** Leaves out marks of abandoned claims. */
+/** Reads a stream without marks of abandoned claims. */
 async function readEvents({ log }: Sources, stream: string): Promise<readonly RecordedEvent[]> {
   return (await log.readStream(stream)).filter(({ type }) => !type.startsWith('claim.'));
 }
@@ -103,7 +103,7 @@ async function readStreams(sources: Sources, streams: readonly string[]): Promis
   return (await Promise.all([...new Set(streams)].map((each) => readEvents(sources, each)))).flat();
 }
 
-/** The cause of an event is the event that it names, or the last one before it of its operation. */
+/** Follows causes back from `last`: the event named as cause, else the last earlier event of the operation. */
 function findCauses(last: RecordedEvent, events: readonly RecordedEvent[]): readonly RecordedEvent[] {
   const causes = new Set<RecordedEvent>();
   let next: RecordedEvent | undefined = last;
@@ -121,7 +121,7 @@ function findCauses(last: RecordedEvent, events: readonly RecordedEvent[]): read
   return [...causes];
 }
 
-/** Finds the stream of the event from whose id, with endpoint and type, the delivery's id derives. */
+/** Finds the stream of the delivered event. The id of a delivery is derived from event id, endpoint and type. */
 async function findStream(sources: Sources, id: string): Promise<string> {
   const [delivery] = await readDeliveries(sources.query, [id]);
   const missing = `No delivery ${id} is kept: it never existed, or its retention is over.`;
@@ -137,7 +137,8 @@ async function findStream(sources: Sources, id: string): Promise<string> {
   const source = (await readStreams(sources, streams)).find(
     (event) => deliveryId(event.id, delivery.endpoint_id, delivery.type) === id,
   );
-  if (source === undefined) throw new DomainError('not_found', `No event gives the delivery ${id} its id.`);
+  if (source === undefined)
+    throw new DomainError('not_found', `No event of the log matches the id of delivery ${id}.`);
   return source.stream;
 }
 

@@ -33,7 +33,7 @@ export type LedgerFinding =
       readonly ends_at: string | null;
       readonly ended_at: string;
     }
-  /** The first `since` events are the signed ones; the first `size` are not. */
+  /** The first `since` events match a signed head; the first `size` do not. */
   | { readonly kind: 'rewritten'; readonly size: number; readonly since: number; readonly signed_at: string }
   /** Rows of the ledger were changed. */
   | { readonly kind: 'ledger'; readonly what: string }

@@ -26,7 +26,7 @@ export interface LastVerify {
 export class LastVerifies {
   constructor(@Inject(Database) private readonly database: Pick<Database, 'query'>) {}
 
-  /** Measures the recorded outcome: no scraper reads the program that verifies. */
+  /** Exports the recorded outcome as a gauge, because the verifying program itself is not scraped. */
   @Periodic({ name: 'gauge of verifications', everyMs: MEASURED_EVERY_MS })
   async measure(): Promise<void> {
     const last = await this.read();

@@ -10,7 +10,7 @@ import { DifferentRows, type TableComparison } from '../../../platform/projectio
 import type { TableSnapshot } from './audited-tables.store.js';
 
 export const PERSONAL_KEYS = 'platform.personal_keys';
-/** The time for an erasure to drop the key after its event, with retries. */
+/** The maximum time from an erasure's event until its key is dropped, with retries. */
 const ERASING_MS = DAY_MS;
 
 /**
@@ -24,6 +24,8 @@ export class PersonalKeysCheck implements TableCheck {
   /** The persons of the events up to `position`, whose keys must exist by then. */
   private readonly persons = new Set<string>();
   private readonly erased = new Map<string, Date>();
+  /** The time of the snapshot in ms: erasures go on while the log is replayed. */
+  private readonly snapshotAt = Date.now();
 
   constructor(
     private readonly tables: Pick<TableSnapshot, 'query'>,
@@ -75,7 +77,7 @@ export class PersonalKeysCheck implements TableCheck {
         ? 'the key was dropped, and the events say nothing of an erasure'
         : null;
     }
-    if (erasedAt !== undefined && Date.now() - erasedAt.getTime() > ERASING_MS)
+    if (erasedAt !== undefined && this.snapshotAt - erasedAt.getTime() > ERASING_MS)
       return `there is a key, and the person was erased at ${erasedAt.toISOString()}`;
     return this.opens(subject, wrapped) ? null : 'the key does not open: it is not the one of this person';
   }

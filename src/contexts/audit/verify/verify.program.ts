@@ -202,7 +202,7 @@ function describe(report: AuditReport): string {
     ...report.not_checked.map((what) => `UNCHECKED ${what}`),
     verdict(report),
   );
-  // The content of a row cannot imitate a line of the report.
+  // Each line is escaped, so that the content of a row cannot imitate one.
   return lines.map(inOneLine).join('\n');
 }
 

@@ -125,13 +125,13 @@ function isUnspendable(address: string): boolean {
 const P = 2n ** 255n - 19n;
 const D = 37095705934669439343138083508754565189542113879843219016388785533085940283555n;
 
-/** False for an address off the curve, which no key pair has: only the program that derived it can spend from it. */
+/** Returns false for an address off the curve. It has no private key; only the program that derived it can spend. */
 export function isOnCurve(address: string): boolean {
   const bytes = base58Bytes(address);
   if (bytes?.length !== 32) return false;
   const y = BigInt(`0x${Buffer.from(bytes).reverse().toString('hex')}`) & (2n ** 255n - 1n);
-  // x² = (y² - 1) / (d y² + 1) has a root where it is 0 or, by Euler's criterion, its power is 1; a quotient and a product of
-  // the same numbers are squares together.
+  // x² = (y² - 1) / (d y² + 1) has a root if it is 0 or passes Euler's criterion. The product is a square if the
+  // quotient is one.
   const square = mod(mod(y * y - 1n) * mod(D * y * y + 1n));
   return square === 0n || power(square, (P - 1n) / 2n) === 1n;
 }

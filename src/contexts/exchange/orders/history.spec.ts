@@ -97,27 +97,27 @@ describe('the audit of an order', () => {
     [
       'is exchanged but for a part of a deposit that is nowhere',
       [created, received(deposit('a', '101')), started],
-      'its amount_from is "100", and what was before it gives "101"',
+      'its amount_from is "100", expected "101"',
     ],
     [
       'is exchanged over its maximum',
       [created, received(deposit('a', '1001')), processing('1001', '5.005')],
-      'its amount_from is "1001", and what was before it gives "1000"',
+      'its amount_from is "1001", expected "1000"',
     ],
     [
       'is exchanged at another rate',
       [created, received(deposit('a', '200')), processing('200', '1.1')],
-      'its amount_to is "1.1", and what was before it gives "1"',
+      'its amount_to is "1.1", expected "1"',
     ],
     [
       'fails and keeps money',
       [created, received(deposit('a', '5')), failedWith('deposit_too_low', '4', at)],
-      'its refundable is "4", and what was before it gives "5"',
+      'its refundable is "4", expected "5"',
     ],
     [
       'is refunded in part',
       [created, received(deposit('a', '5')), refundedOf('4')],
-      'its amount is "4", and what was before it gives "5"',
+      'its amount is "4", expected "5"',
     ],
     [
       'returns more than is refundable, in several refunds',

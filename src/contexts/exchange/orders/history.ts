@@ -25,7 +25,7 @@ const NOTHING = { deposits: [], isDepositPending: false, completeUntil: null, ou
 type DataOf<Type extends LaterOrderEvent['type']> = OrderEventOf<Type>['data'];
 type Decided = readonly OrderEvent[] | string;
 
-/** The decision of an event that is recorded wherever the state allows it. */
+/** Returns the decision of an event that is valid wherever `isAllowed` permits it. */
 function follows<Type extends LaterOrderEvent['type']>(
   type: Type,
   isAllowed: (state: ExistingOrder, data: DataOf<Type>) => boolean = () => true,
@@ -36,11 +36,11 @@ function follows<Type extends LaterOrderEvent['type']>(
   return (data: DataOf<Type>, state: OrderState): Decided => {
     if (state.status === 'none') return 'the order is created first';
     if (isAllowed(state, data)) return decide(data, state);
-    return `the order is ${state.status}, after which it does not come`;
+    return `the order is ${state.status}, which does not allow the event`;
   };
 }
 
-/** The decision of an event that follows from an observation of the event's own content. */
+/** Returns the decision of an event that is valid if an observation with the event's content results in it. */
 function observed<Type extends LaterOrderEvent['type']>(
   type: Type,
   seen: (data: DataOf<Type>) => Partial<Observation>,
@@ -54,8 +54,8 @@ function observed<Type extends LaterOrderEvent['type']>(
 }
 
 /**
- * The audit of each order. The provider's list of deposits is no part of the history, so a deposit is verified by the status
- * before it. Everything that follows from the deposits is decided again, to the last digit of its amounts.
+ * The audit of each order. The history lacks the provider's list of deposits, so a deposit is verified by the
+ * preceding status only. Events that follow from deposits are decided again, with exact amounts.
  */
 export const orderHistory = historyRules(
   order,
@@ -90,7 +90,7 @@ export const orderHistory = historyRules(
   },
 );
 
-/** An order is created by a key of its merchant, and a deposit is recorded once, unless it went off the chain. */
+/** The rules across orders: a key of the merchant creates an order, and a deposit on the chain is recorded once. */
 export function acrossOrders(): LogRule {
   const merchants = new Map<string, string>();
   const orders = new Map<string, string>();
@@ -124,7 +124,7 @@ export function acrossOrders(): LogRule {
   };
 }
 
-/** The terms of an order that nothing depends on after its end; an audit keeps no others of an ended order in memory. */
+/** Placeholders for terms that no later event depends on. They save memory in the audit of ended orders. */
 const ENDED_TERMS = {
   ...{ pair_id: '', withdraw_address: '', ...NO_PERSON, user_hash: null, caller: null, provider: '' },
   ...{ provider_reference: '', deposit_address: '', deposit_address_tag: null, expires_at: '' },

@@ -15,7 +15,7 @@ import type { LaterOrderEvent, DepositFacts, OrderEvent } from './order-events.j
 
 /** A transfer to the deposit address in a final block. */
 export interface ProviderDeposit extends DepositFacts {
-  /** The key that at most one order may claim, even if the provider lists the transfer for several. */
+  /** The key of an exclusive claim, so that a transfer that the provider lists for several orders counts for one. */
   readonly claim?: string;
 }
 
@@ -30,8 +30,8 @@ export interface Observation {
   /** A transfer is in a block that is not final: the order does not expire meanwhile. */
   readonly isDepositPending: boolean;
   /**
-   * Until this time, ISO 8601, every deposit is in `deposits` or pending: an order that expires later may still be paid.
-   * Null when it is unknown.
+   * The time up to which `deposits` and the pending transfer are complete, or null if unknown. An order whose end is
+   * later may still be paid.
    */
   readonly completeUntil: string | null;
   readonly outcome: OrderOutcome | null;
@@ -46,15 +46,15 @@ export type OrderOutcome =
 const FOREIGN_DEPOSIT = { kind: 'failed', reason: 'deposit_of_another_order' } as const;
 
 /**
- * The number of deposits, and of late ones, that are always recorded. Each later one must be at least 1/SHARE of the
- * missing amount or, if late, of the total.
+ * The number of deposits, and of late deposits, that are recorded with any amount. Each later one must be at least
+ * 1/SHARE of the missing amount or, if late, of the total.
  */
 const ONE_BY_ONE = 20;
 const SHARE = 10;
-/** The records of a changed sum of dust; later ones need a doubled sum, or this time since the last record. */
+/** The number of unconditional dust records. Later ones require a doubled sum or this interval since the last. */
 const DUST_RECORDS = 100;
 const DUST_EVERY_MS = DAY_MS;
-/** The longest confirmation of a transfer; without a bound, dust would keep an order open for ever. */
+/** The maximum confirmation time of a transfer. Without this bound, dust could keep an order open for ever. */
 const MAX_PENDING_MS = DAY_MS;
 
 /**
@@ -93,7 +93,7 @@ export function observe(observation: Observation, state: OrderState): OrderEvent
   return events;
 }
 
-/** Only deposits that the provider names are missing: it may forget to list one for a while. */
+/** Records each deposit in `missing`. A merely unlisted one is not missing: a provider may forget it for a while. */
 function missingDeposits({ missing = [], at }: Observation, state: ExistingOrder): LaterOrderEvent[] {
   const gone = new Set(missing);
   return allDeposits(state)
@@ -137,7 +137,7 @@ function deposited(
   return [{ type: 'order.deposit_received.v1', data }, ...started];
 }
 
-/** `whole` is the missing amount, so that a deposit that completes an order is recorded; for late ones it is the total. */
+/** `whole` is the missing amount (the deposit that completes an order is recorded) or, for a late one, the total. */
 function isWorthRecording(amount: string, recorded: number, whole: string): boolean {
   return recorded < ONE_BY_ONE || isAtLeast(times(amount, SHARE), whole);
 }
@@ -156,7 +156,7 @@ function processingStarted(
   return { type: 'order.processing_started.v1', data };
 }
 
-/** `changed`: the observation recorded a deposit, which may have been dust before. */
+/** Records changed dust. `changed` means that a deposit, which may have been dust, was recorded. */
 function findDust(
   deposits: readonly DepositFacts[],
   { missing = [], at }: Observation,
@@ -171,7 +171,7 @@ function findDust(
     isAtLeast(amount, times(dust.amount, 2)) ||
     Date.parse(at) - Date.parse(dust.at) >= DUST_EVERY_MS;
   const isLess = !isAtLeast(amount, dust.amount);
-  // Only a provider that names missing deposits may reduce the sum: any other may forget some for a while.
+  // The sum may decrease only if the provider reports missing deposits: it may forget some for a while.
   if (isLess ? !changed && !(isDue && missing.length > 0) : !isDue) return [];
   const data = { order_id, count: deposits.length, amount, at };
   return [{ type: 'order.dust_recorded.v1', data }];
@@ -215,7 +215,7 @@ function lateOutcome(outcome: OrderOutcome, at: string, state: ExistingOrder): L
   return [{ type: 'order.late_outcome_recorded.v1', data }];
 }
 
-/** An order ends without a deposit only when the provider has listed all deposits up to that end. */
+/** Ends an open order after its time, but only if the provider has listed all deposits up to that time. */
 function endOfTime(observation: Observation, state: ExistingOrder): LaterOrderEvent[] {
   const { at, completeUntil, isDepositPending, outcome } = observation;
   if (!isOpen(state) || completeUntil === null) return [];

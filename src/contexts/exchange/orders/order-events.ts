@@ -46,7 +46,7 @@ export interface OrderFacts extends OrderRequest, ProviderOrder {
 
 /** The fields that an erasure drops. */
 export const PERSONAL_FIELDS = ['withdraw_address_tag', 'withdraw_address_memo', 'user_id'] as const;
-/** The fields that, with the key, all orders of one payer share. */
+/** The fields that identify a payer, in addition to the API key. */
 export const PAYER_FIELDS = ['withdraw_address', ...PERSONAL_FIELDS] as const;
 
 /** The keyed hash that replaces a sealed `user_id` of an API key. */
@@ -59,7 +59,7 @@ export function userHash(
 }
 
 export interface DepositFacts {
-  /** Identifies the transfer, its amount and its block: in another block it is another deposit. */
+  /** The id of the transfer in its block, with its amount. The same transfer in another block is another deposit. */
   readonly deposit_id: string;
   readonly amount: string;
   readonly transaction_hash: string;
@@ -72,7 +72,7 @@ interface Occurrence {
   readonly at: string;
 }
 
-/** The data of each event, by its stored name; {@link PublishedState} comes with those of {@link PUBLISHED_EVENTS}. */
+/** The data of each event by its stored name. {@link PUBLISHED_EVENTS} also contain {@link PublishedState}. */
 interface OrderEventData {
   'order.created.v1': OrderFacts;
   /** The order fails without a deposit until `waits_until`. */

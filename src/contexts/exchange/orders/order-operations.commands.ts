@@ -41,9 +41,9 @@ export interface ErasedOrders {
 }
 
 /**
- * Erases the personal data of orders (contract.md 23.7). The subject is an order id, or for all orders of a user the keyed
- * hash of `OrdersView.userHash`, with the `api_key` that created them. Throws `not_found`, or `invalid_transition` for one
- * order that has not ended.
+ * Erases the personal data of orders (contract.md 23.7). The subject is an order id, or for all orders of a user the
+ * hash of `OrdersView.userHash`, with the creating `api_key`. Throws `not_found`, or `invalid_transition` for a
+ * single order that has not ended.
  */
 @Operation({ ...ORDER, name: 'orders.erase_user' })
 export class EraseOrderUser extends OperatorCommand<{ readonly api_key: string | null }, ErasedOrders> {}
@@ -105,7 +105,7 @@ export function erasingOrders(
     async apply(events, tx) {
       await keys.forget(...events.map(({ data }) => data.order_id));
       failpoint('order.key_dropped');
-      // A key may have a month of responses to search, while the checkpoint waits.
+      // The search in a month of responses may exceed these timeouts, while the checkpoint waits.
       await tx.query('set local idle_in_transaction_session_timeout = 0; set local transaction_timeout = 0');
       for (const scope of new Set(events.map(({ data }) => data.key_id))) {
         const named = events.flatMap(({ data }) => (data.key_id === scope ? [data.order_id] : []));
@@ -132,8 +132,8 @@ interface RefundParameters {
 }
 
 /**
- * An operator refunded money (contract.md 23.6). Throws `not_found`, or `invalid_transition` for more than is refundable
- * and for a transaction that is not the refund.
+ * Records a refund by an operator (contract.md 23.6). Throws `not_found`, or `invalid_transition` for more than is
+ * refundable and for a transaction that is not the refund.
  */
 @Operation({ ...ORDER, name: 'orders.record_refund' })
 export class RecordRefund extends OperatorCommand<RefundParameters, RefundResult> {}
@@ -160,8 +160,8 @@ export class RecordRefundHandler implements OperationHandler<RecordRefund> {
     const { unchecked, logIndexes } = await this.transfers.checkRefund(before, { ...given, recipient });
     const transaction = `${pairOf(before.pair_id)!.from.chain}_${given.transaction_hash}`;
     const [whole, divided] = [refundClaim(transaction), refundClaim(`${transaction}_transfers`)];
-    // One transaction may refund several orders, each by another transfer; the first refund divides it. Unchecked, the
-    // transfer is unknown, and the whole transaction is the refund of one order.
+    // One transaction may refund several orders, each by another transfer. The first refund then claims it as
+    // divided. An unchecked transfer is unknown, so the order claims the whole transaction.
     const transfers = logIndexes.map((index) => refundClaim(`${transaction}_${index}`));
     const [attempts, excluded] =
       unchecked === null

@@ -19,8 +19,8 @@ const INVALID_SIGNATURE =
   'The signature must be the lower-case hex HMAC-SHA256, under the secret of the API key, of withdraw_address= followed by the address; it goes in the parameter signature, for the list of orders, where the address is empty, in the header X-Signature. A return_url, and a tag or memo of some keys, need a signature_v2 over the whole query';
 
 /**
- * {@link INVALID_SIGNATURE}, with the expected signed text for the request log: with a `signature_v2` the query, else the
- * address. The log gets digests of both, because they are values of the query.
+ * The problem {@link INVALID_SIGNATURE}, with the expected signed text for the request log. It is the query if a
+ * `signature_v2` was sent, else the address. The log gets digests only, because both are values of the query.
  */
 export function invalidSignature(
   { signature_v2: ofQuery, ...parameters }: Parameters,
@@ -33,7 +33,7 @@ export function invalidSignature(
   return { status: 401, title: TITLE, detail: INVALID_SIGNATURE, stringToSign };
 }
 
-/** The signed text of an address is this and the address (contract.md 21.3). */
+/** The prefix of the address in the signed text (contract.md 21.3). */
 const ADDRESS = 'withdraw_address=';
 
 /** The newest secret that signed the address, or undefined. Compares in constant time. */
@@ -45,22 +45,22 @@ export function addressSigner(
   return secrets[signerAmong(secrets, signature, `${ADDRESS}${withdrawAddress}`, NO_BODY)];
 }
 
-/** Throws {@link Refusal} (403) for an address that the key does not pay out to. A missing one is left to its reader. */
+/** Throws {@link Refusal} (403) for an address outside the key's list. A missing one is validated later. */
 export function requirePayoutAddress({ withdrawAddresses }: KnownExchangeKey, address: unknown): void {
   if (withdrawAddresses.length === 0 || typeof address !== 'string' || address === '') return;
   if (!withdrawAddresses.includes(address))
     throw new Refusal({ status: 403, detail: 'The API key pays out to other addresses only' });
 }
 
-/** The paths whose queries are signed, so that the signature of a link or an address never opens another path. */
+/** The paths whose queries are signed. A signed query contains its path, so it is not valid for another one. */
 type SignedPath = '/v1/orders' | '/v1/merchants/configuration' | '/widget';
 
 type Parameters = Readonly<Record<string, string | undefined>>;
 
 /**
- * The secret of the key that signed a request: its address, in the query or in the header, and in `signature_v2` all other
- * parameters (contract.md 21.8). Null for a request that needs no signature and has none; undefined when one is missing or
- * wrong. Every secret is tried, so that the duration does not reveal which one signed.
+ * Returns the secret of the key that signed a request. `signature` or the header covers the address; `signature_v2`
+ * covers all other parameters (contract.md 21.8). Null if no signature is required or present; undefined if one is
+ * missing or wrong. Every secret is tried, so that the duration does not reveal the signer.
  */
 export function findSigner(
   key: Pick<ExchangeCaller, 'secrets' | 'demandsSignature' | 'memoSigning'>,
@@ -77,7 +77,7 @@ export function findSigner(
     ofAddress.every((each) => addressSigner({ secrets }, String(each), address) !== undefined) &&
     (ofQuery === undefined || signerAmong(secrets, ofQuery, query, NO_BODY) >= 0);
   if (!isSigned(key.secrets)) return undefined;
-  // The older of two secrets that signed a part each is revoked first.
+  // Two secrets may sign a part each. The older one is revoked first.
   return key.secrets.filter((secret) => isSigned([secret])).at(-1) ?? key.secrets[0];
 }
 
@@ -92,8 +92,8 @@ function needsQuerySignature(
 }
 
 /**
- * An action on an order is signed over the order's address (contract.md 21.4), so it is checked once the order is loaded.
- * Returns the secret that signed it, null for a request that needs no signature and has none. Throws {@link Refusal} (401).
+ * Verifies the signature of an action, which covers the order's address (contract.md 21.4), so the order is loaded
+ * first. Returns the signing secret, or null if no signature is required or present. Throws {@link Refusal} (401).
  */
 export function requireOrderSignature(
   caller: ExchangeCaller,

@@ -42,8 +42,9 @@ export class OrderTransfers {
   ) {}
 
   /**
-   * Throws DomainError `invalid_transition` for a transaction that is not this refund, and `unavailable` while its block is
-   * not final or too few nodes respond. `recipient` null: an address that paid the order.
+   * Finds the transfers of a refund. Throws DomainError `invalid_transition` for another transaction, and
+   * `unavailable` while its block is not final or too few nodes respond. A null `recipient` means an address that
+   * paid the order.
    */
   async checkRefund(
     order: ExistingOrder,
@@ -54,7 +55,7 @@ export class OrderTransfers {
     const payable = recipient === null ? null : readEvmAddress(recipient, this.config.usdcAddress);
     if (payable instanceof Fault) throw DomainError.invalid({ recipient: [payable.message] });
     if (!this.isOnChain(order)) {
-      const unchecked = `no node knows ${toCurrency(pair_id)}: the transfer was not checked`;
+      const unchecked = `no node is configured for ${toCurrency(pair_id)}: the transfer was not checked`;
       return { unchecked, logIndexes: [] };
     }
     if (!isAmount(amount)) throw transitionError('USDC has at most 6 decimals');
@@ -65,7 +66,7 @@ export class OrderTransfers {
     const { receipt } = responses[0]!;
     if (receipt === null || !receipt.succeeded)
       throw transitionError('The chain has no such transaction, or it failed');
-    // A receipt without the places of its logs could record one transfer twice.
+    // If the receipt lacks log indexes, one transfer could be recorded twice.
     if (receipt.partial) throw transitionError('The receipt of the transaction is too large for the node');
     if (!this.isFinal(responses))
       throw new DomainError(
@@ -89,9 +90,11 @@ export class OrderTransfers {
     if (deposits.length === 0) return [];
     if (!this.isOnChain(order)) return null;
     const to = order.deposit_address.toLowerCase();
+    let outage = 'the nodes sent no usable response, or disagree';
     const agreed = await this.read(deposits.map(toHash), [to]).catch((error: unknown) => {
-      if (error instanceof DomainError) return () => [];
-      throw error;
+      if (!(error instanceof DomainError) || error.code !== 'unavailable') throw error;
+      outage = error.message;
+      return () => [];
     });
     const claimed = new Set<Receipt['transfers'][number]>();
     return deposits.map((deposit) => {
@@ -99,7 +102,7 @@ export class OrderTransfers {
       const { deposit_id, amount } = deposit;
       const result = (found: DepositCheck['found'], why: string | null) => ({ deposit_id, found, why });
       const responses = agreed(hash);
-      if (responses.length === 0) return result('unknown', 'the nodes gave no usable response, or disagree');
+      if (responses.length === 0) return result('unknown', outage);
       const { receipt } = responses[0]!;
       if (receipt !== null && !this.isFinal(responses))
         return result('unknown', `its block ${receipt.blockNumber} is not final`);
@@ -151,8 +154,8 @@ export class OrderTransfers {
   }
 
   /**
-   * Reads transactions. The result has the responses about a hash of at least CHAIN_QUORUM nodes that agree; none without a
-   * quorum, or with two. Throws DomainError `unavailable`.
+   * Reads transactions. The returned function finds the responses about a hash on which at least CHAIN_QUORUM nodes
+   * agree. It returns none without such a group, or with two. Throws DomainError `unavailable`.
    */
   private async read(hashes: readonly string[], wallets: readonly string[]) {
     const requests = [...new Set(hashes)].map((hash) => ({ hash, wallets }));
@@ -185,7 +188,7 @@ interface Response extends Pick<ChainObservation, 'final'> {
   readonly receipt: Receipt | null;
 }
 
-/** Serializes a receipt without its text, which nodes write differently. */
+/** Serializes a receipt for comparison, without the raw response, which differs by node. */
 function factsIn({ receipt }: Response): string {
   const facts = receipt && { ...receipt, source: null };
   return JSON.stringify(facts, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));

@@ -74,7 +74,7 @@ export class OrderPoller {
     );
     failpoint('order.polled');
     const at = timestamp(this.clock);
-    // A process whose clock is off ends no order.
+    // A process with a wrong clock may not let an order expire.
     const mayEnd = !isAfter(at, expires_at) || (await this.clockCheck.findFault()) === null;
     const completeUntil = mayEnd ? status.completeUntil : null;
     return this.record({ ...status, completeUntil, at }, loaded, cause);
@@ -98,7 +98,7 @@ export class OrderPoller {
       });
       failpoint('order.observed');
       const state = existingOrder(executed.state);
-      // An order may have been paid out for a deposit that never came.
+      // The order may have been paid out for a deposit that has left the chain.
       for (const { data } of executed.events.filter(({ type }) => type === 'order.deposit_missing.v1')) {
         const msg = 'deposit missing: a reorganisation took it off the chain';
         logger.error({ msg, ...data, status: state.status, shortfall: shortfall(state) });
@@ -184,7 +184,7 @@ export class WatchWorker {
     }
   }
 
-  /** Repeats until the provider has accepted the order's result; returns the last notification. */
+  /** Notifies the provider of the order's result, unless that was done before. Returns the last notification. */
   private async notify(state: ExistingOrder, last: Watched['notified']) {
     const due = NOTIFICATIONS[state.status];
     if (due === undefined || due === last) return last;
@@ -215,7 +215,7 @@ const NOTIFICATIONS: { readonly [Status in OrderStatus]?: 'settle' | 'cancel' } 
   failed: 'cancel',
 };
 
-/** The state of an order's item. An event that comes meanwhile clears it, so that a notification may be repeated. */
+/** The state of a work item. A concurrent event clears it, so that a notification may be repeated. */
 interface Watched {
   readonly notified?: 'settle' | 'cancel' | undefined;
 }
@@ -224,7 +224,7 @@ const logger = new Logger(WatchWorker.name);
 
 const WATCH_SAGA = subscriptionName('exchange.watch');
 
-/** The audit's check of the list: an order that is missing from it would stay open for ever. */
+/** The work list that an audit compares with the log. An open order without a work item would stay open for ever. */
 export const OPEN_ORDERS: WorkList = {
   name: WATCH_SAGA,
   table: 'work.items',

@@ -25,7 +25,7 @@ export interface ExistingOrder extends OrderFacts {
   /** The deposits that count towards the requested amount. */
   readonly deposits: readonly DepositFacts[];
   readonly late_deposits: readonly DepositFacts[];
-  /** Transfers too small for a record each, never exchanged either. `at` is when their sum was last recorded. */
+  /** The transfers too small for individual records, never exchanged. Their sum was last recorded at `at`. */
   readonly dust: {
     readonly count: number;
     readonly amount: string;
@@ -122,7 +122,7 @@ function evolveExisting(state: ExistingOrder, { type, data }: LaterOrderEvent): 
   return { ...state, ...change(data, state), updated_at: data.at };
 }
 
-/** The personal fields of an erased order, and for readers without access to them. */
+/** The personal fields of an erased order. Readers without access to personal data get the same values. */
 export const NO_PERSON = { withdraw_address_tag: null, withdraw_address_memo: null, user_id: null } as const;
 
 function withoutDeposit(
@@ -169,7 +169,7 @@ export function amountReceived({ deposits }: ExistingOrder): string {
 /** The amount still to be refunded: unexchanged and late deposits, less losses and refunds. */
 export function amountRefundable(state: ExistingOrder): string {
   const { due, spent } = balance(state);
-  // A provider may refund all of what an operator had refunded in part.
+  // A provider may refund all deposits after an operator refunded a part.
   return isAtLeast(spent, due) ? '0' : minus(due, spent);
 }
 
@@ -260,7 +260,7 @@ export function recordRefund(
   const earlier = known.refunds.find((refund) => plainHash(refund.transaction_hash) === hash);
   if (earlier?.amount === amount) return [];
   if (earlier !== undefined) throw transitionError(`That transaction refunded ${earlier.amount} already`);
-  if (isZero(amount)) throw transitionError('A refund is of more than 0');
+  if (isZero(amount)) throw transitionError('A refund must be more than 0');
   if (!isAtLeast(amountRefundable(known), amount))
     throw transitionError(`At most ${amountRefundable(known)} is refundable`);
   const data = { order_id: known.order_id, amount, transaction_hash, actor, at };

@@ -61,7 +61,7 @@ export class CreateOrder extends Command<ExistingOrder> {
   }
 }
 
-/** Calls the provider first: for the same id it returns the same order, so a retry after a crash is safe. */
+/** Calls the provider first. A retry after a crash is safe, because the provider returns the same order. */
 @CommandHandler(CreateOrder)
 export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
   constructor(
@@ -107,7 +107,7 @@ export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
   }
 }
 
-/** The time for which further refreshes return the result of a poll. */
+/** The time after a poll during which a refresh does not poll again. */
 const FRESH_MS = 500;
 const MAX_FRESH = 10_000;
 
@@ -183,7 +183,7 @@ export class ActOnOrderHandler implements ICommandHandler<ActOnOrder> {
     return isAfter(known.updated_at, state.updated_at) ? known : state;
   }
 
-  /** Polls first: an order that was paid seconds ago is not cancelled over its deposit. */
+  /** Polls first, so that an order that was paid seconds ago is not cancelled. */
   private async cancelling({ status, order_id }: ExistingOrder, cause: EventMetadata) {
     const polled = status === 'pending' ? await this.poller.pollFor(order_id, cause) : null;
     const command = { at: timestamp(this.clock), isDepositPending: polled?.isDepositPending ?? false };
@@ -201,7 +201,7 @@ export class ActOnOrderHandler implements ICommandHandler<ActOnOrder> {
 /** The parameters of a pay page's link, which all orders of the page have. */
 export type Payer = Omit<OrderRequest, 'merchant_id' | 'pair_id'>;
 
-/** Names an order that is `not_found` for any other payer. */
+/** Returns an order of the payer. It is `not_found` for any other payer. */
 export function ofPayer(payer: Payer, orderId: string): OwnOrder {
   const authorize = (found: ExistingOrder): void => {
     if (PAYER_FIELDS.some((name) => found[name] !== payer[name])) throw DomainError.notFound('Order');
@@ -232,7 +232,7 @@ export class EndSandboxOrderHandler implements ICommandHandler<EndSandboxOrder> 
   ) {}
 
   async execute({ merchantId, orderId, outcome: kind, cause }: EndSandboxOrder): Promise<ExistingOrder> {
-    // The hash has the form of one, like the payouts of the sandbox's provider, and is no transaction.
+    // The hash only has the format of one, as payouts in the sandbox do. No such transaction exists.
     const digest = createHash('sha256').update(`sandbox refund ${orderId}`).digest('hex');
     const outcome =
       kind === 'failed' ? { kind, reason: 'no_liquidity' } : { kind, transactionHash: `0x${digest}` };

@@ -47,7 +47,7 @@ export const orderViews: SubscriptionDefinition = {
   tables: { schema: 'exchange', names: ['orders'], json: ['events'] },
 };
 
-/** `body`: the order as the API displays it, with sealed personal fields. */
+/** Returns the row. `body` is the order as the API displays it, with sealed personal fields. */
 function toRow(state: ExistingOrder) {
   const { key_id, merchant_id, user_hash, withdraw_address, created_at } = state;
   return {
@@ -110,7 +110,7 @@ export class OrdersView {
     return `{"total_count":${page.total},"orders":[${orders}],"next_cursor":${JSON.stringify(page.next_cursor)}}`;
   }
 
-  /** One page, newest first; null merchants: of all. Without `withPersonal` personal fields are null. */
+  /** Returns one page, newest first; null merchants mean all. Without `withPersonal` personal fields are null. */
   async rows(merchants: readonly string[] | null, filter: OrderFilter, withPersonal: boolean) {
     const list = await this.listOf(merchants, filter);
     const { rows, next_cursor } = await listPage<OrderRow>(this.database, list, filter);
@@ -183,12 +183,12 @@ export class OrdersView {
       return { ...list, where: ofMerchants, statuses, lanes: { column: 'user_hash', type: 'text', values } };
     }
     if (key_id !== undefined) return { ...list, where: ofMerchants, statuses };
-    // Orders to refund are few: their own index serves all merchants.
+    // Few orders have a refundable amount: one partial index serves all merchants.
     if (isRefundable) return { ...list, where: { ...ofMerchants, 'status = any(?)': statuses } };
     return { ...list, where, statuses, lanes: { column: 'merchant_id', type: 'uuid', values: merchants } };
   }
 
-  /** The hashes of the user under each key that has orders of the user. */
+  /** Returns the hash of the user for each API key with orders of the user. */
   private async toHashes(userId: string, merchants: readonly string[] | null): Promise<readonly string[]> {
     const hashes = (await this.keys(merchants)).map((key) => this.userHash(key, userId));
     const known = await this.database.query<{ hash: string }>(

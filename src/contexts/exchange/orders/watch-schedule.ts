@@ -3,7 +3,7 @@ import { findEnd, isOpen, type ExistingOrder } from './order.js';
 
 /** The kind of the work items of orders that may change; their shares are providers. */
 export const WATCH = 'exchange.watch';
-/** The queue of orders that an event woke precedes the queue of orders that are due. */
+/** The priorities of polls. Orders with a new event precede orders whose poll is due. */
 export const WATCH_LINES = { woken: 0, polled: 1 } as const;
 
 const SECOND_MS = 1000;
@@ -12,11 +12,11 @@ const SECOND_MS = 1000;
 const OPEN_MS = 20 * SECOND_MS;
 const CLOSING_MS = 5 * SECOND_MS;
 const PROCESSING_MS = 10 * MINUTE_MS;
-/** The intervals after the end, for late deposits: shortest, longest, and the time after the last change. */
+/** The polls for late deposits: minimum and maximum interval, and their duration after the last change. */
 const ENDED_MIN_MS = MINUTE_MS;
 const ENDED_MS = DAY_MS;
 const WATCHED_MS = 30 * DAY_MS;
-/** An order is polled again when its age has grown by an eighth. */
+/** The interval of a poll is 1/AGE_SHARE of the time since the last change. */
 const AGE_SHARE = 8;
 /** The longest interval between polls that fail. */
 export const MAX_RETRY_MS = 5 * MINUTE_MS;

@@ -18,7 +18,7 @@ export interface PayFacts {
   readonly has_expired: boolean;
   /** Identifies the link among those that a tab was opened with. */
   readonly link: string;
-  /** Explorers do not have the transactions of the sandbox. */
+  /** True in the sandbox, whose transactions no explorer can find. */
   readonly sandbox: boolean;
   /** True where `POST orders/:id/test_payment` exists; never outside the sandbox. */
   readonly test_payments: boolean;
@@ -29,7 +29,7 @@ export interface PayFacts {
   readonly to: Texts<'symbol' | 'chain' | 'explorer' | 'address'> &
     Texts<'tag' | 'memo', string | null> & {
       readonly decimals: number;
-      /** Only a program can spend from the address. */
+      /** True if only a program can spend from the address. */
       readonly is_of_program: boolean;
     };
   /** All pairs of the catalogue, because an order is displayed after its pair was withdrawn. */
@@ -47,9 +47,9 @@ export interface PayFacts {
 }
 
 export interface PageCalls {
-  /** One of the amounts, or none for the pair's default. */
+  /** A quote for one amount or, without any, for the default amount. */
   quote: { readonly pair_id: string; readonly amount_from?: string; readonly amount_to?: string };
-  /** `request_id`: 32 random hexadecimal digits, which a repeat of the creation sends again. */
+  /** The creation of an order. `request_id` is 32 random hexadecimal digits; a repeat sends the same ones. */
   create: { readonly pair_id: string; readonly amount_from: string; readonly request_id: string };
 }
 
@@ -60,7 +60,7 @@ export interface PayOrder {
   /** The part of `amount_from` that has not arrived. */
   readonly missing: string;
   readonly transfers: readonly Transfer[];
-  /** Only late deposits may change the order. */
+  /** True once only late deposits may change the order. */
   readonly is_final: boolean;
   readonly now: number;
 }

@@ -21,13 +21,13 @@ import {
   requirePayoutAddress,
 } from '../orders/order-signature.guard.js';
 
-/** The time for which a page may be open before it creates its order, which the same session follows to its end. */
+/** The time in which an open page may create its order. Its session lasts until the end of that order. */
 const BEFORE_MS = HOUR_MS;
 
 export interface PayerSession extends Payer {
   /** Hash of the secret that signed the link: the session ends with it. Null where the key demands no signature. */
   readonly secret_hash: string | null;
-  /** The link had expired: the session is for orders that exist. */
+  /** True if the link had expired. The session is valid for existing orders only. */
   readonly has_expired?: boolean;
 }
 
@@ -83,8 +83,8 @@ export interface PayLink {
 }
 
 /**
- * Authenticates payers by a link or by the session of its page: the key and its secret are valid, the merchant is not
- * suspended, and the limits of visitors hold. The addresses that a key is bound to do not count: people open pages anywhere.
+ * Authenticates payers by a link or by the session of its page. The key and its secret must be valid and the merchant
+ * not suspended; visitors are rate-limited. The IP allow list of a key does not apply to pages.
  */
 @Injectable()
 export class PayerGuard implements CanActivate {
@@ -107,7 +107,7 @@ export class PayerGuard implements CanActivate {
 
   /**
    * Verifies the link of a page: headers, a signature in the query, or a `signed_url` (contract.md 26.1). Throws
-   * {@link Refusal} (401), `bad_request`, and `validation_failed` for an invalid address.
+   * {@link Refusal} (401, 403), `bad_request`, and `validation_failed` for an invalid address.
    */
   async open({ query, raw, headers }: FastifyRequest): Promise<PayLink> {
     const named = query as Parameters;

@@ -9,8 +9,8 @@ export interface ExchangeProvider {
   readonly pairIds: readonly string[];
 
   /**
-   * The current price of the pair. `amountFrom` null: the pair's default amount. Throws DomainError `validation_failed` for
-   * an amount outside the limits, {@link ProviderUnavailable} when the price is unknown.
+   * Returns the current price of the pair. A null `amountFrom` means the pair's default amount. Throws DomainError
+   * `validation_failed` for an amount outside the limits, and {@link ProviderUnavailable} if the price is unknown.
    */
   readonly quote: (pairId: string, amountFrom: string | null) => Promise<Quote>;
 
@@ -21,8 +21,8 @@ export interface ExchangeProvider {
   readonly create: (order: NewProviderOrder) => Promise<ProviderOrder>;
 
   /**
-   * The status of an order. `recorded`: the deposits of an earlier status, which a provider that never drops deposits from
-   * its list must still list. Throws {@link ProviderUnavailable}.
+   * Returns the status of an order. `recorded` contains the deposits of earlier statuses. A provider with an
+   * append-only list throws if one is missing. Throws {@link ProviderUnavailable}.
    */
   readonly status: (order: ProviderReference, recorded?: readonly DepositFacts[]) => Promise<ProviderStatus>;
 
@@ -59,7 +59,7 @@ export const SANDBOX_PROVIDER = Symbol('SANDBOX_PROVIDER');
 
 /** Sends test USDC on the dev chain; the sandbox provides it, and nothing does in production. */
 export interface TestMoney {
-  /** `amount` in minor units. The hash of the transaction; throws `unavailable`. */
+  /** Returns the hash of the transaction. `amount` is in minor units. Throws `unavailable`. */
   transfer(to: string, amount: bigint): Promise<string>;
 }
 

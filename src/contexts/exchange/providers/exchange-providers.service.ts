@@ -72,7 +72,7 @@ class Circuit {
 interface Call {
   readonly operation: 'quote' | 'create' | 'status' | 'settle' | 'cancel' | 'ping';
   readonly orderId?: string;
-  /** The key whose callers wait for the call; null for the service's own calls. */
+  /** The API key of the callers that wait for the call. Null for the service's own calls. */
   readonly keyId: string | null;
 }
 
@@ -131,7 +131,7 @@ export class ExchangeProviders {
     return { name: `exchange:${name}`, status: this.isConfigured ? status : 'missing' };
   }
 
-  /** Throws the error of `work`, and {@link ProviderUnavailable} after the timeout or while the circuit is open. */
+  /** Calls a provider. Throws the error of `work`, or {@link ProviderUnavailable} on timeout or open circuit. */
   async call<T>(name: string, call: Call, work: (provider: ExchangeProvider) => Promise<T>): Promise<T> {
     const provider = this.providers.get(name);
     if (provider === undefined)
@@ -144,8 +144,8 @@ export class ExchangeProviders {
   }
 
   /**
-   * Quotes an amount of either side, or without one the default amount of the pair. `keyId`: the key whose callers wait.
-   * Throws `validation_failed`, also for an amount outside the limits of the pair, and `unavailable`.
+   * Quotes an amount of either side, or by default the default amount of the pair. `keyId` is the API key of the
+   * waiting callers. Throws `validation_failed`, also for an amount outside the pair's limits, and `unavailable`.
    */
   async quote(keyId: string, { pair_id, amount_from, amount_to }: Record<string, unknown>): Promise<Quote> {
     const pair = typeof pair_id === 'string' ? pairOf(pair_id) : null;
@@ -163,8 +163,8 @@ export class ExchangeProviders {
   }
 
   /**
-   * Returns a warning about the provider of new orders for the operator. The process is ready during its outage all the
-   * same: everything but new orders works, and other processes could not create them either.
+   * Returns a warning for the operator if the provider of new orders is unavailable. The process stays ready, because
+   * only new orders are affected and other processes could not create them either.
    */
   async check(): Promise<string | void> {
     if (!this.isConfigured) return 'no exchange provider is configured: no order can be created';
@@ -194,7 +194,7 @@ export class ExchangeProviders {
 
   private report(provider: string, { operation, orderId }: Call, kind: string, error: unknown): void {
     const { message } = error as Error;
-    // An outage concerns every order; any other error must be found under the id of its order.
+    // An outage is logged once for all orders; any other error is logged once per order.
     const what = `${provider} ${operation} ${kind === 'unavailable' ? '' : (orderId ?? '')} ${message}`;
     if (this.logged.has(what)) return;
     this.logged.set(what, true);

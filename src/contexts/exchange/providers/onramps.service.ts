@@ -10,7 +10,7 @@ const PLACEHOLDERS = [
   ...(['withdraw_address', 'withdraw_address_tag', 'withdraw_address_memo'] as const),
   ...(['token', 'chain', 'fiat', 'amount'] as const),
 ];
-/** A purchase at an on-ramp, by the placeholders of its URL. */
+/** The values of a purchase at an on-ramp, by placeholder of its URL. */
 export type Purchase = Readonly<Partial<Record<(typeof PLACEHOLDERS)[number], string | null>>>;
 const isPlaceholder = (name: string): name is keyof Purchase => PLACEHOLDERS.some((known) => known === name);
 
@@ -32,7 +32,7 @@ const shopUrl: Rule = text({ format: 'uri' }, (value) => {
   const unknown = [...decodeURIComponent(url.search).matchAll(PLACEHOLDER)].find(
     ([, name]) => !isPlaceholder(name!),
   );
-  return unknown === undefined ? value : new Fault(`must not hold ${unknown[0]}, which nothing is put for`);
+  return unknown === undefined ? value : new Fault(`must not contain the unknown placeholder ${unknown[0]}`);
 });
 
 class OnrampFiat {

@@ -5,7 +5,7 @@ import { OperatorHosts } from '../../../platform/outbound/guarded-hosts.js';
 import { OutboundClient } from '../../../platform/outbound/outbound-client.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 
-/** Enough for a shift with very many deposits. */
+/** The maximum size of a response, even with many deposits. */
 const MAX_RESPONSE_BYTES = 262_144;
 
 /** A JSON object from the response: every value is checked before it is used. */
@@ -38,7 +38,7 @@ export class SideShiftApi {
     return this.readObject(await this.client.get(this.base + path, this.headers(null)), 200);
   }
 
-  /** `callerAddress`: SideShift refuses callers of some countries. */
+  /** Sends a request with the caller's address: SideShift refuses some countries. */
   async post(path: string, body: SideShiftObject, callerAddress: string | null): Promise<SideShiftObject> {
     return this.readObject(await this.send(path, body, callerAddress), 201);
   }
@@ -78,7 +78,7 @@ export class SideShiftApi {
   private readObject(result: HttpResult, expected: number): SideShiftObject {
     if (result.kind === 'failed') throw new ProviderUnavailable(`it cannot be reached: ${result.error}`);
     if (result.status !== expected) throw toError(result.status, refusalIn(result));
-    return objectIn(result.body) ?? contradiction('its response is no JSON object');
+    return objectIn(result.body) ?? contradiction('its response is not a JSON object');
   }
 }
 
@@ -90,11 +90,11 @@ function toError(status: number, refusal: Refusal | null): Error {
   const { message = '', code = '' } = refusal ?? {};
   if (status === 429) return new ProviderUnavailable('it takes no more requests for a minute', 'later');
   if (code === 'ACCESS_DENIED' || /access denied|access-denied/i.test(message))
-    return new ProviderRefused('exchanges are not offered where the caller is', null);
+    return new ProviderRefused("exchanges are not offered in the caller's country", null);
   if (/x-user-ip/i.test(message))
-    return new ProviderRefused('exchanges are offered to callers with a public address alone', null);
+    return new ProviderRefused('exchanges are offered only to callers with a public address', null);
   if (status === 401 || status === 403 || /x-sideshift-secret|affiliateId/i.test(message))
-    return new ProviderUnavailable(`it does not accept our account, or that a request is ours (${status})`);
+    return new ProviderUnavailable(`it rejects our account or its authentication (${status})`);
   if (status === 400) return refused(message);
   return new ProviderUnavailable(`it responds with ${status}`);
 }
@@ -108,7 +108,7 @@ function refused(message: string): Error {
   if (/method .* not found|coin|network|disabled|offline|unavailable/i.test(message))
     return new ProviderRefused('cannot be exchanged now', 'pair_id');
   if (/amount|deposit range|too (low|high|small|large)/i.test(message))
-    return DomainError.invalid({ amount_from: ['is outside what the exchange provider takes'] });
+    return DomainError.invalid({ amount_from: ['is outside the limits of the exchange provider'] });
   if (/quote/i.test(message)) return new ProviderUnavailable('its quote had expired', 'later');
   return new ProviderRefused('the exchange provider refuses the order', null);
 }

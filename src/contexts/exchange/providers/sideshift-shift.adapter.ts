@@ -25,7 +25,7 @@ type DepositStatus = (typeof STATUSES)[keyof typeof STATUSES];
 
 const HASH = /^[!-~]{8,200}$/;
 const MAX_DEPOSITS = 1000;
-/** The largest difference between SideShift's clock, the times of chains and the local clock. */
+/** The tolerated difference between the clocks of SideShift, the chains and this machine. */
 const CLOCK_TOLERANCE_MS = HOUR_MS;
 /** The reason of an order whose deposit waits at SideShift for a return address. */
 const REFUND_WAITS = 'refund_address_needed';
@@ -55,7 +55,7 @@ export function readShift(
   listed.sort((a, b) => (a.deposited_at < b.deposited_at ? -1 : a.deposited_at > b.deposited_at ? 1 : 0));
   for (const { deposit_id, amount } of recorded)
     if (listed.find((each) => each.deposit_id === deposit_id)?.amount !== amount)
-      contradiction('a deposit that was there is gone, or of another amount');
+      contradiction('a recorded deposit is missing or has another amount');
   return {
     deposits: listed,
     isDepositPending: deposits.some((each) => each.deposit === null),
@@ -81,9 +81,9 @@ export function requireAssets(response: SideShiftObject, { from, to }: Pair): vo
   const isOf = (coin: unknown, network: unknown, { token, chain }: Asset): boolean =>
     lower(coin) === token && lower(network) === chain;
   if (!isOf(response['depositCoin'], response['depositNetwork'], from))
-    contradiction('the shift takes something else');
+    contradiction('the deposit asset differs from the pair');
   if (!isOf(response['settleCoin'], response['settleNetwork'], to))
-    contradiction('the shift pays out something else');
+    contradiction('the payout asset differs from the pair');
 }
 
 /** A memo as text; SideShift may return a number. Null when there is none. */
@@ -134,13 +134,13 @@ function toDeposit(
 ): ReportedDeposit {
   const { status: name, depositHash = null, depositReceivedAt = null, settleHash } = response;
   if (typeof name !== 'string' || !Object.hasOwn(STATUSES, name))
-    return contradiction('the shift has a status that its documentation does not know');
+    return contradiction('the status of the shift is not documented');
   const status = STATUSES[name as keyof typeof STATUSES];
   const isOver = status === 'settled' || status === 'refunded';
   if (status === 'pending' || ((depositHash === null || depositReceivedAt === null) && !isOver))
     return { status, deposit: null, hash: null };
   const amount = assetAmount(response['depositAmount'], pair.from, 'a deposit');
-  if (isZero(amount)) return contradiction('a deposit is of nothing');
+  if (isZero(amount)) return contradiction('the amount of a deposit is 0');
   const transaction_hash = toHash(depositHash);
   const plain = plainHash(transaction_hash);
   const deposit = {
@@ -153,7 +153,7 @@ function toDeposit(
   if (status === 'settled') {
     const amountTo = assetAmount(response['settleAmount'], pair.to, 'what was paid out');
     if (amount !== agreed.amount_from || amountTo !== agreed.amount_to)
-      contradiction('it exchanged other amounts than were agreed');
+      contradiction('it exchanged amounts other than the agreed ones');
   }
   return { status, deposit, hash: isOver ? toHash(settleHash) : null };
 }
@@ -162,7 +162,7 @@ function depositTime(value: unknown, agreed: AgreedShift, nowMs: number): string
   const at = readTime(value, 'the time of a deposit');
   const ms = Date.parse(at);
   if (ms < Date.parse(agreed.created_at) - CLOCK_TOLERANCE_MS || ms > nowMs + CLOCK_TOLERANCE_MS)
-    return contradiction('a deposit came before its shift, or after now');
+    return contradiction('the time of a deposit is before its shift or in the future');
   return at;
 }
 
@@ -170,7 +170,7 @@ function toHash(value: unknown): string {
   return typeof value === 'string' && HASH.test(value) ? value : contradiction('a transaction has no hash');
 }
 
-/** SideShift exchanges one deposit and refunds every other one. */
+/** Returns the outcome. SideShift exchanges one deposit and refunds all others. */
 function toOutcome(deposits: readonly ReportedDeposit[], agreed: AgreedShift): OrderOutcome | null {
   const settled = deposits.filter(({ status }) => status === 'settled');
   if (settled.length > 1) return contradiction('it exchanged more than one deposit');
@@ -187,8 +187,8 @@ const AGREED_SHIFT = 'agreed shift';
 export type AgreedShift = ProviderOrder & Pick<OrderFacts, 'pair_id' | 'created_at' | 'withdraw_address'>;
 
 /**
- * The rows of `exchange.sideshift_shifts`. The agreed terms carry a MAC with the order's id: a forged row would have the
- * order paid out for another shift.
+ * The rows of `exchange.sideshift_shifts`. A MAC protects the agreed terms and the order's id, because a forged row
+ * would assign another shift to the order.
  */
 @Injectable()
 export class SideShiftShifts {

@@ -36,7 +36,7 @@ const QUOTE_MS = 30_000;
 const TIMES = {
   /** An order takes two calls, and its caller waits for both. */
   timeoutMs: 4000,
-  /** Transfers older than this are listed or pending: SideShift lists one soon after its block. */
+  /** The age from which a transfer is listed or pending: SideShift lists it soon after its block. */
   listedAfterMs: 60_000,
 };
 /** Digits after the point of rates, and of amounts that SideShift computes. */
@@ -46,8 +46,8 @@ const AMOUNT_DECIMALS = 8;
 const MAX_SHIFT_MS = DAY_MS;
 
 /**
- * SideShift (ADR 119): each order is a shift of a fixed rate, for exactly the requested amount. SideShift
- * processes a deposit automatically, and refunds one of another amount, a second one and one after the expiry.
+ * The provider SideShift (ADR 119). Each order is a fixed-rate shift for exactly the requested amount. SideShift
+ * processes deposits automatically. It refunds a wrong amount, a second deposit and one after the expiry.
  */
 export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdown {
   readonly name = 'sideshift';
@@ -87,7 +87,7 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     };
   }
 
-  /** A shift that was created just before a crash is lost and harmless: its address was never displayed. */
+  /** Creates the shift. A crash may leave another one, harmless because its address was never displayed. */
   async create(order: NewProviderOrder): Promise<ProviderOrder> {
     const known = await this.shifts.find(order.order_id);
     const agreed = known ?? (await this.shifts.agree(order.order_id, await this.open(order)));
@@ -161,10 +161,10 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     const { depositAddress } = response;
     const { amount_from } = requested;
     if (typeof depositAddress !== 'string' || !isDepositAddress(pair.from.chain, depositAddress))
-      return contradiction(`the deposit address of the shift is none of ${pair.from.chain}`);
+      return contradiction(`the deposit address of the shift is not valid on ${pair.from.chain}`);
     const depositMemo = memoText(response['depositMemo']);
     if (depositMemo !== null && !/^[ -~]{1,255}$/.test(depositMemo))
-      return contradiction('the deposit memo of the shift is none');
+      return contradiction('the deposit memo of the shift is malformed');
     const needsMemo = chainOf(pair.from.chain)?.tag !== null;
     if (needsMemo && depositMemo === null) return contradiction('the shift has no deposit memo');
     const now = this.clock.now();
@@ -202,7 +202,7 @@ function readQuote(response: SideShiftObject, pair: Pair, amount: string) {
   // SideShift rounds in its own way.
   const isNear = (a: string, b: string): boolean => isAtLeast(times(a, 1.01), b);
   if (isZero(amount_to) || !isNear(amount_to, byRate) || !isNear(byRate, amount_to))
-    contradiction('the quote is not of its rate');
+    contradiction('the amounts of the quote do not match its rate');
   return { amount_from: amount, amount_to, rate };
 }
 
@@ -218,17 +218,17 @@ function requestedAmount({ from, defaultAmount }: Pair, amountFrom: string | nul
 
 /** Refuses tags and memos: Solana has neither, and a payout that needs one would be lost. */
 function requireNoMemo({ withdraw_address_tag: tag, withdraw_address_memo: memo }: NewProviderOrder): void {
-  const message = 'is not known on Solana: leave it out';
+  const message = 'is not used on Solana: leave it out';
   if (tag !== null) throw new ProviderRefused(message, 'withdraw_address_tag');
   if (memo !== null) throw new ProviderRefused(message, 'withdraw_address_memo');
 }
 
 function readRate(value: unknown): string {
-  return isDecimal(value, RATE_DECIMALS) && !isZero(value) ? value : contradiction('the rate is none');
+  return isDecimal(value, RATE_DECIMALS) && !isZero(value) ? value : contradiction('the rate is malformed');
 }
 
 function readId(value: unknown): string {
   return typeof value === 'string' && /^[A-Za-z0-9-]{6,64}$/.test(value)
     ? value
-    : contradiction('an id is none');
+    : contradiction('an id is missing or malformed');
 }

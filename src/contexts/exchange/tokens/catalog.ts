@@ -1,6 +1,6 @@
 /**
- * The catalogue of chains, tokens and pairs. A version only adds, because orders hold pair ids for ever. Pair ids are opaque
- * (contract.md 22.1): `USDCSOL` is USD Coin on Ethereum.
+ * The catalogue of chains, tokens and pairs. Entries are never removed, because orders contain pair ids for ever.
+ * Pair ids are opaque (contract.md 22.1): `USDCSOL` is USD Coin on Ethereum.
  */
 
 interface Chain {
@@ -114,9 +114,9 @@ const CONTRACTS: Readonly<Record<string, string>> = {
 const SCHEMES = ['bitcoin', 'litecoin', 'solana'];
 
 /**
- * The template of a URI that opens a wallet: EIP-681, BIP-21 or Solana Pay, with `{address}` and `{amount}` or, in the
- * smallest unit, `{units}`. Null where wallets support none. `test`: the sandbox's chain in place of Ethereum, of which only
- * USDC has a URI.
+ * Returns the template of a URI that opens a wallet (EIP-681, BIP-21, Solana Pay), or null where wallets support none. The
+ * placeholders are `{address}` and `{amount}` or, in the smallest unit, `{units}`. `test` is the chain that replaces Ethereum
+ * in the sandbox, where only USDC on Ethereum has a URI.
  */
 export function paymentUri(
   { token, chain }: Asset,

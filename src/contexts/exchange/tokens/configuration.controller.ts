@@ -50,11 +50,11 @@ const MINOR_DIGITS: ReadonlyMap<string, number> = new Map([
 
 const JSON_NUMBER = /^(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:e([+-]?[0-9]{1,3}))?$/i;
 const MAX_NUMBER = 40;
-/** The largest exponent of an amount; a larger one would be written out with as many zeros. */
+/** The maximum exponent of an amount, because its zeros are written out. */
 const MAX_EXPONENT = 30;
 const PLAIN = /^[0-9]+(?:\.[0-9]{1,2})?$/;
 
-/** The text of a JSON number; a `+` of its exponent arrives as a blank. {@link roundedFiat} rounds it to its currency. */
+/** An amount as JSON number text. A `+` of the exponent arrives as a blank. {@link roundedFiat} rounds it. */
 export const fiatAmount: Rule = text(
   { pattern: '^(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]+)?$', examples: ['150.00'] },
   (value) => {
@@ -175,7 +175,7 @@ export class ConfigurationController {
     };
   }
 
-  /** Throws `validation_failed` naming the parameter that no on-ramp takes. */
+  /** Throws `validation_failed` for a parameter that no on-ramp accepts. */
   private require(purchase: Purchase, only: readonly string[] | null): void {
     const { ids } = this.onramps;
     const unknown = only?.find((id) => !ids.includes(id));

@@ -17,7 +17,7 @@ export function stripeFetch(client: ProviderClient): typeof fetch {
 
 const MAX_ON_CARD = 24;
 
-/** Returns the parameters of a cardholder, which is found by `user_id`. */
+/** Returns a cardholder's parameters. Its metadata contain `user_id`, to find it again. */
 export function toCardholder(request: CardRequest, address: BillingAddress) {
   const { userId, details, phoneNumber, email } = request;
   const [year, month, day] = details.date_of_birth.split('-').map(Number) as [number, number, number];
@@ -56,8 +56,8 @@ const OF_THE_PERSON: readonly (readonly [RegExp, string])[] = [
 type Thrown = Partial<Stripe.errors.StripeError>;
 
 /**
- * Checks whether the idempotency key is of no further use: Stripe has it with other parameters, or stores the failure under it
- * for a day.
+ * Checks whether a retry requires another idempotency key: Stripe has the key with other parameters, or stores the
+ * failure for a day.
  */
 export function endsKey(error: unknown): boolean {
   const { type, statusCode = 0 } = (error ?? {}) as Thrown;
@@ -71,7 +71,7 @@ export function providerError(error: unknown): Error {
   const short = (value: unknown): string =>
     typeof value === 'string' && /^[\w.[\]-]{1,80}$/.test(value) ? ` ${value}` : '';
   if (type === 'StripeConnectionError') return unavailable('Stripe', 'no response came');
-  if (typeof statusCode !== 'number') return unavailable('Stripe', 'its response makes no sense');
+  if (typeof statusCode !== 'number') return unavailable('Stripe', 'its response is malformed');
   const summary = `${statusCode}${short(type)}${short(code)}${short(param)}`;
   const cause = new Error(`Stripe responds with ${summary}`);
   if (type === 'StripeCardError') return new ProviderRefused(en.reasonCardDeclined, null, { cause });
@@ -98,7 +98,7 @@ export function isOf(object: unknown, userId: string): boolean {
 function requireObject(object: unknown, form: RegExp, what: string): void {
   const { id, created, status } = object as Partial<Card | Cardholder>;
   if (!form.test(String(id)) || typeof created !== 'number' || typeof status !== 'string')
-    throw unavailable('Stripe', `the response is no ${what}`);
+    throw unavailable('Stripe', `the response is not a ${what}`);
 }
 
 /** Validates that the response is the user's cardholder. */
@@ -128,7 +128,7 @@ export interface StripeCardRow {
 const COLUMNS = 'generation, first_requested_at, last_requested_at, cardholder_id, card_id, forgotten_at';
 
 /**
- * The table of Stripe objects, written before each request and after its response, so that every object can be found again.
+ * The ids of Stripe objects, written before each request and after its response, so that no object is lost.
  */
 @Injectable()
 export class StripeCards {
@@ -161,7 +161,7 @@ export class StripeCards {
     return forgotten.length > 0;
   }
 
-  /** Replaces the idempotency keys, which only return a failure. Idempotent. */
+  /** Replaces the idempotency keys, for which Stripe only returns a stored failure. Idempotent. */
   async nextGeneration(userId: string, generation: number): Promise<void> {
     await this.database.query(
       `update onboarding.stripe_cards set generation = generation + 1 where user_id = $1 and generation = $2`,

@@ -29,7 +29,7 @@ type StripeAccount = Readonly<
 
 const STRIPE_VERSION = '2026-10-28.endive';
 const MAX_LISTED = 500;
-/** Bounds the list of all objects created in one period. */
+/** The maximum number of objects that are listed for one period. */
 const MAX_LISTED_OF_ALL = 100_000;
 const CLOCK_TOLERANCE_SECONDS = 3600;
 /** Replaces a person's data: a reserved domain and a fictitious number. */
@@ -40,8 +40,8 @@ const ERASED_PERSON = {
 };
 
 /**
- * Issues virtual cards through Stripe Issuing (ADR 124): one cardholder and one card per user. Stripe's idempotency keys
- * expire after a day, so objects are listed before and after a card is created. Of two cards the first stored one remains.
+ * Issues virtual cards through Stripe Issuing (ADR 124), one cardholder and one card per user. Idempotency keys
+ * expire after a day, so objects are also listed before and after a creation. The first stored card remains.
  */
 @Injectable()
 export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
@@ -92,7 +92,7 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
     return cardId;
   }
 
-  /** Stripe deletes no cardholder, and the name on a card cannot be changed. */
+  /** Cancels the cards and blanks the cardholder, which Stripe never deletes. Card names remain. */
   async forget(userId: string): Promise<void> {
     const row = await this.cards.forgotten(userId);
     if (row === null) return;
@@ -169,7 +169,7 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
     try {
       return await create(issuing, { idempotencyKey });
     } catch (error) {
-      // The next attempt lists an object that was created nevertheless.
+      // If the object was created nevertheless, the next attempt finds it in the list.
       if (endsKey(error)) await this.cards.nextGeneration(userId, generation);
       throw providerError(error);
     }

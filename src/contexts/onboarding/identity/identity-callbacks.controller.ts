@@ -16,8 +16,8 @@ const AHEAD_MS = 300_000;
 
 const REFUSALS = {
   unknown_provider: DomainError.notFound('Identity provider'),
-  malformed: new DomainError('bad_request', 'The body is no callback of this provider'),
-  forged: new Refusal({ status: 401, detail: 'The signature is not that of the body' }),
+  malformed: new DomainError('bad_request', 'The body is not a callback of this provider'),
+  forged: new Refusal({ status: 401, detail: 'The signature does not match the body' }),
   expired: new Refusal({ status: 401, detail: 'The callback was signed too long ago, or in the future' }),
 };
 

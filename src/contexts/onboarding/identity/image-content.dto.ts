@@ -88,7 +88,7 @@ function readJpeg(bytes: Buffer): ImageContent | Fault {
     const length = bytes.readUInt16BE(at + 2);
     const end = at + 2 + length;
     if (length < 2 || end > bytes.length) return DAMAGED;
-    if (OTHER_FRAMES.includes(marker)) return new Fault('is of a kind of JPEG that is not used by cameras');
+    if (OTHER_FRAMES.includes(marker)) return new Fault('is a type of JPEG that is not used by cameras');
     if (FRAMES.includes(marker)) {
       if (size !== null || length < 8) return DAMAGED;
       size = { height: bytes.readUInt16BE(at + 5), width: bytes.readUInt16BE(at + 7) };

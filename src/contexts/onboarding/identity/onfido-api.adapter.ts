@@ -14,19 +14,19 @@ const MAX_RESPONSE_BYTES = 1 << 20;
 /** An image of 8 MiB with its form encoding. */
 const MAX_REQUEST_BYTES = 12 << 20;
 
-/** A permanent refusal, which is our error unless the caller of {@link OnfidoApi.call} gives the person a reason. */
+/** A permanent refusal: an error of the service, unless the caller of {@link OnfidoApi.call} has a reason. */
 export class OnfidoRefused extends ProviderUnavailable {
   constructor(
     readonly status: number,
     readonly type: string,
   ) {
-    super(`Onfido refuses a request of ours (${status}, ${type})`);
+    super(`Onfido refuses our request (${status}, ${type})`);
   }
 }
 
 export type OnfidoObject = Readonly<Record<string, unknown>>;
 
-/** Returns the person's reason for a refusal by its lower-case description, which is never displayed. */
+/** Returns the reason for the person. `about` is Onfido's description in lower case, which is never displayed. */
 type Reason = (about: string) => string;
 
 /**
@@ -56,7 +56,7 @@ export class OnfidoApi {
   async list(name: string, send: Send): Promise<readonly OnfidoObject[]> {
     const list = (await this.call(send))[name];
     const isList = Array.isArray(list) && list.every((each) => typeof each === 'object' && each !== null);
-    if (!isList) throw new ProviderUnavailable(`Onfido gives no list of ${name}`);
+    if (!isList) throw new ProviderUnavailable(`Onfido returned no list of ${name}`);
     return list as readonly OnfidoObject[];
   }
 
@@ -87,7 +87,7 @@ interface Thrown {
   };
 }
 
-/** Passes on status and type only: the package's errors contain names, images and the token. */
+/** Converts an error to its status and type, because the package's errors contain names, images and the token. */
 function toError(error: unknown, reason?: Reason): Error {
   const { response, code = 'no response' } = error as Thrown;
   if (response === undefined) return new ProviderUnavailable(`Onfido cannot be reached (${code})`);

@@ -27,9 +27,9 @@ const ID = /^[A-Za-z0-9-]{8,64}$/;
 const OPEN = ['in_progress', 'awaiting_applicant', 'paused', 'reopened'];
 
 /**
- * Verifies identities through Onfido (ADR 124). An applicant gets personal data only after its id is stored, so that an
- * orphaned one has none. Existing objects are listed before new ones are created. Only a check costs money; of two checks the
- * older one counts.
+ * Verifies identities through Onfido (ADR 124). Personal data is sent only after the applicant's id is stored, so an
+ * orphaned applicant has none. Existing objects are listed before new ones are created. Only checks are charged; the
+ * older of two counts.
  */
 @Injectable()
 export class OnfidoVerifier implements IdentityVerifier {
@@ -50,7 +50,7 @@ export class OnfidoVerifier implements IdentityVerifier {
     return this.toOutcome(await this.findCheck(verification, request));
   }
 
-  /** Onfido deletes no applicant during a check: the erasure is retried. */
+  /** Deletes the applicants. Onfido deletes none during a check, so the erasure is retried. */
   async forget(userId: string): Promise<void> {
     for (const { verification_id, applicant } of await this.verifications.ofUser(userId, this.provider)) {
       if (applicant !== null) await this.deleteApplicant(applicant);
@@ -83,7 +83,7 @@ export class OnfidoVerifier implements IdentityVerifier {
     const kept = await this.verifications.keepApplicant(verificationId, this.provider, userId, id);
     // Another process was first, or the person is erased.
     if (kept !== id) await this.deleteApplicant(id);
-    if (kept === null) throw new ProviderUnavailable('The person is erased: Onfido gets no data');
+    if (kept === null) throw new ProviderUnavailable('The person is erased: no data is sent to Onfido');
     return kept;
   }
 
@@ -199,7 +199,7 @@ export class OnfidoVerifier implements IdentityVerifier {
   }
 }
 
-/** Verifies by tag that the check belongs to the person: a stored id is no proof. */
+/** Verifies by its tag that the check belongs to the verification: a stored id is no proof. */
 function requireOwn(
   { applicant_id, tags }: OnfidoObject,
   verificationId: string,
@@ -212,5 +212,5 @@ function requireOwn(
 
 function idIn({ id }: OnfidoObject): string {
   if (typeof id === 'string' && ID.test(id)) return id;
-  throw new ProviderUnavailable('Onfido gives no id');
+  throw new ProviderUnavailable('Onfido returned no id');
 }

@@ -4,7 +4,7 @@ import { SealError, Sealer } from '../../../platform/sealing/sealer.js';
 import { dropWork, wakeWork } from '../../../platform/jobs/work-items.js';
 import type { KycOutcome } from '../onboardings/decisions.js';
 
-/** The tables with personal rows. Personal data in events is sealed separately. */
+/** The tables whose rows are deleted with a person. Personal data in events is sealed separately. */
 const TABLES = ['images', 'phone_codes', 'verifications'] as const;
 const APPLICANT = 'applicant of a verification';
 
@@ -119,7 +119,9 @@ export class Verifications {
     return rows.length > 0;
   }
 
-  /** Opens a sandbox review. Null until an operator decides or `passAfterSeconds` have passed. */
+  /**
+   * Opens a sandbox review and returns the outcome, null until a decision or until `passAfterSeconds` have passed.
+   */
   async reviewOutcome(
     verificationId: string,
     userId: string,

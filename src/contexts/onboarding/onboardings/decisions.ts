@@ -28,7 +28,7 @@ export function startOnboarding(
   return [{ type: 'onboarding.started.v1', data: { user_id, merchant_id, at } }];
 }
 
-/** `verifiedPhone`, whose code was entered, must equal the profile's number (contract.md 18.4). */
+/** Records the verified phone. `verifiedPhone` must equal the profile's number (contract.md 18.4). */
 export function verifyPhone(
   { verifiedPhone, profilePhone, at }: { verifiedPhone: string; profilePhone: string; at: string },
   state: Onboarding,
@@ -73,7 +73,10 @@ function isSame<Members extends object>(known: Members | null, given: Members): 
   return names.every((name) => known?.[name] === given[name]);
 }
 
-/** Throws `validation_failed` when a required image is missing, `rate_limited`, or `invalid_transition` without consent. */
+/**
+ * Submits the identity. Throws `validation_failed` if an image is missing, `rate_limited`, or `invalid_transition`
+ * without consent.
+ */
 export function submitKyc(
   { verification_id, images, at }: { verification_id: string; images: readonly ImageKind[]; at: string },
   state: Onboarding,
@@ -119,7 +122,7 @@ export function recordCard(command: { card_id: string; at: string }, state: Onbo
   return [decided('onboarding.card_issued.v1', person, { at: command.at, card_id: command.card_id })];
 }
 
-/** Changes nothing once a later attempt has begun. */
+/** Records a card's failure, unless a later attempt has begun. */
 export function recordCardFailure(
   command: { attempt: number; reason: string; at: string },
   state: Onboarding,

@@ -108,7 +108,7 @@ export class OnboardingSteps {
     const { provider } = this.identity;
     await this.applicant(state);
     const { opened_at } = await this.verifications.open(verification_id, provider, userId);
-    // A later erasure finds the verification.
+    // Checks again: a later erasure finds the row.
     await this.applicant(state);
     const request: IdentityRequest = {
       verificationId: verification_id,

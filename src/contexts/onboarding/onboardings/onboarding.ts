@@ -123,7 +123,7 @@ export type Onboarding =
   | ({ readonly stage: 'wallet_provisioned' | 'card_issued' | 'completed' } & WithWallet)
   | ({ readonly stage: 'card_failed'; readonly reason: string } & WithWallet);
 
-/** The interval between two codes of one address for one user, unless the first was used up. */
+/** The minimum interval between two codes for a user from one address, unless the first is used up. */
 export const CODE_EVERY_SECONDS = 30;
 
 const HOUR_SECONDS = 3600;

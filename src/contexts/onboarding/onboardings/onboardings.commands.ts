@@ -37,11 +37,14 @@ export class Onboardings {
     private readonly users: UsersView,
   ) {}
 
-  /** Throws `not_found` for an unknown user, and `invalid_transition` for one who is deactivating or deactivated. */
+  /** Returns the user. Throws `not_found`, or `invalid_transition` for one who is deactivating or deactivated. */
   async applicant(merchantId: string, userId: string): Promise<ExistingUser> {
     const found = await this.users.get(merchantId, userId);
     if (found.account_state === 'deactivating' || found.account_state === 'deactivated')
-      throw new DomainError('invalid_transition', `The user is ${found.account_state}`);
+      throw new DomainError(
+        'invalid_transition',
+        `The user is ${found.account_state} and cannot be onboarded`,
+      );
     return found;
   }
 
@@ -60,7 +63,7 @@ export class Onboardings {
 }
 
 export type Step =
-  /** `start` changes nothing for a user who continues. */
+  /** The steps without parameters. A repeated `start` changes nothing. */
   | { readonly name: 'start' | 'submit_identity' | 'retry_card' }
   | {
       readonly name: 'verify_phone';

@@ -114,7 +114,7 @@ export class Progress extends OnboardingProgress {
   }
 }
 
-/** `row` is undefined before the onboarding has started and after it has ended. */
+/** Returns the onboarding of a user. `row` is undefined before its start and after its end. */
 export function onboardingJson(
   { account_state: state, issuer_wallet_address: wallet }: Omit<OnboardedUser, 'id'>,
   row: InProgress | undefined,

@@ -25,7 +25,7 @@ export class PresentTerms {
     );
   }
 
-  /** Each URL is absolute, or a path of the widget. Throws `unavailable`. */
+  /** Returns the documents. Each URL is absolute or a path of the widget. Throws `unavailable`. */
   present() {
     if (this.missing().length > 0) throw new DomainError('unavailable', 'The terms are not available yet');
     const [termsUrl, termsVersion, privacyUrl, privacyVersion] = SETTINGS.map((key) => this.config[key]);

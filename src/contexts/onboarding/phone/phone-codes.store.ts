@@ -21,10 +21,10 @@ export const MAX_ATTEMPTS = 5;
  */
 export const MAX_CODES_A_DAY = 10;
 export const MAX_CODES_OF_AN_ADDRESS = 6;
-/** Later messages contain a long code, which bounds guesses to 30 of 10^6 per user within 24 hours. */
+/** The maximum of short codes in 24 hours: 30 guesses of 10^6 per user. Later messages contain long codes. */
 export const MAX_SHORT_CODES_A_DAY = 6;
 export const MAX_SHORT_CODES_OF_AN_ADDRESS = 4;
-/** Too long to guess: wrong ones are not counted, so that a stranger cannot exhaust attempts. */
+/** A code that is too long to guess. Wrong ones are not counted, so that a stranger cannot exhaust the attempts. */
 const LONG_CODE = /^[0-9]{18}$/;
 const LONG_GROUPS = 6;
 
@@ -41,8 +41,8 @@ export interface PhoneCode {
 }
 
 /**
- * The result of a guess: the attempts left of a short code (0 for an expired or used one, or another browser's), or null for
- * a long code.
+ * The result of a guess. A number is the attempts left of a short code (0 if it is expired, used or of another
+ * browser). Null is a wrong long code.
  */
 export type Tried = 'right' | number | null;
 
@@ -59,9 +59,9 @@ interface Sent {
 
 /**
  * One-time codes as keyed hashes, one row per message of the last 24 hours. A short code is valid for {@link VALID_SECONDS},
- * {@link MAX_ATTEMPTS} attempts and one browser; a long code for 24 hours in any browser. At a user's limit a message is
- * refused only while a long code is in delivery. So a stranger with the link cannot lock out the holder of the phone (ADR
- * 158).
+ * {@link MAX_ATTEMPTS} attempts and one browser; a long code for 24 hours in any browser. At a limit, messages contain a
+ * long code, and the next is refused only while that code is in delivery. So a stranger with the link cannot lock out the
+ * holder of the phone (ADR 158).
  */
 @Injectable()
 export class PhoneCodes {
@@ -72,8 +72,9 @@ export class PhoneCodes {
   ) {}
 
   /**
-   * Replaces a short code of the same browser. Throws `invalid_transition` where this browser has a code younger than
-   * {@link CODE_EVERY_SECONDS}, otherwise `rate_limited`, with the field `code` while a long code is valid.
+   * Issues a code that replaces a short code of the same browser. Throws `invalid_transition` if that is younger than
+   * {@link CODE_EVERY_SECONDS}. Otherwise throws `rate_limited`, with the field `code` while a long code is in
+   * delivery.
    */
   async issue(userId: string, phoneNumber: string, request: CodeOrigin): Promise<PhoneCode> {
     const browser = this.keyedHash.of('browser', userId, request.browser);

@@ -63,7 +63,7 @@ export class TwilioSms implements SmsSender, OnApplicationShutdown {
       .catch((error: unknown) => fail(error));
     const { sid, accountSid, status } = message as { sid: unknown; accountSid: unknown; status: unknown };
     if (!/^(SM|MM)[0-9a-f]{32}$/.test(String(sid)) || accountSid !== this.account.twilioAccountSid)
-      throw unavailable('Twilio', 'the response is no message of ours');
+      throw unavailable('Twilio', 'the response is not a message of our account');
     if (status === 'failed' || status === 'undelivered' || status === 'canceled')
       throw unavailable('Twilio', `the message is ${status} at once`);
   }
@@ -85,7 +85,7 @@ export class TwilioSms implements SmsSender, OnApplicationShutdown {
 function fail(error: unknown): never {
   if (error instanceof MessageUncertain || error instanceof ProviderUnavailable) throw error;
   const { status, code } = error as { readonly status?: unknown; readonly code?: unknown };
-  if (typeof status !== 'number') throw unavailable('Twilio', 'its response makes no sense');
+  if (typeof status !== 'number') throw unavailable('Twilio', 'its response is malformed');
   const summary = typeof code === 'number' ? `${status}, error ${code}` : String(status);
   if (status === 400 && REFUSED_NUMBERS.includes(code))
     throw new ProviderRefused(REASON, null, { cause: new Error(`Twilio responds with ${summary}`) });

@@ -25,7 +25,7 @@ export interface IdentityRequest {
   readonly verificationId: string;
   readonly userId: string;
   readonly details: Details;
-  /** Returns no images after {@link deleteImages}. */
+  /** The stored images; empty after {@link deleteImages}. */
   readonly images: () => Promise<readonly IdentityImage[]>;
   /** Deletes the images once the provider has them. Idempotent. */
   readonly deleteImages: () => Promise<void>;
@@ -80,7 +80,7 @@ export interface Callback {
   readonly check: string | null;
 }
 
-/** Reads the callbacks of the identity provider. Its token provides null for a provider without callbacks. */
+/** Reads the callbacks of the identity provider. The injected value is null for a provider without callbacks. */
 export abstract class CallbackReader {
   abstract readonly provider: string;
   abstract read(headers: CallbackHeaders, body: Buffer): Promise<Callback | 'forged' | 'malformed'>;

@@ -48,7 +48,7 @@ export function acceptCallbackUrl(
   return allowed.length === 0 || allowed.includes(isWeb ? origin : protocol) ? href : null;
 }
 
-/** The page uses the camera, also within a merchant's frame, which delegates both. */
+/** The page's permissions. It uses the camera, even in a merchant's frame, which must delegate both. */
 const PERMISSIONS = 'camera=(self), microphone=(self), geolocation=(), payment=()';
 
 const NAMES: Readonly<Record<string, string>> = { onfido: 'Onfido', sandbox: 'sandbox' };
@@ -138,7 +138,7 @@ export class OnboardingPageController implements OnApplicationBootstrap {
     return origins.filter((origin) => origin.startsWith('https:'));
   }
 
-  /** Logs once per merchant, because a blank frame explains nothing. */
+  /** Logs a refused frame once per merchant, because the blank page displays no reason. */
   private warn(merchantId: string): void {
     if (this.warned.has(merchantId)) return;
     this.warned.add(merchantId);

@@ -28,7 +28,7 @@ export class Definitions implements OnModuleInit {
 
   constructor(private readonly discovery: DiscoveryService) {}
 
-  /** Ends the boot for a name with two handlers and for an operation without a handler. */
+  /** Fails the boot if a name has two handlers or an operation has none. */
   onModuleInit(): void {
     this.discover();
     const missing = [...OPERATIONS.values()].find(({ name }) => !this.byName.has(name));
@@ -61,7 +61,9 @@ export class Definitions implements OnModuleInit {
     return definition;
   }
 
-  /** Returns the time for an execution; undefined for the default, and for an operation of another version. */
+  /**
+   * Returns the time allowed for an execution. Undefined for the default, and for an operation of another version.
+   */
   takesMs(name: string): number | undefined {
     return this.byName.get(name)?.takesMs;
   }
@@ -76,7 +78,7 @@ export class Definitions implements OnModuleInit {
     return new command(subject.id, parameters as JsonObject, { id, reason, actor: requested_by.name });
   }
 
-  /** Returns the scopes for a decision, or for a request; `own`: a request by the owner of the subject. */
+  /** Returns the scopes that a decision or a request needs. `own` is true for a request by the subject's owner. */
   async findScopes(command: AnyCommand, own = false): Promise<readonly string[]> {
     const { scope, handler } = this.of(command);
     const granted = (await handler.grants?.(command)) ?? [];

@@ -120,8 +120,9 @@ export class Execution {
   ) {}
 
   /**
-   * Executes an open operation, or returns the outcome of its execution. Throws the handler's error once it is recorded;
-   * {@link SubjectChanged} where the subject is at another revision; `invalid_transition` for an ended operation.
+   * Executes an open operation, or returns the recorded outcome. Throws the handler's error after recording it.
+   * Throws {@link SubjectChanged} if the subject is at another revision, and `invalid_transition` for an ended
+   * operation.
    */
   async run(id: string, by: OperationProgress['by'] = 'requester'): Promise<OperationOutcome> {
     const { state, revision } = await this.log.load(id);
@@ -148,7 +149,10 @@ export class Execution {
     }
   }
 
-  /** Records events of the operation as its execution, also those of another process or from before the error. */
+  /**
+   * Records an execution if this or another process has written events of the operation. Otherwise a final error
+   * fails it.
+   */
   private async afterError(
     error: unknown,
     { facts, phase }: ExistingOperation,
@@ -186,13 +190,13 @@ export class Execution {
     return existingOperation(state);
   }
 
-  /** Changes nothing in an ended operation. */
+  /** Records a failure unless the operation has ended. */
   failed({ operation_id }: Requested, code: string, message: string): Promise<ExistingOperation> {
     const data = { operation_id, code, message, at: timestamp(this.clock) };
     return this.record(operation_id, (current) => recordFailed(data, current));
   }
 
-  /** Records decided events, and calls `follow` of the handler where they end the operation without an execution. */
+  /** Records the decided events. Calls the handler's `follow` if they end the operation unexecuted. */
   async record(id: string, decide: (state: OperationState) => readonly OperationEvent[]) {
     const state = existingOperation((await this.log.record(id, decide)).state);
     if (!isUnfinished(state) && state.phase !== 'pending' && state.phase !== 'executed')
@@ -200,7 +204,7 @@ export class Execution {
     return state;
   }
 
-  /** Calls `follow` of the handler. A waiting operation fails where the handler refuses it. */
+  /** Calls the handler's `follow`. A pending operation fails if `follow` throws a final error. */
   async follow(
     state: ExistingOperation,
     by: OperationProgress['by'] = 'requester',
@@ -214,7 +218,7 @@ export class Execution {
       const result = await withinOperation(current, async () => handler.follow?.(command, { status, by }));
       return { operation: operationJson(state), result: result ?? {} };
     } catch (error) {
-      // SubjectChanged: a concurrent repeat of the request has written it.
+      // SubjectChanged means that a concurrent repeat of the request has written the subject.
       const isRefused = error instanceof DomainError && !(error instanceof SubjectChanged);
       if (status === 'pending' && isRefused && !TRANSIENT.includes(error.code))
         await this.failed(facts, error.code, error.message);

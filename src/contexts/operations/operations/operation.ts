@@ -24,11 +24,11 @@ export interface Requested {
   readonly ticket: string | null;
   readonly merchant_id: string | null;
   readonly approval: 'none' | 'required' | 'off';
-  /** The second person decides before or after the execution; null: there is none. */
+  /** The time of the second person's decision relative to the execution; null if none is needed. */
   readonly second_person: 'before' | 'after' | null;
   readonly requested_by: PersonFacts;
   readonly requested_at: string;
-  /** The end of the time for an approval; a later confirmation is overdue. Null: neither is needed. */
+  /** The deadline of an approval, or the time from which a confirmation is overdue. Null if neither is needed. */
   readonly expires_at: string | null;
 }
 
@@ -63,7 +63,7 @@ export type OperationEvent =
   | DomainEvent<'operation.failed.v1', Failed>
   | DomainEvent<'operation.lapsed.v1', Facts<object>>;
 
-/** `requested` and `approved` wait for the execution, `pending` for an approval; the others are ends (admin-api.md 4). */
+/** `requested` and `approved` await the execution, `pending` an approval; the others are final (admin-api.md 4). */
 type Phase =
   'requested' | 'pending' | 'approved' | 'executed' | 'rejected' | 'withdrawn' | 'lapsed' | 'failed';
 
@@ -79,7 +79,7 @@ export interface ExistingOperation {
 /** One operation; the stream is `operation-<id>` (ADR 176). */
 export type OperationState = { readonly phase: 'none' } | ExistingOperation;
 
-/** An operation with this request waits for an approval before its execution. */
+/** True if this request needs an approval before its execution. */
 export function isApprovedFirst({ approval, second_person }: Requested): boolean {
   return approval === 'required' && second_person === 'before';
 }
@@ -113,7 +113,7 @@ export function existingOperation(state: OperationState): ExistingOperation {
   return state;
 }
 
-/** The operation waits for nothing, and has neither been executed nor failed. */
+/** True if the operation is requested or approved, but neither executed nor failed. */
 export function isUnfinished({ phase }: OperationState): boolean {
   return phase === 'requested' || phase === 'approved';
 }
@@ -128,7 +128,7 @@ function isUnconfirmed({ phase, facts, decision }: ExistingOperation): boolean {
 export function toStatus(state: ExistingOperation) {
   const { phase } = state;
   if (isUnconfirmed(state)) return 'unconfirmed';
-  // An approved operation displays as pending until it is executed or fails, after a kill by another process.
+  // An approved operation displays as pending until it is executed or fails. After a kill, another process does that.
   return phase === 'requested' || phase === 'pending' || phase === 'approved' ? 'pending_approval' : phase;
 }
 
@@ -192,14 +192,14 @@ export function approveOperation(decision: DecisionFacts, state: OperationState)
   });
 }
 
-/** Withdraws the person's own operation. */
+/** Rejects an operation; withdraws the person's own. */
 export function rejectOperation(decision: DecisionFacts, state: OperationState): OperationEvent[] {
   return decide(decision, state, isPending, (isOwn) =>
     isOwn ? 'operation.withdrawn.v1' : 'operation.rejected.v1',
   );
 }
 
-/** Accepts an overdue confirmation. Throws `forbidden` for the person's own operation. */
+/** Confirms an executed operation, even late. Throws `forbidden` for the person's own operation. */
 export function confirmOperation(decision: DecisionFacts, state: OperationState): OperationEvent[] {
   return decide(decision, state, isUnconfirmed, (isOwn) => {
     requireOther(isOwn, 'confirm');
@@ -207,7 +207,10 @@ export function confirmOperation(decision: DecisionFacts, state: OperationState)
   });
 }
 
-/** A repeat changes nothing. Throws `invalid_transition` for an operation that may not be executed. */
+/**
+ * Records an execution. A repeat changes nothing. Throws `invalid_transition` for an operation that may not be
+ * executed.
+ */
 export function recordExecuted(executed: ExecutedFacts, state: OperationState): OperationEvent[] {
   const found = existingOperation(state);
   if (found.phase === 'executed') return [];
@@ -215,14 +218,14 @@ export function recordExecuted(executed: ExecutedFacts, state: OperationState): 
   return [{ type: 'operation.executed.v1', data: executed }];
 }
 
-/** Changes nothing in an ended operation. A waiting operation fails where its requester lost the right to it. */
+/** Records the failure of a pending or unfinished operation; changes nothing in any other. */
 export function recordFailed(failed: Failed, state: OperationState): OperationEvent[] {
   const found = existingOperation(state);
   const mayFail = isUnfinished(found) || found.phase === 'pending';
   return mayFail ? [{ type: 'operation.failed.v1', data: failed }] : [];
 }
 
-/** Changes nothing before `expires_at` and in a decided operation. */
+/** Lapses a pending operation from `expires_at` on; changes nothing otherwise. */
 export function lapseOperation(
   { operation_id, at }: Pick<DecisionFacts, 'operation_id' | 'at'>,
   state: OperationState,

@@ -145,7 +145,7 @@ export class AdminOperationsController {
     return this.decide('confirm', id, write, reason);
   }
 
-  /** The login of a new operator is the only result for the approver. */
+  /** Returns the operation. The only other result is the login link of a new operator. */
   private async decide(
     decision: DecisionKind,
     id: string,

@@ -76,7 +76,7 @@ export class OperationsService extends Operations {
     const recorded = await this.log.record(id, (current) => requestOperation(facts, current));
     failpoint('operation.requested');
     return this.proceed(existingOperation(recorded.state)).catch((error: unknown) => {
-      // A change gets the same response before and after the operation was recorded.
+      // A changed subject gets the same response before and after the operation is recorded.
       if (error instanceof SubjectChanged && request.revision !== null)
         throw otherRevision(this.definitions.of(command));
       throw error;
@@ -117,12 +117,12 @@ export class OperationsService extends Operations {
   }
 
   /**
-   * Records the decision, and executes an approved operation. A person's rejection of the own operation withdraws it. A
+   * Records the decision, and executes an approved operation. Rejecting one's own operation withdraws it. A
    * repeat after a crash has the same `decisionId`, and the same outcome.
    *
-   * Throws `unavailable` while this process's clock is off, `not_found`, `forbidden` for an approval or confirmation of the
-   * caller's own operation or without its scopes, `invalid_transition` for a decided, lapsed or failed operation: its subject
-   * was changed, its requester lost the right to it, or its execution threw.
+   * Throws `unavailable` while this process's clock is wrong, and `not_found`. Throws `forbidden` for an approval or
+   * confirmation of the caller's own operation or without its scopes. Throws `invalid_transition` for a decided or
+   * lapsed operation, and if it fails: its subject changed, its requester lost the right, or its execution threw.
    */
   async decide(
     decision: DecisionKind,
@@ -143,14 +143,17 @@ export class OperationsService extends Operations {
     });
   }
 
-  /** Changes nothing in an operation that is decided or may still be approved. Throws `unavailable` as {@link decide} does. */
+  /** Lapses a pending operation past its deadline; changes no other. Throws `unavailable` as {@link decide} does. */
   async lapse(id: string): Promise<ExistingOperation> {
     await this.clockCheck.require();
     const lapsed = { operation_id: id, at: timestamp(this.clock) };
     return this.execution.record(id, (current) => lapseOperation(lapsed, current));
   }
 
-  /** Requires the present scopes of the operation and of its persons, because roles change. A withdrawal needs no scope. */
+  /**
+   * Records a decision. Requires the current scopes of the caller and, for an approval, of the requester, because
+   * roles change. A withdrawal needs no scope.
+   */
   private async record(
     decision: DecisionKind,
     id: string,
@@ -199,13 +202,13 @@ export class OperationsService extends Operations {
     const scopes = await this.definitions.findScopes(command, isOwn);
     const lost = await this.lostBy(requested_by.operator_id, scopes);
     if (lost === null) return;
-    const why = `Who requested it may not do so now: ${lost}`;
+    const why = `The requester may no longer do this: ${lost}`;
     await this.execution.failed(facts, 'forbidden', why);
     throw new DomainError('invalid_transition', `The operation failed: ${why}`);
   }
 }
 
-/** Checks the texts of programs as well. Throws `validation_failed`. */
+/** Throws `validation_failed` for text that cannot be recorded, even from programs. */
 function requireRecordable(parameters: JsonObject): void {
   for (const [name, value] of Object.entries(parameters)) {
     const fault = findUnrecordable(JSON.stringify(value));

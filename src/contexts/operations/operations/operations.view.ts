@@ -32,7 +32,7 @@ const overdueConfirmations = new Gauge({
   registers,
 });
 
-/** The checkpoint that a list waits for. */
+/** The subscription that a list waits for. */
 export const OPERATION_VIEWS = subscriptionName('operations.views');
 
 export const operationViews: SubscriptionDefinition = {

@@ -17,7 +17,7 @@ import type { Definitions } from './definitions.service.js';
 import { OperationsService } from './operations.service.js';
 import { Execution, OperationStreams } from './execution.service.js';
 
-/** The kind of work that executes and lapses operations which a killed process left, and its saga. */
+/** The kind of work that executes or lapses operations left by a killed process; also the name of its saga. */
 const SETTLING = subscriptionName('operations.settling');
 
 /** The time after which the process that recorded an operation counts as dead. */

@@ -124,7 +124,7 @@ export class SystemStatus implements OnModuleInit {
   private async backlogs(): Promise<readonly BacklogState[]> {
     const own = this.reports.map(({ call }) => call());
     const [items, ...reported] = await Promise.all([this.tables.backlogs(), ...own]);
-    // The items of a reported kind may be locks on work that its context counts.
+    // Items of a kind that a context reports may only be locks; the context counts the work itself.
     const unreported = items.filter(({ name }) => reported.every((each) => each.name !== name));
     return [...unreported, ...reported].toSorted(byName);
   }
@@ -145,7 +145,7 @@ const isWrong = ({ status }: { readonly status: string }): boolean => status !==
 const isNewer = (each: ScheduleState, known: ScheduleState): boolean =>
   (each.last_at ?? '') > (known.last_at ?? '');
 
-/** Selects one of the reports that several processes have of the same thing. */
+/** Selects the best report per name, because several processes report the same thing. */
 function select<T>(
   reported: readonly T[],
   readName: (each: T) => string,

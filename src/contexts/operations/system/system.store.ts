@@ -44,7 +44,7 @@ export class SystemTables implements OnApplicationShutdown {
     @Inject(processConfig.KEY) private readonly config: ProcessConfig,
   ) {}
 
-  /** Removes the process from the display at once. */
+  /** Deletes the row of this process, so that operators no longer see it. */
   async onApplicationShutdown(): Promise<void> {
     if (this.config.roles.length === 0) return;
     const sql = 'delete from platform.processes where process_id = $1';

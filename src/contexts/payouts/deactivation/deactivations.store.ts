@@ -12,10 +12,10 @@ const SWEEP_MS = 2000;
 const BATCH = 100;
 
 /**
- * Completes the deactivation of users without a pending payout, by the read model of payouts. A report checks the
- * revision of the user's stream, so every payout precedes the start of the deactivation; after the start the number of
- * pending payouts only falls. On a store without atomic commits the intent precedes the start, and the payout may follow
- * until its stream is fenced.
+ * Completes the deactivation of users without a pending payout, by the read model of payouts. Reports check the
+ * revision of the user's stream. So after the start of a deactivation no payout is added, and the number of pending
+ * ones only falls. On a store without atomic commits, a payout whose intent precedes the start may follow until its
+ * stream is fenced.
  */
 @Injectable()
 export class Deactivations {
@@ -46,7 +46,7 @@ export class Deactivations {
 
   /** Throws as {@link CompleteDeactivation} does. */
   async complete(userId: string): Promise<void> {
-    // Counted before the user's state is loaded: a start that is counted is also in the state.
+    // The read model is read first: a start of the deactivation in it is also in the user's state.
     const counted = await this.find(userId);
     const isCounted = counted !== null && (counted.pending > 0 || (await this.giveUp(counted.intended)));
     await this.commandBus.execute(new CompleteDeactivation(userId, isCounted ? counted.pending : null));

@@ -45,7 +45,7 @@ function wrongOrder({ status }: PayoutState): string {
   return status === 'unreported' ? 'it is reported before it ends' : `it ends once, and is ${status} already`;
 }
 
-/** The announcement of a payout, once, on a store without atomic commits (ADR 103). */
+/** The rules of a payout's announcement: one event, only on a store without atomic commits (ADR 103). */
 export const intentHistory = onlyOnce<DomainEvent<typeof PAYOUT_INTENDED, PayoutIntent>>(
   'payout_intent',
   PAYOUT_INTENDED,

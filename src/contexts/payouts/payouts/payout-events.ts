@@ -51,7 +51,7 @@ export interface TransferSighting {
   readonly to: string;
   /** Minor units, a decimal integer. */
   readonly value: string;
-  /** The SHA-256, in hex, of the receipt as the node sent it. `payouts.receipts` has its bytes, unless they are too many. */
+  /** The SHA-256 of the receipt as the node sent it, in hex. `payouts.receipts` stores receipts up to 256 KiB. */
   readonly receipt_sha256: string;
 }
 

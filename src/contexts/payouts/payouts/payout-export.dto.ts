@@ -4,7 +4,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { fromRequest } from '../../../platform/http/request-state.js';
 import { PayoutsView, type PayoutFilter, type PayoutTotals } from './payouts.view.js';
 
-/** The rows of one query, which bound the memory of an export. */
+/** The limit of rows per query, which bounds the memory of an export. */
 const ROWS = 200;
 const RETRY_SECONDS = 5;
 
@@ -83,7 +83,7 @@ function oneLine(json: string): string {
 
 /** Formats a payout by RFC 4180. The metadata is the reported text. */
 function csvLine(body: string): string {
-  // Quotes within the texts before this member are escaped.
+  // Texts before this member cannot match: their quotes are escaped.
   const from = body.indexOf(',"custom_metadata":');
   const to = body.lastIndexOf(',"created_at":');
   const metadata = body.slice(from + ',"custom_metadata":'.length, to);

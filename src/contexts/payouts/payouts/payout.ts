@@ -80,7 +80,7 @@ export function report(data: PayoutReported['data'], payee: Payee, state: Payout
   return [{ type: 'payout.reported.v1', data }];
 }
 
-/** Changes nothing once the payout has its outcome. */
+/** Receives a pending payout; changes no other. */
 export function receive(
   { evidence, at }: { readonly evidence: TransferSighting; readonly at: string },
   state: PayoutState,
@@ -92,7 +92,7 @@ export function receive(
   return [{ type: 'payout.received.v2', data: { ...facts, log_index, block_number, ...times, ...seen } }];
 }
 
-/** Changes nothing once the payout has its outcome, or before the end of its window, unless `early`. */
+/** Expires a pending payout whose window is over, or any pending one if `early`; changes no other. */
 export function expire(
   { reason, at, early }: { readonly reason: string; readonly at: string; readonly early?: true | undefined },
   state: PayoutState,
@@ -107,16 +107,16 @@ export function expire(
 export type Report = Pick<PayoutFacts, (typeof REPORTED)[number]>;
 const REPORTED = ['merchant_id', 'user_id', 'amount', 'transaction_hash', 'custom_metadata'] as const;
 
-/** Returns the response to a report, the same for a repeat after the outcome. */
+/** Returns the response to a report: a pending payout, also for a repeat after the outcome. */
 export function responseTo(state: PayoutState): string {
-  if (state.status === 'unreported') throw new Error('a reported payout has facts');
+  if (state.status === 'unreported') throw new Error('the payout is unreported and has no response');
   const json = payoutJsonBeforeTime(state.reported, 'pending', null);
   return `{"payout":${json},"created_at":"${state.reported.created_at}"}}`;
 }
 
 /**
- * Returns the JSON of a payout in the API (contract.md 9) up to its last member `created_at`, which final events do not
- * repeat. The metadata is not parsed. `reason` is null unless the payout expired.
+ * Returns the JSON of a payout in the API (contract.md 9) without its last member `created_at`, which an expiry event
+ * lacks. The metadata is not parsed. `reason` is null unless the payout expired.
  */
 export function payoutJsonBeforeTime(
   facts: PayoutFacts,

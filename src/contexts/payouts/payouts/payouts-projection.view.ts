@@ -41,7 +41,7 @@ export const payoutViews: ReadModel = {
   tables: { schema: 'payouts', names: ['payouts', 'balances', 'payout_intents'] },
 };
 
-/** Applies events with one statement per kind of row. Totals change only with changed rows. */
+/** Applies events with one statement per kind of row. Repeated events change no row and so no total. */
 export async function applyPayoutEvents(
   events: readonly RecordedEvent[],
   tx: PoolClient,
@@ -52,12 +52,12 @@ export async function applyPayoutEvents(
   const { reported, outcomes } = changes;
   await recordUsers(changes, tx, schema);
   const rows = [...reported.values()];
-  // Some payouts of a repeated batch may be there, pending.
+  // Payouts of a repeated batch may be stored already, as pending.
   if ((await insertPayouts(rows, tx, schema)) === rows.length) for (const { id } of rows) outcomes.delete(id);
   await settlePayouts([...outcomes.values()], tx, schema);
 }
 
-/** A character that JSON escapes. Joined texts cost less than quoted ones. */
+/** A separator that JSON always escapes. Joined texts cost less than an array of quoted ones. */
 const SEPARATOR = '\u001e';
 
 async function insertPayouts(rows: readonly PayoutRow[], tx: PoolClient, schema: string): Promise<number> {
@@ -205,7 +205,7 @@ function end({ reported, outcomes }: Changes, id: string, outcome: Omit<PayoutEn
   Object.assign(reported.get(id) ?? {}, outcome);
 }
 
-/** Stores users and intents. A deactivated user gets no payouts, so that its intents are deleted. */
+/** Stores users and intents. Deletes the intents of deactivated users, who get no payouts. */
 async function recordUsers(
   { users, deactivating, intents }: Changes,
   tx: PoolClient,
@@ -237,7 +237,7 @@ async function recordUsers(
     );
 }
 
-/** Returns the SQL of a payout's JSON, from the text up to `created_at` and that time. */
+/** Returns the SQL that appends `created_at` to the JSON text of a payout. */
 function bodySql(bodyBeforeTime: string, createdAt: string): string {
   const time = `to_char(${createdAt} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
   return `${bodyBeforeTime} || ',"created_at":"' || ${time} || '"}'`;

@@ -15,10 +15,10 @@ import { PAYOUT_INTENDED, type PayoutReported } from './payout-events.js';
 import { payout, report, type Report, responseTo } from './payout.js';
 import { payoutsConfig, type PayoutsConfig } from '../payouts.config.js';
 
-/** The cached users, some 200 bytes each. */
+/** The limit of cached users, some 200 bytes each. */
 const MAX_USERS = 50_000;
 
-/** The cache of payees. Entries may be stale: a decision has the revision checked in its commit, and loads again. */
+/** The cache of payees. An entry may be stale: the commit checks its revision, and a conflict loads it again. */
 @Injectable()
 export class PayeeCache {
   private readonly known = new LRUCache<string, Loaded<Payee>>(upTo(MAX_USERS));
@@ -30,7 +30,7 @@ export class PayeeCache {
     if (known !== undefined && !fresh) return known;
     if (!isUuid(userId)) return { state: payee.initial, revision: null, lastId: null };
     const loaded = await this.loop.load(payee, userId);
-    // A user without a revision may be created at any time.
+    // A missing user is not cached, because it may be created at any time.
     if (loaded.revision !== null) this.known.set(userId, loaded);
     return loaded;
   }

@@ -12,9 +12,9 @@ import { STATUS, type Status } from './payouts-projection.view.js';
 
 export const STATUSES = Object.keys(STATUS) as Status[];
 const HASH_MAX_LENGTH = 255;
-/** The depth of `custom_metadata`; the object itself is level 1. */
+/** The maximum depth of `custom_metadata`. The object itself is level 1. */
 const METADATA_MAX_DEPTH = 32;
-/** The bytes of the JSON text of `custom_metadata`. */
+/** The maximum size of the JSON text of `custom_metadata`. */
 const METADATA_MAX_BYTES = 16_384;
 
 function readHash(hash: string): string | Fault {

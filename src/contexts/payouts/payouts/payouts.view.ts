@@ -88,7 +88,7 @@ export class PayoutsView {
     };
     const list = { columns: 'payout_id as id', from: PENDING_PAYOUTS, id: 'payout_id', where };
     const { rows, next_cursor } = await listPage<{ id: string }>(this.database, list, filter);
-    // The two tables follow the log separately.
+    // The tables differ: each follows the log separately.
     const pending = await this.database.query<PayoutJson & Record<string, unknown>>(
       `select ${COLUMNS} from payouts.payouts where id = any($1) and status = ${STATUS.pending}
        order by created_at desc, id desc`,
@@ -136,7 +136,7 @@ export class PayoutsView {
 
 const COLUMNS = 'id, merchant_id, body';
 
-/** Returns the list of a filter, each with its index. Few payouts have the same transaction. */
+/** Returns the list for a filter, in a form that uses an index. A transaction has few payouts. */
 function toList(merchants: readonly string[] | null, filter: PayoutFilter): Omit<List, 'columns'> {
   const { user_id, status, transaction_hash, created_from, created_to } = filter;
   const created = inDays('created_at', created_from, created_to);
@@ -152,13 +152,13 @@ function toList(merchants: readonly string[] | null, filter: PayoutFilter): Omit
   const where = { ...created, 'merchant_id = any(?)': merchants };
   if (transaction_hash === undefined)
     return { from, where, statuses, lanes: { column: 'user_id', type: 'uuid', values: [user_id!] } };
-  // The index has eight bytes of the hash.
+  // The index is over a 64-bit digest of the hash.
   const hash = 'hashtextextended(transaction_hash, 0) = hashtextextended(?, 0) and transaction_hash = ?';
   const state = { 'status = ?': status && STATUS[status], 'user_id = ?': user_id };
   return { from, where: { ...where, ...state, [hash]: comparableHash(transaction_hash) } };
 }
 
-/** The delay after which no process checks a due payout, or no node can be relied on. */
+/** The delay of a due check that indicates a missing worker or unreliable nodes. */
 const CHECK_LATE_SECONDS = 60;
 /** The longest time without a usable response about one transaction. */
 const NO_RESPONSE_SECONDS = 600;
@@ -170,10 +170,10 @@ export const PENDING_PAYOUTS = `payouts.verifications pending
   join work.items item on item.kind = '${VERIFICATION}' and item.key = pending.payout_id::text`;
 
 /**
- * A condition on {@link PENDING_PAYOUTS}: the payout stays pending until an operator acts. It is on another chain than
- * CHAIN_ID; or no process has begun its check; or processes try, and no node can be relied on; or no node has a usable
- * response about its transaction; or its window is over. `due` of the state is the scheduled time of the check, because
- * `due_at` moves with each attempt.
+ * A condition on {@link PENDING_PAYOUTS}: the payout stays pending until an operator acts. Its chain is not CHAIN_ID,
+ * its check is late, its window is over, or no node responds about its transaction. A check is late while no process
+ * begins it, or no node can be relied on. `due` of the state is the scheduled time of the check, because `due_at`
+ * moves with each attempt.
  */
 export function isOverdue(settings: ChainConfig): string {
   const { expiryMarginSeconds } = chainRules(settings);
@@ -198,7 +198,7 @@ export class PayoutTotals implements Readonly<Record<Status, PayoutTotal>> {
   @Nested(() => PayoutTotal) expired!: PayoutTotal;
 }
 
-/** The evidence of received payouts, read from their streams, so that it need not wait for a view. */
+/** The evidence of received payouts, read from their streams, because a view may lag. */
 @Injectable()
 export class EvidenceView {
   constructor(

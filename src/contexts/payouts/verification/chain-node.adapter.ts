@@ -10,7 +10,7 @@ import { ChainUnavailable, type ChainObservation, type TransactionRequest } from
 import type { TransactionReceipt } from './verification.js';
 import { readLargeTransaction, readPlace, readReceipt, readWholeReceipt } from './receipt.adapter.js';
 
-/** A node would respond to any other text with an error. */
+/** The form of an EVM hash. A node refuses any other text with an error. */
 const EVM_HASH = /^0x[0-9a-f]{64}$/;
 const MAX_LARGE = 10_000;
 const MAX_GROUPS = 8;
@@ -43,15 +43,15 @@ export class ChainNode {
   }
 
   async read(requested: readonly TransactionRequest[], separately: boolean): Promise<ChainObservation> {
-    // The head first, so that a concurrent block can only lower the confirmations.
+    // The head is read first, so that a concurrent block can only lower the confirmations.
     const { head, final } = await chainHeads(this.node, this.options, this.clock);
     const { receipts, refusals } = await this.readReceipts(requested, separately);
     return { node: this.host, head, final, receipts, refusals };
   }
 
   /**
-   * Returns an observation on which outcomes may rest. A missing transaction is missing by two methods, each receipt is of
-   * the canonical block at its height, and both heads are still canonical afterwards.
+   * Returns an observation on which outcomes may rest. Two methods agree on each missing transaction. Each receipt is
+   * of the canonical block at its height, and both heads are still canonical afterwards.
    */
   async confirm(requested: readonly TransactionRequest[], separately: boolean): Promise<ChainObservation> {
     const { head, final } = await chainHeads(this.node, this.options, this.clock);
@@ -97,7 +97,10 @@ export class ChainNode {
     await this.node.close();
   }
 
-  /** Reads receipts and the reasons for missing ones. Large and refused ones are only read separately: they may be slow. */
+  /**
+   * Reads receipts, and the reasons for missing ones. Large and refused receipts are read only if `separately`,
+   * because they may be slow.
+   */
   private async readReceipts(
     requested: readonly TransactionRequest[],
     separately: boolean,
@@ -106,7 +109,7 @@ export class ChainNode {
     const receipts: Receipts = new Map();
     const refusals = new Set<string>();
     const large = requested.filter(({ hash }) => this.large.has(hash));
-    if (large.length > 0 && !separately) refusals.add('large receipts are read alone');
+    if (large.length > 0 && !separately) refusals.add('a large receipt is read in a separate request');
     const others = requested.filter(({ hash }) => EVM_HASH.test(hash) && !this.large.has(hash));
     for (const { hash } of requested) if (!EVM_HASH.test(hash)) receipts.set(hash, null);
     const options = separately
@@ -126,7 +129,7 @@ export class ChainNode {
       if ('result' in response) {
         const receipt = readReceipt(response, each.hash);
         if (receipt !== undefined) receipts.set(each.hash, receipt);
-        else refusals.add('a receipt that is none of the transaction');
+        else refusals.add('a receipt is invalid or of another transaction');
         return;
       }
       const { kind, message } = response.refused;
@@ -135,7 +138,7 @@ export class ChainNode {
       large.push(each);
       if (kind === 'too_large') this.large.set(each.hash, true);
     });
-    // Only when all are denied: one denied transaction must not delay the others.
+    // The batch fails only when all are denied, so that one denied transaction does not delay the others.
     if (!separately && denied.length > 0 && denied.length === inOrder.length) rpcResult(denied[0]!);
     const readSeparately = async (each: TransactionRequest): Promise<void> => {
       const receipt = await readLargeTransaction(this.node, each, this.options.token);
@@ -155,7 +158,7 @@ export class ChainNode {
     }
   }
 
-  /** Removes missing receipts whose transaction the node has by another method. */
+  /** Keeps a receipt as missing only if eth_getTransactionByHash has the transaction in no block. */
   private async doubtMissing(receipts: Receipts): Promise<void> {
     const missing = [...receipts].flatMap(([hash, receipt]) =>
       receipt === null && EVM_HASH.test(hash) ? [hash] : [],
@@ -179,7 +182,7 @@ export class ChainNode {
   }
 }
 
-/** Separates the batches of up to MAX_GROUPS merchants, so that a slow transaction of one delays no other. */
+/** Groups requests by merchant, so that no merchant delays another. Above MAX_GROUPS all share one group. */
 function toGroups(requested: readonly TransactionRequest[]): readonly (readonly TransactionRequest[])[] {
   const groups = new Map<string | undefined, TransactionRequest[]>();
   for (const each of requested) {
@@ -197,7 +200,7 @@ const MAX_SYMBOL = 20;
 
 interface Token {
   readonly symbol: string;
-  /** The reason why it cannot be USDC, as a sentence, or null. */
+  /** The reason the token cannot be USDC, as a sentence, or null. */
   readonly problem: string | null;
 }
 
@@ -223,7 +226,7 @@ async function readToken(node: JsonRpcNode, address: string, chainId: number): P
       );
 }
 
-/** Returns the printable characters of a string or of 32 bytes. */
+/** Returns the printable characters of an ABI string or bytes32. */
 function symbolIn(result: unknown): string {
   if (typeof result !== 'string') return '';
   const text = Buffer.from(result.slice(2, 1024), 'hex').toString('latin1');

@@ -14,8 +14,9 @@ const NO_RESPONSE_MS = 5 * 60_000;
 const AGE_SHARE = 4;
 
 /**
- * Returns the milliseconds until the next check of a pending payout. The interval grows with its age, and ends at the end
- * of the window. Without a wallet or a hash that end is the only check. `random` in [0, 1) is the jitter of 10 %.
+ * Returns the milliseconds until the next check of a pending payout. The interval grows with the payout's age; the
+ * end of the window cuts it short. A payout without a wallet or a hash is checked only at that end. `random` in [0,
+ * 1) is the jitter of 10 %.
  */
 export function nextCheckDelay(input: {
   readonly ageMs: number;

@@ -117,7 +117,7 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
     const Unavailable = errors.some((each) => each instanceof NodeLimited) ? NodeLimited : ChainUnavailable;
     const why = errors.map(({ message }) => message).join(', ');
     throw new Unavailable(
-      `${usable.length} nodes can be relied on, and outcomes need ${chainQuorum} (${why})`,
+      `reliable nodes: ${usable.length}, expected at least CHAIN_QUORUM=${chainQuorum} (${why})`,
     );
   }
 }

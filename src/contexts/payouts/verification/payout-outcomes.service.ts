@@ -34,9 +34,9 @@ export class PayoutOutcomes {
   ) {}
 
   /**
-   * Receives the payout by any of the transfers, all of one transaction, and claims the transfer in the same commit: a
-   * transfer confirms one payout. Returns `used` when other payouts hold all claims. On a store without atomic commits
-   * the claim comes first; a payout that expires in between keeps it.
+   * Receives the payout by the first of these transfers that it can claim, because a transfer confirms one payout.
+   * All are of one transaction; claim and event are one commit. Returns `used` when other payouts hold all claims. On
+   * a store without atomic commits the claim comes first; a payout that expires in between keeps it.
    */
   async receive(row: VerifiedRow, transfers: readonly TransferSighting[]): Promise<Outcome | 'used'> {
     for (const evidence of transfers) {

@@ -38,7 +38,7 @@ function readTransfers(result: unknown, hash: string): readonly TransferLog[] | 
 }
 
 function parseReceipt(receipt: RawReceipt): TransactionReceipt {
-  // Some nodes repeat or omit log indexes; then the list is in order.
+  // Some nodes repeat or omit log indexes. Their order of logs is then used as it is.
   const listed = receipt.logs ?? [];
   const indexes = new Set(listed.flatMap(({ logIndex }) => (isQuantity(logIndex) ? [Number(logIndex)] : [])));
   const logs =
@@ -103,7 +103,7 @@ function isLog(log: unknown): log is RawLog {
   );
 }
 
-/** The limit for a transaction, with 128 KiB of input or more, and for the transfers of one token to few wallets. */
+/** The limit of a response with few transfers, or with a transaction (perhaps over 128 KiB of input). */
 const MAX_BYTES = 4_194_304;
 /** The limit for the whole receipt of a transaction with a relevant transfer. */
 const RECEIPT_BYTES = 33_554_432;

@@ -30,7 +30,7 @@ export class Receipts {
     return row?.receipt ?? null;
   }
 
-  /** Returns those receipts whose stored bytes have another hash. */
+  /** Returns the hashes among these that do not match their stored receipt. */
   async altered(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
     if (sha256s.length === 0) return new Set();
     const rows = await this.database.query<{ name: string }>(

@@ -12,7 +12,7 @@ import { Receipts } from './receipts.store.js';
 
 /** The exit code when a payout is undone, or its receipt was altered. */
 const EXIT_WRONG = 2;
-/** The exit code when nothing is wrong, and not everything was checked. */
+/** The exit code when nothing is wrong, but not everything was checked. */
 const EXIT_INCOMPLETE = 1;
 const PROGRESS_MS = 5000;
 
@@ -28,7 +28,7 @@ export function recheckProgram(program: Command, cli: CliContext): void {
     .action(async ({ from, rpc }: { readonly from?: string; readonly rpc?: string }) => {
       const config = cli.config();
       if (from !== undefined && !/^[0-9]{1,40}$/.test(from))
-        throw new ConfigError('--from must be a position as this program prints them.');
+        throw new ConfigError('--from must be a position that this program printed.');
       const asJson = program.opts<{ json?: boolean }>().json === true;
       const print = (text: string, json: object): void => cli.print(asJson ? JSON.stringify(json) : text);
       const node = openNode(config, rpc);
@@ -88,7 +88,7 @@ function describe({ counts, position }: Recheck, stopped: string | null): string
   const lines = [
     `${checked} payouts checked, up to position ${position ?? 'none'}: ${unchanged + moved} confirmed, ${moved} of them in another block; ${undone} undone`,
   ];
-  if (altered > 0) lines.push(`${altered} kept receipts are not those that were kept`);
+  if (altered > 0) lines.push(`${altered} stored receipts do not match their SHA-256`);
   if (unknown > 0) lines.push(`${unknown} could not be checked: try again, or another node (--rpc)`);
   if (other_chains > 0) lines.push(`${other_chains} are on other chains and were not checked (CHAIN_ID)`);
   if (stopped !== null)

@@ -21,7 +21,7 @@ interface RecheckedNode {
   blockHashes(heights: readonly number[]): Promise<ReadonlyMap<number, string>>;
 }
 
-/** `altered`: the bytes of the stored receipt have another hash. */
+/** A result to print. `altered` means that the stored receipt has another hash. */
 interface Noted {
   readonly kind: Exclude<Rechecked['kind'], 'unchanged'> | 'altered';
   readonly payout_id: string;

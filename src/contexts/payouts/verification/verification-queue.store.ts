@@ -22,12 +22,12 @@ import {
 } from '../payouts/payout-events.js';
 import type { CheckFinding, Closing } from './verification.js';
 
-/** The kind of the items that schedule verifications. Their key is the payout; their share the merchant. */
+/** The kind of work items that schedule verifications. `key` is the payout, `share` is the merchant. */
 export const VERIFICATION = 'payouts.verification';
 /** The subscription that keeps the items and `payouts.verifications`. */
 export const VERIFICATION_SAGA = subscriptionName(VERIFICATION);
 
-/** The work list of pending payouts, for the audit. Without both its item and its row, a payout would stay pending. */
+/** The work list of pending payouts, for the audit. A payout without its item or its row would stay pending. */
 export const VERIFICATION_WORK_LIST: WorkList = {
   name: VERIFICATION_SAGA,
   table: 'payouts.verifications',
@@ -44,7 +44,7 @@ export const LINES = { fresh: 0, old: 1, noResponse: 2 } as const;
 const LEASE_MS = 15_000;
 /** The age up to which a payout is fresh. */
 const FRESH_MS = 600_000;
-/** The delay of payouts on another chain than CHAIN_ID, which may be changed. */
+/** The delay before payouts on another chain are checked again, because CHAIN_ID may change. */
 const OTHER_CHAIN_MS = 30 * 60_000;
 
 /** The members of an item's state. None is present before the first check. Times are ISO 8601. */
@@ -89,11 +89,11 @@ export interface Claimed {
 export interface NextCheck {
   readonly payout: PendingPayout;
   readonly delayMs: number;
-  /** The finding; null without a usable response, which keeps the one before. */
+  /** The finding. Null without a usable response, so that the stored finding stays. */
   readonly finding: CheckFinding | null;
   /** True for a transaction that can only be read separately. */
   readonly isLarge?: boolean | undefined;
-  /** Set by a check after the window, which a later one may confirm. */
+  /** Set by a first check after the window, for a later check to confirm. */
   readonly closing?: Closing;
 }
 
@@ -116,7 +116,7 @@ export class VerificationQueue {
     private readonly items: WorkItems,
   ) {}
 
-  /** Claims up to `limit` due payouts of the chain, merchants by round robin, line by line. */
+  /** Claims up to `limit` due payouts of the chain, line by line, with a fair share for each merchant. */
   async claim(chainId: number, limit: number, lines: readonly number[]): Promise<Claimed> {
     const { items, more } = await this.items.claim<State>({
       kind: VERIFICATION,
@@ -138,7 +138,7 @@ export class VerificationQueue {
     return { payouts, now: rows[0]?.now ?? new Date(0), more };
   }
 
-  /** Keeps the leases while `round` runs: rescheduling requires them. */
+  /** Extends the leases while `round` runs, because rescheduling requires them. */
   whileClaimed<T>(payouts: readonly PendingPayout[], round: () => Promise<T>): Promise<T> {
     const items = payouts.map(({ item }) => item);
     return this.items.whileClaimed(items, LEASE_MS, round);
@@ -194,7 +194,7 @@ function toNext({ payout, delayMs, finding, isLarge, closing }: NextCheck, now: 
   const isOld = payout.createdAt.getTime() < now.getTime() - FRESH_MS;
   const before = payout.item.state;
   const isNotFinal = finding !== null && finding !== 'settled' && finding !== 'not_written';
-  // The first check after the window counts until one has another finding.
+  // The first check after the window stays stored until a check has another finding.
   const isFirst = closing !== undefined && closing.finding !== before.closing?.finding;
   const state: State = {
     finding: finding ?? before.finding ?? null,
@@ -237,7 +237,7 @@ export async function addVerifications(
   await scheduleWork(tx, VERIFICATION, items);
 }
 
-/** Makes the payouts of these users due, who have a wallet now. */
+/** Makes due the payouts of users who now have a wallet. */
 export async function wakeVerifications(userIds: readonly string[], tx: PoolClient): Promise<void> {
   if (userIds.length === 0) return;
   const { rows } = await tx.query<{ payout_id: string }>(

@@ -37,7 +37,7 @@ import {
 import { payoutsConfig, type PayoutsConfig } from '../payouts.config.js';
 import { chainConfig, type ChainConfig } from '../../../platform/config/config.js';
 
-/** The concurrent outcomes, which share group commits. */
+/** The limit of concurrent outcomes, which share group commits. */
 const PARALLEL = 50;
 const USERS_AT_A_TIME = 16;
 
@@ -55,8 +55,8 @@ interface Checked {
 }
 
 /**
- * Checks claimed payouts: one observation of the chain for all of them, and a consistent one of CHAIN_QUORUM nodes for
- * those that it would end. Then it writes an outcome or schedules another check for each.
+ * Checks claimed payouts by one observation of the chain. Payouts that would end are confirmed by consistent
+ * observations of CHAIN_QUORUM nodes. Then it writes an outcome or schedules another check for each.
  */
 @Injectable()
 export class VerificationRound {
@@ -122,7 +122,7 @@ export class VerificationRound {
     return ended.length;
   }
 
-  /** Records a failed observation for people; the next check replaces that record. */
+  /** Reads the chain. Records a failure for people; the next check replaces that record. */
   private async observe(
     claimed: readonly PendingPayout[],
     separately: boolean,
@@ -139,7 +139,7 @@ export class VerificationRound {
     }
   }
 
-  /** Returns no observation when too few nodes can be relied on, so that the round continues. */
+  /** Returns consistent observations, or none while too few nodes are reliable, so that the round continues. */
   private async confirm(
     ending: readonly PendingPayout[],
     separately: boolean,
@@ -153,7 +153,7 @@ export class VerificationRound {
     }
   }
 
-  /** Returns null when the node gave no usable response. */
+  /** Returns the finding, or null without a usable response. */
   private findingIn(observed: ChainObservation, each: PendingPayout): Finding | null {
     const { wallet, amountMinor } = each;
     if (!isHash(each.hash)) return { kind: 'not_a_hash' };
@@ -164,7 +164,7 @@ export class VerificationRound {
     return toFinding(receipt, expected, observed.final.number, each.usedLogs);
   }
 
-  /** Returns a finding on which an outcome may rest: before the end of the window only a settled one. */
+  /** Returns a finding that may end the payout, else null. Before the end of the window only a settled one may. */
   private endingIn(observed: ChainObservation, each: PendingPayout, now: Date): Finding | null {
     const finding = this.findingIn(observed, each);
     return finding?.kind === 'settled' || this.isOver(each, observed, now) ? finding : null;
@@ -182,7 +182,7 @@ export class VerificationRound {
   }
 
   private toVerdict(each: PendingPayout, confirmed: readonly ChainObservation[], now: Date): Verdict | null {
-    // Rows may name any log as used; the claims decide.
+    // A forged row may name any log as used, so only claims decide.
     const claimable = { ...each, usedLogs: new Set<number>() };
     const findings = confirmed.map((observed) => this.endingIn(observed, claimable, now));
     const finding = quorumFinding(findings, this.chainSettings.chainQuorum);

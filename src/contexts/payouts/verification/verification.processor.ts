@@ -12,8 +12,8 @@ import { payoutsConfig, type PayoutsConfig } from '../payouts.config.js';
 const GAUGE_MS = 10_000;
 const NODE_BACKOFF = { firstMs: 1000, maxMs: 10_000 };
 /**
- * The pause after a round without an outcome while more payouts are due, in multiples of its duration. In a burst of
- * reports the checks leave the machine to the reports.
+ * The pause after a round without an outcome while more payouts are due, in multiples of its duration. It keeps
+ * checks from slowing down a burst of reports.
  */
 const REST = { times: 3, longestMs: 2000 } as const;
 /** Payouts without a usable response of a node have a separate loop, so that they delay no others. */

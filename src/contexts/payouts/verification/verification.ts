@@ -145,7 +145,7 @@ export function expiryReason(finding: Exclude<Finding, { kind: 'settled' }>): st
   return `Not confirmed in time: the block of the transfer was not final, by ${blocks} ${blocks === 1 ? 'block' : 'blocks'}`;
 }
 
-/** Returns the one finding of at least `quorum` nodes; null when there is none, or two. A null is no vote. */
+/** Returns the only finding with at least `quorum` votes, or null. A null among `findings` is no vote. */
 export function quorumFinding(findings: readonly (Finding | null)[], quorum: number): Finding | null {
   const given = findings.filter((finding) => finding !== null);
   const toName = (finding: Finding): string =>
@@ -153,7 +153,7 @@ export function quorumFinding(findings: readonly (Finding | null)[], quorum: num
   return agreeing(given, toName, quorum)[0] ?? null;
 }
 
-/** Returns the votes of the one name with at least `quorum` votes; none when no name, or two, have so many. */
+/** Groups votes by name. Returns the only group of at least `quorum` votes, or no votes without such a group. */
 export function agreeing<Vote>(
   votes: readonly Vote[],
   toName: (vote: Vote) => string,
@@ -172,7 +172,7 @@ export interface Closing {
   readonly at: string;
 }
 
-/** Returns the name by which findings of two times are compared. A transfer that comes nearer to finality differs. */
+/** Returns a key to compare the findings of two checks. A transfer with fewer blocks to finality has another key. */
 export function closingName(finding: Finding): string {
   return finding.kind === 'confirming' ? `confirming ${finding.blocks}` : finding.kind;
 }

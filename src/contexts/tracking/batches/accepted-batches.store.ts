@@ -63,7 +63,7 @@ const STALLED_MS = 30_000;
 /** The batches were processed concurrently. */
 class Stale extends Error {}
 
-/** The unprocessed rows of `tracking.batches`. They are not claimed: processing locks the merchant. */
+/** The unprocessed rows of `tracking.batches`. No row is claimed, because processing locks the merchant. */
 @Injectable()
 export class AcceptedBatches {
   private readonly inserts = new GroupCall((batches: readonly NewBatch[]) => this.insertAll(batches), {
@@ -76,8 +76,8 @@ export class AcceptedBatches {
   ) {}
 
   /**
-   * Resolves once the batch is durable. Concurrent batches share a statement, and all reject if it fails. A batch that an
-   * earlier attempt of the request stored is kept.
+   * Stores a batch and resolves once it is durable. Concurrent batches share a statement, and all reject if it fails.
+   * A repeated batch leaves the stored row unchanged.
    */
   async insert(batch: NewBatch): Promise<void> {
     const stored = batchStoreDuration.startTimer();
@@ -87,7 +87,7 @@ export class AcceptedBatches {
 
   private async insertAll(batches: readonly NewBatch[]): Promise<void[]> {
     const values: unknown[] = [];
-    // The time of the statement, not of arrival: an erasure would miss a batch that still waits.
+    // The time of the statement is used, because an erasure would miss a batch with an earlier time of arrival.
     const at = this.clock.now();
     // A fixed order prevents deadlocks between processes.
     const ordered = batches.toSorted((a, b) => (a.batch_id < b.batch_id ? -1 : 1));

@@ -34,7 +34,7 @@ export function storedItems({ body, item_count }: Body): TrackedItem[] {
   }
 }
 
-/** Returns the items of a valid body without parsing payloads. Of repeated keys the last counts, as in JSON.parse. */
+/** Returns the items of a valid body without parsing payloads. The last of repeated keys counts, as in JSON.parse. */
 export function readItems(body: Buffer): TrackedItem[] {
   return readElements(body.toString(), readItem).map((item) =>
     toItem(item as Omit<ValidItem, 'payload'>, item.payload!),
@@ -42,8 +42,8 @@ export function readItems(body: Buffer): TrackedItem[] {
 }
 
 /**
- * Blanks the events of one person except their ids, so that they are not counted again. `items` are their indexes. Returns
- * null for a body without events of the person.
+ * Blanks the events of one person except their ids and times, so that repeats are not counted. `items` has the indexes of
+ * the blanked events. Returns null for a body without events of the person.
  */
 export function bodyWithout(
   body: Buffer,
@@ -61,12 +61,12 @@ export function bodyWithout(
   return { body: Buffer.from(`{"events":[${texts.join()}]}`), items };
 }
 
-/** Merchants' external_ids and event_names are never empty. */
+/** Returns the blanked item. Its empty strings collide with nothing: merchants cannot send them. */
 function blank({ event_id, event_datetime }: TrackedItem): string {
   return JSON.stringify({ event_id, event_name: '', event_datetime, user_external_id: '', payload: {} });
 }
 
-/** Calls `read` for each element of the last `events`. It returns the end of the element. */
+/** Calls `read` for each element of the last `events` array. `read` returns the end of the element. */
 export function readElements<T>(json: string, read: (json: string, at: number, items: T[]) => number): T[] {
   let items: T[] = [];
   eachMember(json, 0, (key, start) => {

@@ -19,8 +19,8 @@ interface Chunk {
 }
 
 /**
- * Processes accepted batches in bounded transactions, round robin over merchants, so that no merchant waits behind another's
- * backlog. Acceptances in this process wake it; otherwise it polls.
+ * Processes accepted batches in bounded transactions, round robin over merchants, so that no merchant waits behind
+ * another's backlog. It polls, and runs at once for batches that this process accepts.
  */
 @Injectable()
 export class ProcessingWorker implements OnModuleInit {
@@ -61,7 +61,7 @@ export class ProcessingWorker implements OnModuleInit {
       following.catch(() => undefined);
       const done = await this.finish(chunk);
       const next = await following;
-      // A later chunk must not overtake a failed one: the first accepted event counts.
+      // A later chunk must not overtake a failed one, because the first accepted event of an id counts.
       if (!done) waiting.delete(chunk.merchantId);
       chunk = !done && next?.merchantId === chunk.merchantId ? await this.next(waiting) : next;
     }

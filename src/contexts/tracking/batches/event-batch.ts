@@ -50,7 +50,7 @@ export const CHECKS: Readonly<Record<keyof ValidItem, (value: unknown) => string
   payload: (value) => (isObject(value) ? null : missing(value) ? 'is required' : 'must be an object'),
   event_datetime: datetimeFault,
   event_id: idFault,
-  // Compared without invisible marks.
+  // Invisible marks are ignored.
   user_external_id: (value) =>
     textFault(typeof value === 'string' && !PLAIN.test(value) ? tidy(value) : value),
   // The id is not trimmed: surrounding space counts.

@@ -9,8 +9,8 @@ import type { ProcessConfig } from '../../../platform/config/config.js';
 import type { Database } from '../../../platform/postgres/database.js';
 
 /**
- * The default waits in milliseconds, from Amplitude's documentation (ADR 84). `quota`: a user or device has exhausted its
- * day, which rolls by the hour. `project`: the whole project is limited.
+ * The default waits in milliseconds, from Amplitude's documentation (ADR 84). `quota` applies to a user or device
+ * over its daily quota, a window that moves hourly. `project` applies to the whole project.
  */
 export const AMPLITUDE_WAITS = { throttled: 30_000, quota: HOUR_MS, project: 15_000 };
 export type AmplitudeWaits = Readonly<typeof AMPLITUDE_WAITS>;
@@ -37,8 +37,9 @@ export function toResult(
   }
   if (status === 400) return badRequest(reply, events, waits);
   if (status === 401) return unavailable('unauthorized', 'the API key is refused', waitMs);
+  if (status === 413 && events.length > 1) return { outcome: 'too_large' };
   // A smaller event is rejected for another reason.
-  if (status === 413 && events.length === 1 && Buffer.byteLength(events[0]!.payload) * 2 > MAX_BYTES)
+  if (status === 413 && Buffer.byteLength(events[0]!.payload) * 2 > MAX_BYTES)
     return { outcome: 'parted', refused: [{ index: 0, reason: 'too large' }], throttled: [] };
   if (status === 413) return { outcome: 'rejected', reason: 'too large' };
   // Amplitude's firewall responds with 403.
@@ -92,7 +93,7 @@ function findRefused(reply: ResponseBody, events: readonly AnalyticsEvent[]): Pa
   return found.filter(({ index }) => index in events);
 }
 
-/** `byIds`: the named users and devices count where no event is named. */
+/** Returns throttled events. `byIds` counts named users and devices if no event is named. */
 function findThrottled(
   reply: ResponseBody,
   events: readonly AnalyticsEvent[],

@@ -18,8 +18,8 @@ export interface Unavailable {
 export type SendResult =
   | { readonly outcome: 'accepted' }
   /**
-   * Nothing was accepted because of the named events; the others may be repeated at once. Reasons contain no personal data,
-   * such as `invalid time`. `waitMs`: the pause for the event's user or device.
+   * No event was accepted, because of the listed ones; the others may be sent again at once. A reason, such as
+   * `invalid time`, contains no personal data. `waitMs` is the pause for the event's user or device.
    */
   | {
       readonly outcome: 'parted';
@@ -27,6 +27,8 @@ export type SendResult =
       readonly throttled: readonly { readonly index: number; readonly waitMs: number }[];
     }
   | { readonly outcome: 'rejected'; readonly reason: string }
+  /** The provider accepts no request of this size; its halves may be sent at once. */
+  | { readonly outcome: 'too_large' }
   | Unavailable;
 
 /** The analytics provider. Its token provides null where none is configured. */

@@ -117,3 +117,22 @@ it('a throttled user waits in later rounds too, and a batch that only waited is 
   expect(provider.requests).toEqual([['busy'], ['calm']]);
   expect([later.blamed, other.finished]).toEqual([false, true]);
 });
+
+it('requests of more than 2 events that are too large are halved within the round, in order, and no batch is blamed', async () => {
+  const sent: string[][] = [];
+  const provider: Analytics = {
+    name: 'small',
+    limits: { events: 1000, bytes: 1_000_000 },
+    send: async (events) => {
+      sent.push(events.map(({ user_external_id }) => user_external_id));
+      return { outcome: events.length > 2 ? 'too_large' : 'accepted' };
+    },
+  };
+  const batches = [batchFor(0, 'a', 'b', 'c'), batchFor(0, 'd', 'e')];
+  await round(provider).run(batches);
+  expect(sent).toEqual([['a', 'b', 'c', 'd', 'e'], ['a', 'b', 'c'], ['a', 'b'], ['c'], ['d', 'e']]);
+  expect(batches.map(({ finished, blamed }) => [finished, blamed])).toEqual([
+    [true, false],
+    [true, false],
+  ]);
+});

@@ -90,14 +90,14 @@ interface RoundOptions {
 }
 
 /**
- * Sends the pending events of batches, one request at a time, and marks the results. Events refused by name leave their
- * request, and the others are sent again. Batches whose request is rejected without a reason, or throttled entirely, are
- * retried later: one per request, with half the events per request.
+ * Sends the pending events of batches, one request at a time, and marks the results. Events that the provider refuses
+ * by name are removed, and the rest of the request is sent again. Batches that are entirely throttled or rejected
+ * without a reason are retried later: one per request, with half the events per request.
  */
 export class ForwardingRound {
   private rejectedInRow = 0;
   private responded = false;
-  /** The reason of a rejected batch that had never failed before. */
+  /** The reason of the last rejection of a batch that had never failed before. */
   private reason: string | null = null;
 
   constructor(private readonly options: RoundOptions) {}
@@ -123,15 +123,15 @@ export class ForwardingRound {
       const result = await analytics.send(request);
       this.options.sent(result, request.length, performance.now() - began);
       if (result.outcome === 'unavailable') return result;
-      waiting.push(this.toOutcome(request, result));
+      waiting.push(...this.toOutcome(request, result));
       if (this.rejectedInRow >= MAX_REJECTED_IN_ROW && !this.responded)
         return forbidden('it rejects one request after another');
     }
     return this.reason === null || this.responded ? null : forbidden(this.reason);
   }
 
-  /** Marks the result, and returns the events that are sent again at once. */
-  private toOutcome(request: PendingEvent[], result: Exclude<SendResult, Unavailable>): PendingEvent[] {
+  /** Marks the result, and returns the requests that are sent at once, the last one first. */
+  private toOutcome(request: PendingEvent[], result: Exclude<SendResult, Unavailable>): PendingEvent[][] {
     switch (result.outcome) {
       case 'accepted':
         for (const { batch, item } of request) batch.done.add(item);
@@ -145,7 +145,12 @@ export class ForwardingRound {
           request[index]!.batch.isThrottled = true;
         }
         this.hasResponded();
-        return request.filter((_, index) => !reasons.has(index));
+        return [request.filter((_, index) => !reasons.has(index))];
+      }
+      case 'too_large': {
+        this.rejectedInRow += 1;
+        const middle = Math.ceil(request.length / 2);
+        return [request.slice(middle), request.slice(0, middle)];
       }
       case 'rejected':
         this.rejectedInRow += 1;

@@ -31,7 +31,7 @@ import {
 
 const POLL_MS = 500;
 const MAX_BATCHES = 512;
-/** The lease exceeds the request timeout by this, for a slow database. */
+/** The margin of the lease over the request timeout, for a slow database. */
 const LEASE_MARGIN_MS = 15_000;
 const FOR_OPERATORS: readonly string[] = ['unauthorized', 'misconfigured', 'forbidden'];
 
@@ -106,7 +106,7 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
         await this.table.skip();
         continue;
       }
-      // Single batches after a failure identify its cause.
+      // Single batches identify the cause of a failure.
       const limit = state.failures > 0 ? 1 : MAX_BATCHES;
       const batches = (await this.table.due(limit)).map((row) => new PendingBatch(row));
       const end = await this.send(analytics, batches, signal);
@@ -152,7 +152,7 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
     if (result.outcome === 'parted') analyticsEvents.inc({ outcome: 'throttled' }, result.throttled.length);
     if (isAccepted) {
       analyticsEvents.inc({ outcome: 'forwarded' }, events);
-      // The rate limit: the next request waits for the duration of these events.
+      // The next request is delayed by the time that these events take at the permitted rate.
       const takesMs = (events * 1000) / this.config.analyticsEventsPerSecond;
       this.freeAt = Math.max(performance.now(), this.freeAt) + takesMs;
     }

@@ -11,14 +11,14 @@ const CHUNK = 1000;
 type BatchState = Pick<BatchRow, 'body' | 'state' | 'item_count' | 'new_items' | 'forward_done'>;
 
 /**
- * Blanks the events of an erased person, by external_id, in the table and in stored bodies. Their ids remain, so that nothing
- * is counted again. Pending events are not forwarded.
+ * Blanks the events of an erased person, by external_id, in the table and in stored bodies. The event ids remain, so
+ * that a repeated event is not counted. Pending events are not forwarded.
  */
 @Injectable()
 export class ErasedEvents {
   constructor(private readonly database: Database) {}
 
-  /** Returns false until every batch from before the erasure is processed. */
+  /** Blanks the events. Returns false until all batches from before the erasure are processed. */
   @Forgets('tracking')
   async forget({ merchantId, externalId, erasedAt }: ErasedPerson, signal: AbortSignal): Promise<boolean> {
     if (externalId === null) return true;
@@ -64,7 +64,7 @@ export class ErasedEvents {
     return rows.length > 0;
   }
 
-  /** Returns false when nothing changes. The row lock serializes concurrent erasures. */
+  /** Blanks one stored body. Returns false if nothing changes. The row lock serializes concurrent erasures. */
   rewrite(batchId: string, externalId: string): Promise<boolean> {
     return this.database.transaction(async (tx) => {
       const { rows } = await tx.query<BatchState>(
@@ -85,7 +85,7 @@ export class ErasedEvents {
   }
 }
 
-/** Removes the items that are not forwarded yet. */
+/** Removes the person's unforwarded items from `new_items`. */
 function unsent(row: BatchState, items: readonly number[]): Buffer | null {
   if (row.new_items === null || row.state !== 'processed') return row.new_items;
   const pending = ItemsBitmap.read(row.new_items, row.item_count);

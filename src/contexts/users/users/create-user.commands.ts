@@ -26,8 +26,8 @@ export class UserClaims {
   ) {}
 
   /**
-   * Returns one claim per spelling of the number, in a fixed order: an older user holds an obsolete spelling. A deactivation
-   * frees them, because carriers reassign numbers.
+   * Returns one claim per spelling of the number, the current one first. An older user may hold an obsolete spelling. A
+   * deactivation frees the claims, because carriers reassign numbers.
    */
   phoneNumber(merchantId: string, phoneNumber: string): Claim[] {
     return subscriberNumbers(phoneNumber).map((number) => ({
@@ -58,7 +58,10 @@ export class UserClaims {
   }
 }
 
-/** Creates a user and returns the JSON of the 201. Throws `validation_failed` for a value of another user of the merchant. */
+/**
+ * Creates a user and returns the JSON of the 201. Throws `validation_failed` for a value that another user of the
+ * merchant has.
+ */
 export class CreateUser extends Command<string> {
   constructor(
     readonly merchantId: string,

@@ -33,7 +33,7 @@ export class ErasingWorker implements OnModuleInit {
     private readonly responses: ResponseStore,
   ) {}
 
-  /** Throws where no provider has a declared method: the boot fails. */
+  /** Fails the boot if a declared method has no provider. */
   onModuleInit(): void {
     const found = Forgets.discover(this.discovery);
     const missing = [...Forgets.declared].find((part) => found.every(({ value }) => value !== part));
@@ -41,7 +41,9 @@ export class ErasingWorker implements OnModuleInit {
     this.works = found.map(({ value, call }) => this.toWork(value, call));
   }
 
-  /** Drops the person's key, which makes sealed fields of events unreadable, the snapshots and the stored responses. */
+  /**
+   * Drops the person's snapshots, stored responses and key. Without the key, sealed fields of events are unreadable.
+   */
   @Forgets('users')
   async forget({ userId, merchantId, createdAt }: ErasedPerson, signal: AbortSignal): Promise<boolean> {
     await this.keys.forget(userId);

@@ -10,8 +10,9 @@ const METADATA = createRequire(import.meta.url)('libphonenumber-js/metadata.min.
 const E164 = /^\+[1-9][0-9]{6,14}$/;
 
 /**
- * Numbering plans with two spellings of one subscriber's number. `digits` separate `head` and `rest`, which are regular
- * expressions: first those of the current spelling, then those of the other. With `bothInUse` a number is stored as sent.
+ * Numbering plans with two spellings of one subscriber's number. `head` and `rest` are regular expressions. `digits`
+ * are the digits between them: first those of the current spelling, then of the other. With `bothInUse` a number is
+ * stored as sent.
  */
 const PLANS = plans.map(({ head, digits, rest, bothInUse = false }) => ({
   form: new RegExp(`^(${head})(?:${digits.join('|')})(${rest})$`),
@@ -54,5 +55,5 @@ export function parsePhoneNumber(sent: string): string | Fault {
 export function readPhoneNumber(sent: string): string | Fault {
   const number = parsePhoneNumber(sent);
   if (number instanceof Fault || parse(number)?.isPossible() === true) return number;
-  return new Fault('is not a possible phone number: its country has none of this length');
+  return new Fault('is not a possible phone number: its country has no numbers of this length');
 }

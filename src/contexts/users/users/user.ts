@@ -151,7 +151,7 @@ export function activateUser(
   return [{ type: 'user.activated.v1', data: { user_id, merchant_id, ...command } }];
 }
 
-/** Starts a deactivation, from which on no payout is accepted. */
+/** Starts a deactivation. No payout is accepted afterwards. */
 export function startDeactivation(act: Act, state: User): UserEvent[] {
   const { user_id, merchant_id, account_state } = existing(state);
   if (account_state === 'deactivating') return [];
@@ -160,7 +160,7 @@ export function startDeactivation(act: Act, state: User): UserEvent[] {
 }
 
 /**
- * Completes a deactivation. `pendingPayouts` is null until payouts are counted up to its start; from then on it only falls.
+ * Completes a deactivation. `pendingPayouts` is null until payouts before its start are counted; then it only falls.
  */
 export function completeDeactivation(
   { pendingPayouts, at }: { pendingPayouts: number | null; at: string },

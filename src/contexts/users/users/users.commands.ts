@@ -26,11 +26,11 @@ export function refuseHeld(error: unknown): never {
 const NO_ACT = { reason: '', actor: '', at: '' };
 const BY_OPERATOR = { metadata: { actor: 'operator' } };
 
-/** The facts of every operation on a user (admin-api.md 4), whose parameters have no personal data. */
+/** The facts of every operation on a user (admin-api.md 4). Parameters contain no personal data. */
 export const USER_SUBJECT = { scope: 'users:write', subject: 'user', streams: userStreams } as const;
 
 /**
- * Starts the deactivation of an onboarding or active user, from which on no payout is accepted. A repeat keeps the first
+ * Starts the deactivation of an onboarding or active user. No payout is accepted afterwards. A repeat keeps the first
  * reason. Throws `not_found`, or `invalid_transition` for a deactivated user.
  */
 @Operation({ ...USER_SUBJECT, name: 'users.deactivate' })

@@ -29,14 +29,14 @@ interface Created {
 }
 
 /**
- * Checks the MAC of each delivery and the number of deliveries: none within its retention is missing, and the events
- * created all of them. Compares the rows of endpoints with the events.
+ * Checks that each stored delivery has a valid MAC and comes from an event, and that none is missing within its
+ * retention. Compares the rows of endpoints with the events.
  */
 export class DeliveriesCheck implements TableCheck {
   readonly name = DELIVERIES_SAGA;
   private readonly published: Published;
   private readonly names: ReadonlySet<string>;
-  /** The endpoints by id, by merchant, without deleted ones. */
+  /** The endpoints that are not deleted, by merchant and id. */
   private readonly endpoints = new Map<string, Map<string, EndpointRow>>();
   /** The number of stored deliveries that an event created. */
   private found = 0;
@@ -92,7 +92,7 @@ export class DeliveriesCheck implements TableCheck {
     return [this.differences.of(DELIVERIES_SAGA, rows)];
   }
 
-  /** A different row would redirect deliveries. */
+  /** Finds changed rows, which would redirect deliveries. */
   private async compareEndpoints(): Promise<void> {
     const expected = new Map([...this.endpoints.values()].flatMap((each) => [...each]));
     for (const row of await this.tables.query<EndpointRow>(
@@ -129,7 +129,7 @@ export class DeliveriesCheck implements TableCheck {
        left join webhooks.deliveries on delivery_id = any($1::uuid[])`,
       [created.map(({ id }) => id)],
     );
-    // The clock of the database dates deliveries.
+    // Times of deliveries are by the database's clock.
     this.keptSince ??= rows[0]!.now.getTime() - retentionSeconds(this.tables.config) * 1000 + MARGIN_MS;
     const ids = new Set(rows.map(({ id }) => id));
     for (const { id, body, recordedAt } of created) {

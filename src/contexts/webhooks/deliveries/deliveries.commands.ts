@@ -82,7 +82,7 @@ export class ResendWebhookDeliveryHandler implements ICommandHandler<ResendWebho
   }
 }
 
-/** Resends a delivery of any merchant for an operator (admin-api.md 4). It has no revision. */
+/** Resends a delivery of any merchant for an operator (admin-api.md 4). No stream forms its revision. */
 @Operation({ name: 'deliveries.resend', scope: 'webhooks:write', subject: 'delivery', streams: () => [] })
 export class ResendDelivery extends OperatorCommand {}
 

@@ -42,12 +42,12 @@ export class DeliveryProcessor
   extends WorkerHost
   implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown
 {
-  /** Separate from the sweep, which may take longer on a large table than leases last without a heartbeat. */
+  /** Records heartbeats separately from the sweep, which may outlast the leases on a large table. */
   @Background()
   readonly heartbeat = new BackgroundWork({
     name: 'heartbeat of deliveries',
     ...EVERY_SECOND,
-    // A sender without a heartbeat loses its leases, so it runs until the end of the process.
+    // Heartbeats continue until the lanes stop, because a sender without them loses its leases.
     stopsWithProvider: true,
     run: () => this.table.heartbeat(),
   });
@@ -63,7 +63,7 @@ export class DeliveryProcessor
   private readonly added = new LRUCache<string, true>(upTo(MAX_REMEMBERED));
   /** The number of jobs added within the last second, or waiting for an unavailable queue. */
   private adding = 0;
-  /** The end of the pause, on the clock of `performance.now()`. */
+  /** The end of the pause after a sweep, by `performance.now()`. */
   private restUntil = 0;
 
   constructor(
@@ -116,7 +116,7 @@ export class DeliveryProcessor
       .finally(() => setTimeout(() => (this.adding -= 1), 1000).unref());
   }
 
-  /** Releases the leases once no lane claims any more. */
+  /** Stops the loops and the lanes, then releases the leases. */
   async beforeApplicationShutdown(): Promise<void> {
     if (!this.config.roles.includes('worker')) return;
     await Promise.all([this.heartbeat.stop(), this.sweep.stop()]);

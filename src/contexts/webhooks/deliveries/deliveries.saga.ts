@@ -35,9 +35,9 @@ type OwnEvent = RecordedEvent &
   (WebhookEndpointEvent | WebhookTestRequested | WebhookResendRequested | WebhookRecoveryRequested);
 
 /**
- * Creates one delivery for each event and each endpoint that receives its type at that position. The id follows from
- * event, endpoint and type. The saga also folds the endpoints, whose events are in the same order. An event during which
- * an endpoint was disabled is recorded as dropped (contract.md 13.8). Resends and recoveries are applied in order too.
+ * Creates one delivery of an event to each endpoint that received its type when the event was recorded. The
+ * delivery's id is derived from event, endpoint and type. A delivery to an endpoint that was disabled then is stored
+ * as dropped (contract.md 13.8). Changes of endpoints, resends and recoveries are applied in the order of the log.
  */
 export function deliveriesSaga(
   published: Published,

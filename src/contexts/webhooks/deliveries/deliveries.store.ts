@@ -9,14 +9,14 @@ import type { DeliveryWithMac } from '../endpoints/signing-secrets.store.js';
 
 /** The age of the last heartbeat at which the leases of a sender end. */
 const DEAD_AFTER_SECONDS = 10;
-/** The age of its last heartbeat at which a sender no longer trusts its leases. */
+/** The age of its last heartbeat at which a sender treats its leases as expired. */
 const UNRESPONSIVE_MS = (DEAD_AFTER_SECONDS - 2) * 1000;
-/** The time for which results gather under load. */
+/** The time to collect results for one statement, under load. */
 const GATHER_MS = 3;
 
 export interface DeliveryClaim extends DeliveryWithMac {
   readonly attempts: number;
-  /** The attempts of earlier rounds: a resend restarts the retry schedule. */
+  /** The number of attempts before the current round. A resend restarts the retry schedule. */
   readonly attempts_before: number;
   readonly created_at: Date;
   readonly due_at: Date;
@@ -105,7 +105,7 @@ export class DeliveryTable {
     return performance.now() - this.seenAt < UNRESPONSIVE_MS;
   }
 
-  /** Records a heartbeat. Releases the leases of dead processes, and leases of this one that it does not know. */
+  /** Records a heartbeat. Releases the leases of dead processes, and those of this process without a claim. */
   async heartbeat(): Promise<void> {
     await this.recordHeartbeat();
     await this.database.query(
@@ -163,7 +163,7 @@ export class DeliveryTable {
   private async claimAll(requests: readonly ClaimRequest[]): Promise<readonly (readonly DeliveryClaim[])[]> {
     // Another process would release the leases of a sender without a heartbeat.
     if (!this.hasValidLeases()) await this.recordHeartbeat();
-    // An array, because PostgreSQL takes a limit that it learns late for a tenth of the rows, and would read them all.
+    // The array avoids a scan: PostgreSQL plans a non-constant limit as a tenth of the rows.
     const rows = await this.database.query<DeliveryClaim & { [column: string]: unknown }>(
       `with picked as (
          select due.delivery_id from unnest($1::uuid[], $2::int[]) as lane (endpoint_id, room)
@@ -179,7 +179,8 @@ export class DeliveryTable {
     );
     const lanes = new Map<string, DeliveryClaim[]>(requests.map(([endpointId]) => [endpointId, []]));
     for (const row of rows) {
-      // The last record of this delivery is late or lost. Its repeat, or the next heartbeat, releases the row.
+      // The record of its last attempt is written, but not confirmed yet. The retried record or the next heartbeat
+      // releases the row.
       if (this.held.has(row.delivery_id)) continue;
       this.held.add(row.delivery_id);
       lanes.get(row.endpoint_id)?.push(row);
@@ -187,7 +188,7 @@ export class DeliveryTable {
     return requests.map(([endpointId]) => lanes.get(endpointId) ?? []);
   }
 
-  /** Releases rows whose claim had a response that was lost, or came before that of their record. */
+  /** Releases rows leased by this process that are not in its memory, because a response was lost or late. */
   private async releaseUnknown(): Promise<void> {
     await this.database.query(
       'update webhooks.deliveries set leased_by = null where leased_by = $1 and not (delivery_id = any($2::uuid[]))',

@@ -13,10 +13,10 @@ import {
   type DeliveryJson,
 } from './delivery-page.view.js';
 
-/** The endpoints that one page merges. With more, a page reads the deliveries of all merchants. */
+/** The limit of endpoints that one page merges. Above it, a page reads all by time and filters by merchant. */
 const MAX_LANES = 1000;
 
-/** The attempts of a delivery in the API, of which many resends may create more. */
+/** The limit of attempts that the API lists for a delivery. Resends may create more. */
 export const LISTED_ATTEMPTS = 1000;
 
 /** The read model of deliveries. A null merchant matches any. */
@@ -90,7 +90,7 @@ export class DeliveriesView {
     return deliveryPage(this.database, lanes, filter);
   }
 
-  /** Returns the endpoints of these merchants, with up to MAX_LANES + 1 deleted ones; null for all. */
+  /** Returns the ids of the endpoints to list, with up to MAX_LANES + 1 deleted ones. Null means all endpoints. */
   private async findEndpoints(
     merchantIds: readonly string[] | null,
     endpointId: string | undefined,

@@ -43,7 +43,7 @@ export class WebhookDelivery {
 /** A delivery in the APIs of operators and of the portal. */
 export type DeliveryJson = WebhookDelivery & { readonly merchant_id: string };
 
-/** The columns of {@link DeliveryJson}, of a row `d` of `webhooks.deliveries`. */
+/** The columns of {@link DeliveryJson}, selected from `webhooks.deliveries` as `d`. */
 export const DELIVERY_JSON = `d.delivery_id as id, d.endpoint_id as webhook_endpoint_id, d.merchant_id, d.type,
   d.state as status, d.attempts as attempt_count, d.created_at,
   case when d.state = 'pending' then d.due_at end as next_attempt_at, d.finished_at`;
@@ -60,13 +60,13 @@ export interface DeliveriesFilter extends CreatedDays, KeysetPage {
   readonly to?: { readonly end: Date } | undefined;
 }
 
-/** The endpoints or, without them, the merchants to which a list is restricted. Null: all. */
+/** The restriction of a list to endpoints or, where these are null, to merchants. Null for both means all. */
 interface Lanes {
   readonly endpoints: readonly string[] | null;
   readonly merchants?: readonly string[] | null;
 }
 
-/** The limit of deliveries that a page reads. A page with a rare match holds less, and its cursor continues. */
+/** The limit of deliveries read for one page. When few of them match, the page is short and has a cursor. */
 export const READ_AT_ONCE = 5000;
 
 /** The limit of the first read, in pages. */
@@ -140,15 +140,15 @@ async function readPage(
   };
 }
 
-/** Returns the rows to read per lane: a full page without conditions (a null budget), else a share of the budget. */
+/** Returns the rows to read per lane: a page where nothing is filtered (`budget` null), else a budget share. */
 function rowsOfLane(lanes: number, pageSize: number, budget: number | null): number {
   if (budget === null) return Math.min(Math.ceil((2 * READ_AT_ONCE) / lanes), pageSize + 1);
   return Math.ceil(Math.min(budget, READ_AT_ONCE) / lanes);
 }
 
 /**
- * Returns the statement of the page, and of the row at which a page that is not full ends. `source` selects the newest
- * rows of each lane, numbered by `place`. A lane with fewer than `max` rows is complete.
+ * Returns the SQL that selects the page and, for a page that is not full, the row where it ends. `source` selects the
+ * newest rows of each lane, numbered by `place`. A lane with fewer than `max` rows is complete.
  */
 function pageSql(
   source: string,
@@ -171,14 +171,14 @@ function pageSql(
      (select ${DELIVERY_JSON}, false from ${from('ends')})`;
 }
 
-/** Returns the condition of the index of unsent deliveries, where the filter allows it. */
+/** Returns the condition that enables the index of unsent deliveries, or none for other statuses. */
 function unsentOnly({ status }: DeliveriesFilter): readonly string[] {
   return status === 'exhausted' || status === 'dropped' ? [`state in ('exhausted', 'dropped')`] : [];
 }
 
 const where = (conditions: readonly string[]): string => `where ${['true', ...conditions].join(' and ')}`;
 
-/** Reads all endpoints, through the index by time. */
+/** Selects deliveries of all endpoints, by the index on time. */
 function newest(conditions: readonly string[], max: number): string {
   return `select *, row_number() over (${NEWEST_FIRST}) as place from (
     select ${COLUMNS} from webhooks.deliveries ${where(conditions)} ${NEWEST_FIRST} limit ${max}) newest`;
@@ -192,8 +192,8 @@ function newestOfEach(lanes: string, columns: string, conditions: readonly strin
 }
 
 /**
- * Reads all pending deliveries through their indexes, because they may be rare among old succeeded ones. With place 0
- * every lane is complete.
+ * Selects all pending deliveries through their indexes, because they may be rare among old succeeded ones. `place` is
+ * 0, so that every lane counts as complete.
  */
 function allPending(lanes: string | null, place: readonly string[]): string {
   const ofLanes = lanes === null ? [] : [`endpoint_id = any(${lanes})`];

@@ -12,11 +12,11 @@ import { DELIVERIES_SAGA } from './deliveries.saga.js';
 
 const DAY_SECONDS = 86_400;
 const ROUND_MS = 6 * HOUR_MS;
-/** The margin for the difference between the clocks of a delivery and of the user's creation. */
+/** The margin for clock differences between a delivery and the creation of its user. */
 const MARGIN_MS = DAY_MS;
 export const PRUNED_AT_ONCE = 500;
 
-/** Returns the least retention of finished deliveries. Attempts that still count as failures are kept. */
+/** Returns the retention of finished deliveries in seconds, at least the window in which failed attempts count. */
 export function retentionSeconds({
   webhookRetentionDays,
   webhookDisableWindowSeconds,
@@ -53,7 +53,7 @@ export class DeliveryRetention {
    */
   @Forgets('webhooks')
   async forget({ userId, merchantId, createdAt }: ErasedPerson, signal: AbortSignal): Promise<boolean> {
-    // Afterwards all events about the person are deliveries.
+    // Then all deliveries about the person exist.
     if (!(await this.progress.waitUntilCurrent(DELIVERIES_SAGA))) return false;
     const since = new Date(Date.parse(createdAt) - MARGIN_MS).toISOString();
     const endpoints = await this.database.query<{ endpoint_id: string }>(
@@ -91,8 +91,8 @@ const NEXT = `(created_at, delivery_id) > ($1::timestamptz, $2::uuid)
 const LAST = `select created_at::text, delivery_id from read order by read.created_at desc, delivery_id desc limit 1`;
 
 /**
- * Reads the index by creation from its old end, because a delivery that finished before a time was created before it.
- * Rows are locked in the order of senders and resends; a delivery that became pending again is kept.
+ * Reads deliveries by creation, oldest first: a delivery that finished before a time was also created before it. Rows
+ * are locked in the order of senders and resends; a delivery that became pending again is kept.
  */
 const PRUNE = `
   with read as materialized (

@@ -22,9 +22,9 @@ import { Receivers } from './receivers.service.js';
 import { SigningSecrets } from '../endpoints/signing-secrets.store.js';
 
 const USER_AGENT = 'svc-Webhooks/1.0';
-/** The pause after a delivery that failed within this process, and between tries to record one. */
+/** The delay after an internal error of an attempt, and between attempts to write its result. */
 const PAUSE_MS = 1000;
-/** The interval of log lines about deliveries that cannot be recorded, of which thousands may wait for the database. */
+/** The minimum interval between warnings about unrecorded results, of which thousands may wait in an outage. */
 const WARN_EVERY_MS = 10_000;
 /** The errors of a process or machine without free sockets, which are not the receiver's fault. */
 const OUT_OF_SOCKETS = /\b(EMFILE|ENFILE|ENOBUFS)\b/;
@@ -37,7 +37,7 @@ type SendResult = DeliveryResult & { readonly attempt: AttemptRecord; readonly u
 export class DeliverySender {
   private readonly logger = new Logger(DeliverySender.name);
   private stopped = false;
-  /** The retried disablings by endpoint and URL. */
+  /** The disable commands being retried, by endpoint and URL. */
   private readonly gone = new Map<string, Promise<boolean>>();
   /** The time of the last warning, on the clock of `performance.now()`. */
   private warnedAt = -Infinity;
@@ -87,7 +87,7 @@ export class DeliverySender {
     return result.state === 'pending' ? result.delay_ms : null;
   }
 
-  /** Retries the first disabling of an endpoint for all of its deliveries, so that an outage holds one retry for each. */
+  /** Runs one retry loop per endpoint and URL, for all deliveries that received a 410 in an outage. */
   private disableOnce(endpoint: string, disable: () => Promise<void>): Promise<boolean> {
     const done =
       this.gone.get(endpoint) ?? this.retryUntilDone(disable).finally(() => this.gone.delete(endpoint));
@@ -95,7 +95,7 @@ export class DeliverySender {
     return done;
   }
 
-  /** Stops the retries of records: the leases of this process end with it. */
+  /** Stops the retries of writes, because the leases of this process are released next. */
   stop(): void {
     this.stopped = true;
   }
@@ -162,7 +162,7 @@ export class DeliverySender {
     return retryDelayMs(round, received, this.config.webhookRetryScheduleSeconds, Math.random(), requested);
   }
 
-  /** Rejects while a store is unavailable. */
+  /** Disables the endpoint, or rejects in an outage. */
   private async disable(
     { delivery_id, endpoint_id, merchant_id }: DeliveryClaim,
     { url: attempted_url, attempt }: SendResult,
@@ -173,7 +173,7 @@ export class DeliverySender {
       await this.disabling.disable({ endpoint_id, merchant_id }, reason);
     } catch (err) {
       if (err instanceof EventStoreUnavailable || isDatabaseUnavailable(err)) throw err;
-      // An event of a newer version, for example. The next 410, or sustained failures, disable the endpoint.
+      // The stream may contain a newer version's event. The next 410, or sustained failures, disables the endpoint.
       this.logger.warn({ msg: 'webhook endpoint not disabled', endpoint_id, err });
     }
   }

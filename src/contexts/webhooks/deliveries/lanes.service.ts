@@ -4,11 +4,11 @@ import type { DeliverySender } from './delivery-sender.service.js';
 import type { AttemptRecord, DeliveryClaim, DeliveryTable } from './deliveries.store.js';
 
 export interface SendLimits {
-  /** The deliveries in flight to one endpoint. */
+  /** The limit of deliveries in flight per endpoint. */
   readonly perEndpoint: number;
-  /** The deliveries in flight, each with a socket. Slow endpoints share half of them. */
+  /** The limit of deliveries, and so of sockets, in flight. Slow endpoints share half of it. */
   readonly perProcess: number;
-  /** The deliveries in flight that began within the last FRESH_MS. Prompt receivers need no more sockets. */
+  /** The limit of deliveries in flight that began within the last FRESH_MS. Prompt receivers need no more sockets. */
   readonly fresh: number;
 }
 
@@ -27,7 +27,7 @@ const DRAIN_MS = 10_000;
 
 interface Lane {
   readonly endpointId: string;
-  /** Claimed and not in flight. */
+  /** The claims not yet in flight. */
   readonly claimed: DeliveryClaim[];
   inFlight: number;
   /** The number of deliveries in flight or not recorded yet. */
@@ -41,10 +41,10 @@ interface Lane {
 }
 
 /**
- * Sends due deliveries from one lane per endpoint; lanes are served round robin, one delivery each. A response frees a
- * slot, while its record travels with others. A slow failure halves the slots of an endpoint, down to one; each response
- * adds one. All endpoints with fewer slots share half of the process, so that the others always find room. Few
- * deliveries may be fresh; a hanging one stops counting with its age (ADR 77).
+ * Sends due deliveries from one lane per endpoint; lanes are served round robin, one delivery each. A response frees
+ * a slot before its attempt is recorded, because records are written in groups. A slow failure halves the slots of an
+ * endpoint, down to one; any other result adds one. Endpoints with fewer slots share half of the process, so that the
+ * others always find room. Few deliveries may be fresh; a hanging one stops counting after FRESH_MS (ADR 77).
  */
 export class Lanes {
   private readonly log = new Logger(Lanes.name);
@@ -69,7 +69,7 @@ export class Lanes {
     private readonly limits: SendLimits = SEND_LIMITS,
   ) {}
 
-  /** Idempotent: the lane may run already, or have no due delivery. */
+  /** Starts the lane unless it runs. It may have no due delivery. */
   wake(endpointId: string): void {
     if (this.stopping) return;
     const lane = this.lanes.get(endpointId) ?? this.newLane(endpointId);
@@ -103,7 +103,7 @@ export class Lanes {
     void work.then(() => this.working.delete(work));
   }
 
-  /** Runs after every change of the lane. */
+  /** Claims, releases or sends after each change. */
   private advance(lane: Lane): void {
     if (this.mustRelease(lane)) this.track(this.release(lane));
     else if (this.wantsMore(lane)) this.track(this.claim(lane));
@@ -120,7 +120,7 @@ export class Lanes {
     return cap < this.limits.perEndpoint;
   }
 
-  /** True for claims that may not stay: the process ends, its leases are no longer valid, or the endpoint became slow. */
+  /** True if the lane's claims must be released: the process stops, its leases expired, or the endpoint is slow. */
   private mustRelease(lane: Lane): boolean {
     const count = lane.claimed.length;
     if (count === 0) return false;
@@ -173,7 +173,7 @@ export class Lanes {
     return Math.max(1, this.isSlow(lane) ? lane.cap - lane.inFlight : room);
   }
 
-  /** Starts deliveries while there is room, alternating between the two lines. */
+  /** Starts deliveries while there is room, alternating between prompt and slow lanes. */
   private serve(): void {
     for (let idle = 0; idle < 2;) {
       this.servesSlow = !this.servesSlow;

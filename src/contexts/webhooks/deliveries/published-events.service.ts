@@ -33,7 +33,7 @@ export function occurredAt(body: string): Date | null {
 export interface Published {
   /** The stored types of published events. */
   readonly events: readonly string[];
-  /** Returns null for a type that is not in `events`. One event may publish several contents, or none. */
+  /** Returns the contents that an event publishes, perhaps none. Null for a type that is not in `events`. */
   of(event: RecordedEvent): readonly PublishedEvent[] | null;
 }
 

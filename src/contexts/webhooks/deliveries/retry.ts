@@ -3,10 +3,10 @@ import { DAY_MS } from '../../../kernel/clock.js';
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'exhausted', 'dropped'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** The jitter of a delay, as a part of it in both directions (contract.md 14.3). */
+/** The jitter of a delay, as a fraction in both directions (contract.md 14.3). */
 export const JITTER = 0.1;
 export const RETRY_AFTER_CAP_MS = DAY_MS;
-/** The delay of deliveries of a suspended merchant, without an attempt. */
+/** The time by which deliveries of a suspended merchant are postponed, without an attempt. */
 export const SUSPENDED_MS = 5 * 60_000;
 
 /**
@@ -33,7 +33,7 @@ export function retryDelayMs(
 
 type ReceiverResponse = { readonly kind: 'response'; readonly status: number } | { readonly kind: 'failed' };
 
-/** `retry` applies while the schedule lasts; `gone` also disables the endpoint. */
+/** `retry` ends as exhausted after the last delay; `gone` also disables the endpoint. */
 export type AttemptOutcome = 'succeeded' | 'retry' | 'exhausted' | 'gone';
 
 /** Classifies a response by the table of contract.md 14.1. */

@@ -51,7 +51,7 @@ export interface ResendRow {
   readonly position: string;
 }
 
-/** The kind of the items of `work.items` that recover an endpoint. Their key is the endpoint; their share the merchant. */
+/** The kind of work items that recover an endpoint. `key` is the endpoint, `share` is the merchant. */
 export const RECOVERY = 'webhooks.recovery';
 
 export async function insertDeliveries(rows: readonly DeliveryRow[], tx: PoolClient): Promise<void> {
@@ -69,7 +69,7 @@ export async function insertDeliveries(rows: readonly DeliveryRow[], tx: PoolCli
 /** The limit of one statement: dropping half a million rows delayed the deliveries of all merchants for 20 seconds. */
 export const DROPPED_AT_ONCE = 5000;
 
-/** Drops pending deliveries of deleted endpoints. Senders drop claimed ones, and the others as they become due. */
+/** Drops up to {@link DROPPED_AT_ONCE} pending deliveries of deleted endpoints. Senders drop the rest when due. */
 export async function dropDeliveries(endpointIds: readonly string[], tx: PoolClient): Promise<void> {
   if (endpointIds.length === 0) return;
   await tx.query(
@@ -87,7 +87,7 @@ export async function dropDeliveries(endpointIds: readonly string[], tx: PoolCli
   );
 }
 
-/** Begins a new round of the deliveries, due now; for one in flight only when its attempt fails. */
+/** Begins a new round of attempts, due now. A delivery in flight gets one only if its current attempt fails. */
 export async function resendDeliveries(rows: readonly ResendRow[], tx: PoolClient): Promise<void> {
   if (rows.length === 0) return;
   const last = new Map(rows.map((row) => [row.delivery_id, row.position]));
@@ -110,8 +110,8 @@ export async function resendDeliveries(rows: readonly ResendRow[], tx: PoolClien
 }
 
 /**
- * Returns the endpoints of all merchants in the events. A merchant may have deleted a hundred thousand: deleted ones are
- * included only when an event names them, so that a repeated event does not restore them.
+ * Returns the endpoints of all merchants in the events. Deleted ones, perhaps a hundred thousand, are included only
+ * if an event names them. So a repeated event does not restore one.
  */
 export async function loadEndpoints(
   events: readonly RecordedEvent[],

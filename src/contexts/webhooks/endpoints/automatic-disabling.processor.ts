@@ -18,12 +18,12 @@ import { webhooksConfig, type WebhooksConfig } from '../webhooks.config.js';
 /** The interval at which all endpoints are evaluated, for failures that a dead process did not evaluate. */
 const EVALUATE_ALL_MS = 60_000;
 const CHUNK = 1000;
-/** The pause between two statements, so that thousands of failures share few of them. */
+/** The pause after an evaluation, so that thousands of failures share few statements. */
 const PAUSE_MS = 100;
 
 /**
- * The condition that a row `attempt` counts as a failure of the row `snapshot` of an endpoint: no success, since the
- * endpoint was enabled, within the seconds of the window ($2) before now ($1). The index `attempts_failed` serves it.
+ * The condition under which an `attempt` counts as a failure of the endpoint `snapshot`: it failed after the endpoint
+ * was enabled, and within the window of $2 seconds before $1. The index `attempts_failed` serves it.
  */
 const COUNTS = `attempt.endpoint_id = snapshot.endpoint_id and attempt.outcome <> 'succeeded'
   and attempt.started_at > snapshot.failures_since
@@ -33,9 +33,9 @@ const failures = (columns: string, rest: string): string =>
   `select ${columns} from webhooks.attempts attempt where ${COUNTS} ${rest}`;
 
 /**
- * Disables endpoints that responded with 410, and those with sustained failures (contract.md 15): enough within the
- * window, the first and the last far enough apart. Successes in between change nothing. Several processes may evaluate an
- * endpoint at once.
+ * Disables endpoints that responded with 410, and those with sustained failures (contract.md 15). Failures are sustained
+ * when enough of them lie within the window, the oldest and the newest far enough apart. Successes in between do not
+ * matter. Several processes may evaluate an endpoint at once.
  */
 @Injectable()
 export class AutomaticDisabling {
@@ -129,7 +129,7 @@ export class AutomaticDisabling {
     if (events.length === 0) return;
     const { cause } = reason;
     endpointsDisabled.inc({ cause });
-    // The path of the URL may contain a token of the merchant.
+    // The URL is not logged: its path may contain a token.
     const because =
       reason.cause === 'gone' ? { delivery_id: reason.delivery_id } : { failing_since: reason.failing_since };
     this.log.wideLog('webhook endpoint disabled', { ...endpoint, cause, ...because }, 'warn');

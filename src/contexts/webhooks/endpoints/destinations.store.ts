@@ -7,7 +7,7 @@ import type { Endpoint } from './webhook-endpoints.js';
 
 /** The largest age of an endpoint's state when a delivery is sent to it. */
 export const DESTINATION_FRESH_MS = 20;
-/** The age at which it is refreshed while sending continues. */
+/** The age from which the state is refreshed in the background. */
 const AGEING_MS = 10;
 const MAX_CACHED = 10_000;
 

@@ -82,7 +82,7 @@ const NOW = `
     (select min(due_at) from webhooks.deliveries
       where endpoint_id = $1 and state = 'pending' and leased_by is null and due_at <= now()) as oldest_due_at`;
 
-/** The age up to which a result is shared, and by which it may begin before the requested time. */
+/** The age up to which a result is shared. Its start may be this much before the requested time. */
 export const STATS_SHARED_MS = 5000;
 
 const MAX_SHARED = 10_000;
@@ -98,7 +98,7 @@ export class RecentStats {
 
   constructor(private readonly database: Database) {}
 
-  /** The caller checks that the endpoint belongs to the merchant. */
+  /** Returns shared statistics. The caller checks the merchant. */
   of(endpointId: string, since: Date): Promise<EndpointStats> {
     const key = `${endpointId} ${Math.floor(since.getTime() / STATS_SHARED_MS)}`;
     return this.shared.forceFetch(key, { context: () => endpointStats(this.database, endpointId, since) });

@@ -101,7 +101,7 @@ export class UpdateWebhookEndpointHandler implements ICommandHandler<UpdateWebho
     const { merchantId: merchant_id } = caller;
     const { endpoint_id, changes } = input;
     if (changes.url !== undefined) {
-      // Checked first: an endpoint of another merchant is not found, with any address.
+      // The endpoint is checked before the address, so that another merchant's endpoint always gives 404.
       findEndpoint((await this.loop.load(webhookEndpoints, merchant_id)).state, endpoint_id);
       await this.hosts.check(changes.url);
     }

@@ -33,7 +33,7 @@ const descriptionRule: Rule = {
   },
 };
 
-/** One line of visible characters. The address guard checks the host. */
+/** A URL without whitespace or control characters. The address guard checks the host. */
 const urlRule = text({ format: 'uri' }, (value) =>
   /^[^\p{Cc}\p{Cs}\s]+$/u.test(value) ? value : new Fault('must be a valid URL'),
 );

@@ -16,7 +16,7 @@ export const EVENT_TYPES = [
   ...LISTED_TYPES,
 ] as const;
 
-/** Checks that an endpoint with these types receives the type. Null: the endpoint lists none. */
+/** Checks that an endpoint with these types receives the type. Null receives all but {@link LISTED_TYPES}. */
 export function receives(eventTypes: readonly string[] | null, type: EventType): boolean {
   return eventTypes?.includes(type) ?? !LISTED_TYPES.some((listed) => listed === type);
 }
@@ -26,7 +26,7 @@ export const TEST_TYPE = 'webhook_endpoint.test' satisfies EventType;
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Derives the id of a delivery from event and endpoint, and from a listed type, of which one event may have several. */
+/** Derives the id from event and endpoint, and from a listed type, because one event may publish several. */
 export function deliveryId(eventId: string, endpointId: string, type: string): string {
   const isListed = LISTED_TYPES.some((listed) => listed === type);
   return deriveId(eventId, endpointId, ...(isListed ? [type] : []));

@@ -64,7 +64,7 @@ export class SigningSecrets {
     return isValid();
   }
 
-  /** Throws SealError when the text was sealed for another endpoint. */
+  /** Unseals a secret. Throws SealError for a text of another endpoint. */
   open(place: EndpointRef, sealed: string): string {
     return this.secrets.open(toAssociatedData(place), sealed);
   }

@@ -4,13 +4,13 @@ import { requireIdempotent } from '../../../kernel/idempotency.js';
 
 /** The highest failure count, so that counting takes bounded time. */
 export const FAILURE_COUNT_LIMIT = 1000;
-/** The endpoints of one merchant (contract.md 12.5). */
+/** The limit of endpoints per merchant (contract.md 12.5). */
 export const ENDPOINT_LIMIT = 10;
-/** The code points of a description (contract.md 12). */
+/** The limit of a description, in code points (contract.md 12). */
 export const DESCRIPTION_LIMIT = 255;
-/** The replaced secrets that may sign alongside the present one. */
+/** The limit of replaced secrets that may sign alongside the present one. */
 export const FORMER_SECRETS_LIMIT = 4;
-/** The rotations whose repeats are recognised. */
+/** The number of rotations whose repeats are recognised. */
 const REMEMBERED_ROTATIONS = 100;
 
 export const ENDPOINT_STATUSES = ['enabled', 'disabled'] as const;
@@ -45,7 +45,7 @@ export interface RotateSecret extends At {
   /** The same for each repeat of one request. */
   readonly rotation_id: string;
   readonly sealed_signing_secret: string;
-  /** The time until which the replaced secret signs too; `at` or earlier ends it at once. */
+  /** The time until which the replaced secret also signs. A time not after `at` ends its use at once. */
   readonly former_expires_at: string;
 }
 
@@ -87,7 +87,7 @@ export interface Endpoint extends EndpointRef, EndpointFields {
 
 const ENABLED = { status: 'enabled', disabled_cause: null, disabled_at: null } as const;
 
-/** Folds an event of the endpoint; undefined for one that was never registered. */
+/** Applies an event to the endpoint. Undefined while the endpoint is not registered. */
 export function evolveEndpoint(
   endpoint: Endpoint | undefined,
   event: WebhookEndpointEvent,
@@ -203,7 +203,7 @@ export interface Update extends At {
   readonly cause?: DisableCause;
 }
 
-/** An empty or repeated PATCH changes nothing. */
+/** Returns no event for an empty or repeated PATCH. */
 export function update(command: Update, state: WebhookEndpoints): WebhookEndpointEvent[] {
   const { endpoint_id, merchant_id, changes, cause = 'merchant', at } = command;
   const { url, description, event_types, status } = findEndpoint(state, endpoint_id);
@@ -245,7 +245,7 @@ export type DisableReason =
   /** Sustained failures, the oldest of which began at this time. */
   | { readonly cause: 'failing'; readonly failing_since: string };
 
-/** Changes nothing when the merchant moved the endpoint after the observation began, or enabled it. */
+/** Disables the endpoint unless it was enabled after the observation began or, for a 410, has another URL now. */
 export function disableAutomatically(
   { reason, ...command }: At & { readonly reason: DisableReason },
   state: WebhookEndpoints,

@@ -9,7 +9,7 @@ import { RECOVERY } from '../deliveries/saga-rows.store.js';
 
 /** The pause between two chunks of an endpoint. */
 const CHUNK_MS = 1000;
-/** The deliveries read in one transaction, and the limit of due deliveries above which a recovery pauses. */
+/** The number of deliveries read per transaction, and of due deliveries at which a recovery pauses. */
 export const RECOVERY_CHUNK = 1000;
 
 /**
@@ -58,7 +58,7 @@ const END = 'update webhooks.recoveries set finished_at = clock_timestamp() wher
 
 type Open = Readonly<{ recovery_id: string; enabled: boolean; backed_up: boolean }>;
 
-/** `backed_up`: a whole chunk is due already, so that current events do not wait behind the backlog. */
+/** Selects the oldest open recovery. `backed_up` (a whole chunk is due) pauses it, so that new events do not wait. */
 const OLDEST = `
   select recovery_id, exists (select from webhooks.endpoint_snapshots snapshot
       where snapshot.endpoint_id = recovery.endpoint_id and snapshot.status = 'enabled') as enabled,

@@ -36,8 +36,8 @@ export type WebhookRecoveryRequested = DomainEvent<
 export const TEST_MESSAGE = 'This is a test delivery.';
 
 /**
- * Defines a stream with one request, whose id follows from the idempotency key, so that a repeat finds its event. The
- * stream of the endpoints stays short. The state is null before the request.
+ * Defines a stream of a single request. Its id is derived from the idempotency key, so that a repeat finds its event,
+ * and the stream of endpoints stays short. The state is null before the request.
  * @param check throws when the endpoint does not allow the request
  */
 function defineRequest<Event extends DomainEvent<string, EndpointRef>>(

@@ -6,7 +6,7 @@ const DEFAULTS = {
   connectionName: 'disburse',
   /** A follower may be behind: a read of one's own write could miss it. */
   nodePreference: 'leader',
-  /** The timeout in seconds. A stopped node delays the search for the leader by less than an attempt. */
+  /** The timeout in seconds. It is shorter than an attempt, so that a stopped node cannot consume one. */
   gossipTimeout: '1',
 } as const;
 
@@ -60,7 +60,7 @@ function openClient(url: string): EventStoreDBClient {
   const client = EventStoreDBClient.connectionString(withDefaults(url));
   const internals = client as unknown as Internals;
   const { handleError, GRPCStreamCreator } = internals;
-  // The client does not await it: without a node of the cluster it rejects, which would end the process.
+  // The client does not await this call. It rejects without a node of the cluster, which would end the process.
   internals.handleError = (grpc, error) => handleError(grpc, error).catch(() => undefined);
   internals.GRPCStreamCreator = (service, name, creator, cache) =>
     GRPCStreamCreator(
@@ -75,7 +75,7 @@ function openClient(url: string): EventStoreDBClient {
   return client;
 }
 
-/** Closes after the time limits of the calls in flight: a read that is disposed of would end as if complete. */
+/** Closes the client once calls in flight have timed out. A read that is disposed of would end as if complete. */
 async function closeClient(client: EventStoreDBClient): Promise<void> {
   setTimeout(() => void client.dispose(), QUERY_TIMEOUT_MS).unref();
   (await (client as unknown as Internals).getChannel()).close();
@@ -100,7 +100,7 @@ function ignoringForgottenAppends(stream: Stream): Stream {
   return stream;
 }
 
-/** Adds the missing options without the URL class: `esdb://a:2113,b:2113` is not a valid URL. Names of options have no case. */
+/** Adds missing options. The URL class rejects `esdb://a:2113,b:2113`. Names of options are case-insensitive. */
 export function withDefaults(url: string): string {
   const [address = '', query = ''] = url.split('?', 2);
   const names = new Set(query.split('&').map((each) => each.split('=')[0]!.toLowerCase()));

@@ -33,17 +33,18 @@ import { Positions } from './positions.js';
 import { COPIED_STREAM, IDENTITY_STREAM, IDENTITY_TYPE, toEventData, toRecordedEvent } from './wire.js';
 
 const PAGE = 1000;
-/** The number of the server's own events in a page without another after which the next page skips them. */
+/** The maximum number of the server's own events in a page of only these. Above it, the next read skips them. */
 const MAX_RESCANNED = 100;
 const NEWEST = { direction: BACKWARDS, fromRevision: END, maxCount: 1 } as const;
-/** The events in which an append searches its own: a repeat follows soon. */
+/** The newest events, in which a repeated append finds its own; a repeat follows soon. */
 const LATEST = { ...NEWEST, maxCount: 100 } as const;
 const FROM_END = { direction: BACKWARDS, fromPosition: END } as const;
-/** The time in which the client may end open calls. Then the process continues without it. */
+/** The time for the client to end open calls. The process does not wait longer. */
 const CLOSE_TIMEOUT_MS = 1000;
 
 /**
- * The outcome of one append. `actual`: the present revision of the stream after a conflict, or null without a stream.
+ * The outcome of one append. After a conflict, `actual` is the current revision, or null if the stream does not
+ * exist.
  */
 type Outcome =
   { readonly revision: number; readonly position: string | null } | { readonly actual: number | null };
@@ -59,7 +60,7 @@ export class EventStoreDbEventStore implements EventStore {
   readonly committed = new ChangeNotifier();
   private readonly tail = new Tail();
   private known: Promise<Positions> | null = null;
-  /** The shift of the positions, read with the identity at boot: an append must not fail for a read of it. */
+  /** The shift of the positions. It is read at boot, so that its read cannot fail an append. */
   private shift = 0n;
 
   constructor(
@@ -122,7 +123,7 @@ export class EventStoreDbEventStore implements EventStore {
         else newest = toRecordedEvent(each, shift)?.position ?? null;
         return newest !== null || this.tail.reaches(position);
       });
-      // A caller waits for a commit of another process: followers need not poll first.
+      // A caller waits for a commit of another process, so followers are woken before their next poll.
       if (comparePositions(newest, this.tail.position) > 0) this.committed.notify();
       if (end !== null) this.tail.learn(newest, end);
       return newest;
@@ -176,7 +177,7 @@ export class EventStoreDbEventStore implements EventStore {
     return total;
   }
 
-  /** Appends no events, which the server checks at less than the cost of a read and which no reader sees. */
+  /** Checks the revision by an append without events, which costs less than a read. Readers see nothing. */
   private async check({ stream, expected }: StreamAppend): Promise<Outcome> {
     if (expected === 'no_stream') {
       const actual = await this.readHead(stream);
@@ -220,7 +221,7 @@ export class EventStoreDbEventStore implements EventStore {
     const revision = Number(sent.nextExpectedRevision);
     if (events.length === 1 && sent.position !== undefined)
       return { revision, position: String(sent.position.commit + this.shift) };
-    // The server does not name the event of several to which its position belongs.
+    // The server does not report to which of several events its position belongs.
     const [last] = await this.readStream(stream, { fromRevision: revision });
     return { revision, position: last?.position ?? null };
   }
@@ -248,7 +249,7 @@ export class EventStoreDbEventStore implements EventStore {
     return this.positions();
   }
 
-  /** The positions are read once: events are copied only to a log that no service follows. */
+  /** Reads the positions once, because events are copied only to a log that no service follows. */
   private positions(): Promise<Positions> {
     this.known ??= this.readRaw(COPIED_STREAM, {}).then((marks) => new Positions(marks));
     this.known.catch(() => (this.known = null));
@@ -256,7 +257,7 @@ export class EventStoreDbEventStore implements EventStore {
   }
 
   private async mark(): Promise<{ readonly logId: string; readonly revision: number } | null> {
-    // The newest mark counts: a copy gives the log another identity.
+    // The newest mark counts, because a copy changes the identity of the log.
     const [mark] = await this.readRaw(IDENTITY_STREAM, NEWEST);
     if (!mark?.event) return null;
     const { log_id: logId } = mark.event.data as unknown as { readonly log_id: string };

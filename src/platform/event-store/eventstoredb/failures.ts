@@ -18,12 +18,14 @@ const RETRY = { firstMs: 50, maxMs: 800 };
 const ATTEMPTS = 5;
 /** The time limit of a first attempt, short because the cluster may have elected another leader. */
 const FIRST_ATTEMPT_MS = 3000;
-/** The time limit after a timeout: enough to ask one stopped node for the leader, and then another node. */
+/** The time limit after a timeout, enough to query one stopped node for the leader and then another node. */
 const NEXT_ATTEMPT_MS = 1500;
-/** gRPC statuses: cancelled, deadline exceeded, unavailable. With no server the client throws these raw. */
+/**
+ * The gRPC statuses cancelled, deadline exceeded and unavailable. Without a server the client throws these unwrapped.
+ */
 const UNAVAILABLE_CODES: ReadonlySet<unknown> = new Set([1, 4, 14]);
 
-/** The server checked against an event that is not replicated yet. */
+/** The error for a check against an event that reads do not return yet. */
 export class NotReadableYet extends Error {
   override readonly name = 'NotReadableYet';
   override readonly message = 'the event store has an event that cannot be read yet';
@@ -41,7 +43,7 @@ const UNAVAILABLE_TYPES = [
 const UNAVAILABLE_MESSAGES =
   /discover|no leader|server is not ready|rst_stream|goaway|session|socket|econn|shut(ting)? ?down/i;
 
-/** The request or the rights of the service are at fault: a retry would fail in the same way. */
+/** The error for an invalid request or missing rights, which a retry would repeat. */
 export class EventStoreRefusal extends Error {
   override readonly name = 'EventStoreRefusal';
 }
@@ -54,7 +56,7 @@ function isServerUnavailable(error: unknown): boolean {
   return ('code' in error && UNAVAILABLE_CODES.has(error.code)) || UNAVAILABLE_MESSAGES.test(error.message);
 }
 
-/** Returns the remedy of an error that repeats, or null. */
+/** Returns the remedy for an error that a retry would repeat, or null. */
 function refusal(error: unknown): string | null {
   if (error instanceof AccessDeniedError) {
     return 'the event store denies access: EVENT_STORE_URL needs a user who may read all streams, read and write the streams of the service (docs/eventstoredb.md)';
@@ -68,7 +70,7 @@ function refusal(error: unknown): string | null {
   return null;
 }
 
-/** A timeout. The channel may lead to a stopped server: the next attempt needs another one. */
+/** The error of a timeout. The channel may lead to a stopped server, so the next attempt needs another channel. */
 export class NoResponseInTime extends Error {
   override readonly name = 'NoResponseInTime';
   override readonly message = 'the event store did not respond in time';
@@ -105,7 +107,7 @@ export async function retryWhileUnavailable<T>(
   }
 }
 
-/** Bounds the wait for a stopped server, which the client does not. */
+/** Rejects after `ms`, because the client waits for a stopped server without a bound. */
 export function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
   return withTimeout(ms, work, () => {
     throw new NoResponseInTime();

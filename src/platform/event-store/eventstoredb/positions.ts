@@ -1,7 +1,7 @@
 import { START, type ReadPosition, type ResolvedEvent } from '@eventstore/db-client';
 import { toReadPosition } from './wire.js';
 
-/** A mark of a copy: exactly the copied events up to `position`, their former one, are before `commit`. */
+/** A mark of a copy. The copied events before `commit` are those with a former position up to `position`. */
 interface Mark {
   readonly position: bigint;
   readonly commit: bigint;
@@ -14,7 +14,10 @@ interface Mark {
  */
 export class Positions {
   private readonly marks: readonly Mark[];
-  /** The offset of events that were not copied, from the server's position, so that they follow the copied ones. */
+  /**
+   * The offset that is added to the server's positions of events that were not copied, so that they follow the copied
+   * ones.
+   */
   readonly shift: bigint;
 
   constructor(stored: readonly ResolvedEvent[]) {

@@ -46,7 +46,7 @@ export async function readUntil<E>(
   }
 }
 
-/** The known end of the log: the newest event of the service, and the server's own ones behind it, which reads skip. */
+/** The known end of the log. Reads skip the server's own events after the newest event of the service. */
 export class Tail {
   position: string | null = null;
   private quietUpTo: Position | null = null;

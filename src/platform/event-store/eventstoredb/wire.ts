@@ -7,7 +7,7 @@ import {
 } from '@eventstore/db-client';
 import type { EventMetadata, JsonObject, NewEvent, RecordedEvent } from '../port.js';
 
-/** The names by which the server's own projections follow the cause of an event. */
+/** The metadata names by which the server's own projections trace the cause of an event. */
 const CORRELATION = '$correlationId';
 const CAUSATION = '$causationId';
 /** The position and the time of a copied event in its former store. */
@@ -33,7 +33,7 @@ export function toEventData({ id, type, data, metadata }: NewEvent): EventData {
   });
 }
 
-/** The event for the copy of a log, with its former position and time, which readers of the copy get. */
+/** Returns the event for the copy of a log. Readers of the copy get its former position and time. */
 export function toCopy({ id, type, data, metadata, position, recordedAt }: RecordedEvent): NewEvent {
   const origin: Origin = { position, recorded_at: recordedAt.toISOString() };
   return { id, type, data, metadata: { ...metadata, [ORIGIN]: origin } as EventMetadata };
@@ -45,11 +45,11 @@ export function toReadPosition(position: string): Position {
   return { commit, prepare: commit };
 }
 
-/** The stream of the log's identity, which readers do not see. */
+/** The stream with the identity of the log. Reads omit it. */
 export const IDENTITY_STREAM = 'log-identity';
 export const IDENTITY_TYPE = 'log.identified.v1';
 
-/** The stream of the places of copied events ({@link Positions}). */
+/** The stream with the marks of a copy ({@link Positions}). */
 export const COPIED_STREAM = 'log-copied';
 export const COPIED_TYPE = 'log.copied.v1';
 
@@ -61,7 +61,7 @@ export function toRecordedEvent(
   if (!event?.isJson || event.type.startsWith('$') || event.streamId.startsWith('$')) return null;
   if (event.streamId === IDENTITY_STREAM || event.streamId === COPIED_STREAM) return null;
   if (event.position === undefined) {
-    throw new Error('the event store is older than 22.6: it gives no positions of the events of a stream');
+    throw new Error('the event store is older than 22.6: it returns no positions for the events of a stream');
   }
   const { [ORIGIN]: origin } = (event.metadata ?? {}) as { readonly [ORIGIN]?: Origin };
   return {

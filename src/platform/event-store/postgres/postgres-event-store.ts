@@ -29,7 +29,7 @@ import {
 import { isDatabaseUnavailable } from '../../postgres/unavailable.js';
 
 const GROUP = { max: 256, gatherMs: 1, group: () => groupOfUnits() };
-/** The largest size of a page, which bounds thousands of large events. */
+/** The maximum size of a page in bytes, because its events may be large. */
 const PAGE_BYTES = 16 * 1024 * 1024;
 const RETRY = { firstMs: 25, maxMs: 800 };
 const ATTEMPTS = 6;
@@ -89,7 +89,7 @@ export class PostgresEventStore implements EventStore {
       [],
     );
     const position = rows[0]![0];
-    // A caller waits for a commit of another process: followers need not poll first.
+    // A caller waits for a commit of another process, so followers are woken before their next poll.
     if (comparePositions(position, this.newest) > 0) this.committed.notify();
     this.newest = position;
     return position;
@@ -134,7 +134,7 @@ export class PostgresEventStore implements EventStore {
     });
   }
 
-  /** Sends one call for a group. Where its content is at fault, each unit is sent alone, so that only one fails. */
+  /** Sends one call for a group. If its content is invalid, each unit is sent separately, so that only one fails. */
   private async call(units: readonly EncodedUnit[]): Promise<readonly PromiseSettledResult<CommitResult>[]> {
     const started = performance.now();
     try {
@@ -163,7 +163,7 @@ export class PostgresEventStore implements EventStore {
     let isInDoubt = true;
     try {
       const sent = client.query<CommitRow>(bounded(statement, remainingMs));
-      // The kernel has the statement. An immediate could run after the response.
+      // The kernel has the statement now. A setImmediate could run after the response.
       failpoint('commit.sent');
       const { rows } = await sent;
       isInDoubt = false;

@@ -48,7 +48,7 @@ class AdminGuard extends ScopesGuard {
 /** A controller of the admin API at `/admin/v1/<path>`. Its routes need `scopes` in `@ApiRoute`, and a GET needs `@Reads`. */
 export const AdminController = (path = ''): ClassDecorator => ScopedController(ADMIN_API, path, AdminGuard);
 
-/** The {@link AdminCaller}. On a route that the portal shares, it may be a `PortalCaller`. */
+/** The {@link AdminCaller}, or a `PortalCaller` on a route that the portal shares. */
 export const Caller = fromRequest(({ edge }) => edge.visitor);
 
 const ETAG = /^"([0-9]{1,15})"$/;

@@ -50,7 +50,7 @@ export abstract class ScopesGuard implements CanActivate {
   }
 }
 
-/** A controller of the API. A route without its metadata ends the boot. */
+/** Declares a controller of the API. A route without the required metadata fails the boot. */
 export function ScopedController(api: ScopedApi, path: string, guard: Type<ScopesGuard>): ClassDecorator {
   const { page, prefix, scopesKey, readsKey } = api;
   return (target) => {

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { connect, type Server } from 'node:net';
 import { join, resolve } from 'node:path';
 
-/** Linux allows 107 bytes and macOS 103, of which the suffix of a new socket has 7. */
+/** The maximum length of the path: macOS allows 103 bytes (Linux 107), and a new socket has a suffix of 7. */
 const MAX_PATH_BYTES = 103 - 7;
 
 /**
@@ -19,7 +19,7 @@ export async function listenOnSocket(server: Server, dataDir: string): Promise<(
   const fresh = `${path}.${randomBytes(3).toString('hex')}`;
   await new Promise<void>((done, failed) => {
     server.once('error', failed);
-    // The socket is created within this call.
+    // `listen` creates the socket here, under the umask.
     const umask = process.umask(0o077);
     server.listen(fresh, done);
     process.umask(umask);
@@ -36,7 +36,7 @@ function readInode(path: string): number | null {
   return statSync(path, { throwIfNoEntry: false })?.ino ?? null;
 }
 
-/** A stale socket refuses connections. */
+/** Checks for a server: a stale socket has none. */
 function isServed(path: string): Promise<boolean> {
   return new Promise((found) => {
     const client = connect(path, () => found(true));

@@ -21,7 +21,7 @@ function toPolicy(own: string, media: string, framedBy: Framers): string {
 /** The paths of APIs on listeners of pages, whose errors are problem details in a browser too. */
 const DATA = /^\/(admin|api)\/v1(\/|\?|$)/;
 
-/** Checks for a document request. A HEAD is one, because link checkers send no Accept. */
+/** Checks for the request of a document. A HEAD counts as one, because link checkers send no Accept. */
 export function acceptsHtml({ method, headers, url }: FastifyRequest): boolean {
   const isDocument = method === 'HEAD' || (method === 'GET' && (headers.accept ?? '').includes('text/html'));
   return isDocument && !DATA.test(url);
@@ -65,7 +65,7 @@ interface Opened {
   readonly text?: string;
 }
 
-/** Sends the document of a page, which its script renders. */
+/** Sends the document of a page, in which the script renders the content. */
 export function sendPage(reply: FastifyReply, page: Page, opened: Opened): void {
   const { locale, framedBy, facts, title, heading } = opened;
   const { script, style } = readAssets(page.name);

@@ -32,7 +32,7 @@ function readConfigOf(handler: object): FastifyContextConfig {
   return (Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, handler) ?? {}) as FastifyContextConfig;
 }
 
-/** Returns the further page and path of the handler; null for most handlers. */
+/** Returns the other page and path at which the handler is also served, or null. */
 export function findSharedRoute(handler: object): NonNullable<FastifyContextConfig['sharedWith']> | null {
   return readConfigOf(handler).sharedWith ?? null;
 }
