@@ -21,7 +21,7 @@ it('A payout that is reported twice under one key has two events: what was repor
     [0, 'payout.reported.v1'],
     [1, 'payout.received.v2'],
   ]);
-  // The request caused the first event; nobody's request caused the second.
+  // The request caused the first event; a check of the worker caused the second.
   expect(events[0]!.metadata).toMatchObject({ request_id: first.headers['request-id'] });
   expect(events[1]!.metadata).not.toHaveProperty('request_id');
 });

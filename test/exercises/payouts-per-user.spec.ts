@@ -6,7 +6,7 @@ import { onTestDatabase } from '../support/postgres.js';
 
 const db = onTestDatabase();
 
-/** The number of payouts of each user, as rows. Its name is not declared, so that no boot looks for it. */
+/** The number of payouts of each user, as rows. A name that `subscriptionName` does not declare, so that no boot requires it. */
 const payoutsPerUser = subscriptionOf<PayoutReported>({
   name: 'exercises.payouts_per_user',
   events: ['payout.reported.v1' satisfies PayoutReported['type']],

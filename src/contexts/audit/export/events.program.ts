@@ -100,7 +100,7 @@ export async function copyLog(
   const tree = await compareLogs(source.store, target.store, head, progress);
   if ((await source.store.head()) !== end)
     throw new ConfigError('The service still appends to the log that is copied. Stop its processes.');
-  // After a kill between these steps, both logs have this identity and the database accepts either.
+  // A kill between these steps leaves both logs with this identity, and the database accepts either.
   await target.identify(log_id);
   if ((await target.store.identity()) !== log_id)
     throw new ConfigError('A service process has started on the copy. Stop it, and repeat the command.');
