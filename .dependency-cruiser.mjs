@@ -145,7 +145,7 @@ export default {
       severity: 'error',
       from: { path: kinds(...EDGES), pathNot: SPEC },
       to: {
-        path: inPlatform(['background', 'postgres', 'work', 'outbound', 'event-store/(?!port)[^/]+']),
+        path: inPlatform(['jobs', 'postgres', 'outbound', 'event-store/(?!port)[^/]+']),
       },
     },
     {

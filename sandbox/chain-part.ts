@@ -13,7 +13,7 @@ const NOTES = {
   adopted: 'still running, adopted',
 } as const;
 
-/** The maximum share of the time spent on saving. A long chain is saved less often. */
+/** The maximum fraction of time that saving may take. A long chain saves slowly and therefore less often. */
 const SAVING_SHARE = 0.05;
 
 export interface ChainPart {

@@ -112,6 +112,18 @@ describe('citations', () => {
     expect(missing).toEqual([]);
   });
 
+  it('in documents are of files that exist', () => {
+    const path = /`((?:src|test|bench|scripts|sandbox|widgets|packages|deploy|examples)\/[\w./-]+\.\w+)`/g;
+    const missing = [...texts].flatMap(([document, text]) =>
+      document.endsWith('.md')
+        ? matches(text, path)
+            .filter((file) => !existsSync(file) && !/\/notes\//.test(file))
+            .map((file) => `${document}: ${file}`)
+        : [],
+    );
+    expect(missing).toEqual([]);
+  });
+
   it('are of decisions that are kept', () => {
     const kept = [...texts.keys()].flatMap((path) => matches(path, /docs\/adr\/(\d{4})-/g)).map(Number);
     const unknown = [...texts].flatMap(([path, text]) =>

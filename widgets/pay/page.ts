@@ -4,7 +4,7 @@ import type { Messages } from '../../src/contexts/exchange/pay/pay.dto.js';
 import type { FormatOf } from '../format.js';
 import type { PayFacts } from './api.js';
 
-/** A text of the page in the person's language. */
+/** Returns a text of the page in the person's language, with its placeholders filled in. */
 export type Format = FormatOf<Messages>;
 
 /** The context of every screen. */

@@ -10,7 +10,7 @@ export const OPEN_EVENT_STORE = Symbol('OPEN_EVENT_STORE');
 
 export interface OpenEventStore {
   readonly store: EventStore;
-  /** The store of keyed responses: the event store if it is PostgreSQL, otherwise DATABASE_URL. */
+  /** The store of responses by Idempotency-Key: the event store if it is PostgreSQL, otherwise DATABASE_URL. */
   readonly responses: PostgresEventStore;
   close(): Promise<void>;
 }

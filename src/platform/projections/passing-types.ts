@@ -3,7 +3,7 @@ import { currentOperation } from '../event-store/command-loop.js';
 import { recordRowChange } from '../postgres/row-changes.js';
 import { Database } from '../postgres/database.js';
 
-/** The unknown event types that operators let subscriptions pass, in `event_store.passing_types`. */
+/** The unknown event types that operators allow subscriptions to skip, in `event_store.passing_types`. */
 @Injectable()
 export class PassingTypes {
   constructor(private readonly database: Database) {}

@@ -179,8 +179,8 @@ describe('npm run audit -- balance', () => {
   it.each<[string, () => string[], RegExp]>([
     ['of no id', () => ['--user', 'x'], /is not a valid user id: expected a UUID/],
     ['at an invalid point', () => ['--user', user, '--at', 'yesterday'], /--at takes a position/],
-    ['before the user', () => ['--user', user, '--at', '0'], /knows no user/],
-    ['of a user who is not there', () => ['--user', newId()], /knows no user/],
+    ['before the user', () => ['--user', user, '--at', '0'], /contains no user/],
+    ['of a user who is not there', () => ['--user', newId()], /contains no user/],
   ])('refuses a balance %s', async (_name, args, message) => {
     await expect(run('balance', ...args())).rejects.toThrow(message);
   });

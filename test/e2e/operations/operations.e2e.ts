@@ -96,7 +96,7 @@ describe('operations of operators', () => {
     expect(await listed('status=pending_approval')).toEqual([]);
   });
 
-  it('of a confined key, and its decisions, concern only its merchants', async () => {
+  it('without a merchant are 404, and not listed, for a key confined to a merchant', async () => {
     const merchantId = app.merchant.credentials.apiKey;
     const confined = await app.newAdmin({ merchants: [merchantId] });
     const { id } = await request(nextType());

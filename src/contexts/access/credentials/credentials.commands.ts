@@ -81,10 +81,7 @@ const CREDENTIAL = {
   streams: (_: string, owner: CredentialOwner) => credentialStreams(owner),
 } as const;
 
-/**
- * A command of operators and of the portal. A command from the portal is not an operation; `cause` then names the
- * person at the merchant.
- */
+/** A command of operators and of the portal. From the portal it is not an operation; `cause` names the person. */
 abstract class CredentialCommand<P extends object, R extends object | void = void> extends OperatorCommand<
   P,
   R
@@ -95,10 +92,7 @@ abstract class CredentialCommand<P extends object, R extends object | void = voi
 type By = Pick<Requester, 'operatorId' | 'credentialId'>;
 type OwnTerms = Pick<Credential, 'credential_id' | 'merchants' | 'addresses' | 'expires_at'>;
 
-/**
- * Requires the key's own person, signed in by a session, the key itself or a key with equal or wider terms. Throws
- * `forbidden`.
- */
+/** Requires the key's own person in a session, the key itself, or a key with terms as wide. Throws `forbidden`. */
 async function requireOwnKey(
   { operatorId, credentialId }: By,
   ownerId: string | null,

@@ -123,7 +123,7 @@ describe('a line of an export', () => {
       text.replace(leaf.toString('hex'), leaf.toString('hex').toUpperCase()),
     ],
     ['with more behind it', `${text} `],
-  ])('%s is cut, or none', (_, line) => {
+  ])('%s is refused: cut, or not an export line', (_, line) => {
     expect(readLine(line)).toBe('is cut, or no line of an export');
   });
 

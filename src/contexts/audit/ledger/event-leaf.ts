@@ -55,8 +55,8 @@ export function hashOfEvent(event: LeafEvent, position?: string): Buffer {
 }
 
 /**
- * A line of an export: an event, and its leaf hash as the last member. `data` and `metadata` retain the order of their
- * members, which the MAC covers; the leaf hash is over the canonical text.
+ * A line of an export: an event with its leaf hash as the last member. The line retains the member order of `data`
+ * and `metadata`, because the MAC covers that order. The leaf hash covers the canonical text.
  */
 export interface ExportLine {
   readonly position: string;

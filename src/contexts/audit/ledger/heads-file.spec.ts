@@ -89,7 +89,7 @@ describe('the file of heads', () => {
     expect(sizes()).toEqual([3, 5, 9]);
   });
 
-  it('retains the heads of another log before those of this one', async () => {
+  it('keeps the head of another log and appends that of the current log', async () => {
     await append(chain([100], 'before'));
     await append([three]);
     expect(sizes()).toEqual([100, 3]);

@@ -50,7 +50,7 @@ describe('a signed head', () => {
 });
 
 describe('a signing key', () => {
-  it('is signed by the one before over one text', () => {
+  it('is signed as the canonical JSON of its kind and members, without the signature', () => {
     expect(keyText(KEY)).toBe(
       '{"former_key_id":"f","key_id":"k","kind":"disburse.key.v1","made_at":"then","public_key":"p"}',
     );

@@ -22,7 +22,7 @@ function auditOf(type: string): LogAudit {
   return audit;
 }
 
-it('the events after one of a newer version in its stream break no rule of this version', () => {
+it('events that follow an event of a newer version in the same stream violate no rule', () => {
   const audit = auditOf('payout.reported.v9');
   expect(audit.violations.listed).toEqual([]);
   expect([...audit.unknown.values()]).toEqual([{ type: 'payout.reported.v9', count: 1, position: '1' }]);

@@ -183,7 +183,7 @@ describe('a request of the exchange API', () => {
     [ORDERS, 'another', '403 The API key pays out to other addresses '],
     [CONFIGURATION, 'another', '403 The API key pays out to other addresses '],
     [TOKENS, 'another', 'identified'],
-  ])('%s of a key that pays out to one address, with %s: %s', async (route, bound, outcome) => {
+  ])('to %s by a key whose only payout address is %s: %s', async (route, bound, outcome) => {
     const key = { withdrawAddresses: [bound] };
     expect(await identify({ route: route!, query: ofAddress() }, key)).toMatchObject({ outcome });
   });

@@ -193,7 +193,7 @@ export class LinkSignatures {
   make({ keyId, secrets }: ExchangeCaller, parameters: Readonly<Record<string, string | undefined>>) {
     const { mode, payUrl, host, payPort } = this.config;
     if (payUrl === null && mode === 'production')
-      throw new DomainError('unavailable', 'The pay widget has no address');
+      throw new DomainError('unavailable', 'The URL of the pay widget is not configured');
     const base = (payUrl ?? listenerUrl(host, payPort)).replace(/\/+$/, '');
     const expiry = this.clock.now().getTime() + SIGNED_URL_LASTS_MS;
     // The link counts seconds.

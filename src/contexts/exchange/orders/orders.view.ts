@@ -75,7 +75,7 @@ function searchKeys(state: ExistingOrder): readonly string[] {
 /** The number of a status in `exchange.orders.status`. */
 const statusNumber = (status: OrderStatus): number => ORDER_STATUSES.indexOf(status);
 
-/** The filter of the lists of a key, of operators and of the portal. */
+/** The filter of the order lists in the exchange, admin and portal APIs. */
 export interface OrderFilter extends KeysetPage {
   readonly key_id?: string | undefined;
   readonly user_id?: string | undefined;

@@ -28,7 +28,7 @@ describe('the file of on-ramps', () => {
     [
       'an unknown placeholder',
       [{ ...GOOD, url: 'https://pay.example/?a={user_id}' }],
-      /must not hold \{user_id\}/,
+      /must not contain the unknown placeholder \{user_id\}/,
     ],
     ['a placeholder in its path', [{ ...GOOD, url: 'https://pay.example/{token}' }], /only in its query/],
     ['no currency', [{ ...GOOD, fiats: [] }], /pay-co has no fiats/],

@@ -47,7 +47,7 @@ function holdsTooMany(json: string): boolean {
   }
 }
 
-/** Documents a check of the domain; the route itself validates items with `countItems`. */
+/** Returns the rule of a field for the OpenAPI document. The route validates requests with `countItems` instead. */
 const checked = (name: keyof typeof CHECKS, schema: Schema = {}): Rule => ({
   schema: { type: 'string', ...schema },
   read: (value) => {

@@ -69,7 +69,7 @@ interface Lanes {
 /** The limit of deliveries read for one page. When few of them match, the page is short and has a cursor. */
 export const READ_AT_ONCE = 5000;
 
-/** The limit of the first read, in pages. */
+/** The maximum number of deliveries in the first read, as a multiple of the page size. */
 const FIRST_READ = 4;
 
 const NEWEST_FIRST = 'order by created_at desc, delivery_id desc';

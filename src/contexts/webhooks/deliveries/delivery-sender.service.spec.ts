@@ -200,7 +200,7 @@ describe('a delivery that is sent', () => {
     expect([gone.length, recorded.length]).toEqual([1, 2]);
   });
 
-  it('is recorded although its endpoint cannot be disabled for a reason that remains', async () => {
+  it('is recorded as exhausted after a 410 even if the attempt to disable the endpoint fails permanently', async () => {
     jest.spyOn(Logger.prototype, 'warn').mockReturnValueOnce();
     unavailable = 1;
     disablingError = new Error('an event of a newer version');

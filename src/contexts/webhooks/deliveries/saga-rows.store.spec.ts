@@ -93,7 +93,7 @@ describe('the snapshot of an endpoint', () => {
     expect(new Date(found!.failures_since).toISOString()).toBe(day(3));
   });
 
-  it('counts all failures when it was written before the start of counting was stored', async () => {
+  it('counts all failures if the row predates the column failures_since', async () => {
     await after(registered());
     await db.database.query(
       `update webhooks.endpoint_snapshots set failures_since = '-infinity' where endpoint_id = $1`,

@@ -33,7 +33,7 @@ export function toEventData({ id, type, data, metadata }: NewEvent): EventData {
   });
 }
 
-/** Returns the event for the copy of a log. Readers of the copy get its former position and time. */
+/** Returns an event to append to the copy of a log. The metadata retains the original position and time. */
 export function toCopy({ id, type, data, metadata, position, recordedAt }: RecordedEvent): NewEvent {
   const origin: Origin = { position, recorded_at: recordedAt.toISOString() };
   return { id, type, data, metadata: { ...metadata, [ORIGIN]: origin } as EventMetadata };
