@@ -21,6 +21,7 @@ import { AdminMerchantsController } from './merchants/merchants.controller.js';
 import { AdminOperatorsController, AdminWhoamiController } from './operators/operators.controller.js';
 import { merchantScheme, SignatureGuard } from './credentials/signature.guard.js';
 import { PortalMerchantController, PortalPageController } from './portal/portal.controller.js';
+import { PortalUses } from './portal/portal-uses.store.js';
 import { PortalAuthentication } from './portal/portal-authentication.guard.js';
 import { RequestTable } from './requests/request-table.store.js';
 import { checkAccessSettings, accessConfig } from './access.config.js';
@@ -37,12 +38,7 @@ import { OidcLogin } from './operators/oidc-login.adapter.js';
 import { Passkeys, People } from './console/people.service.js';
 import { ConsoleSite, PortalSite } from './portal/sites.page.js';
 import { ConsoleController } from './console/console.controller.js';
-import {
-  ConsoleSessionTable,
-  LoginSecrets,
-  PasskeyCounters,
-  PortalUses,
-} from './console/console-sessions.store.js';
+import { ConsoleSessionTable, LoginSecrets, PasskeyCounters } from './console/console-sessions.store.js';
 import { PortalCallers } from '../../platform/http/admin/portal.guard.js';
 import { PortalSessions } from './portal/portal-sessions.service.js';
 import { PortalSessionsController } from './portal/portal-sessions.controller.js';

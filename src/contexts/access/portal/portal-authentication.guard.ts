@@ -6,7 +6,7 @@ import { VisitorLimits } from '../../../platform/http/pages/visitors.js';
 import { Refusal, SUSPENDED } from '../../../platform/http/problem.js';
 import { PortalSessions } from './portal-sessions.service.js';
 import type { PortalSession } from './portal-session.js';
-import { PortalUses } from '../console/console-sessions.store.js';
+import { PortalUses } from './portal-uses.store.js';
 import { PortalSite, isActivity, isWrite } from './sites.page.js';
 
 const SESSION_ENDED = { status: 401, title: 'Invalid session', detail: 'The session has ended' };

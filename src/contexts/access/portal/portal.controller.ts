@@ -27,7 +27,7 @@ import { VisitorLimits } from '../../../platform/http/pages/visitors.js';
 import { Refusal } from '../../../platform/http/problem.js';
 import { PortalSessions } from './portal-sessions.service.js';
 import { type PortalSession, PORTAL_SCOPES } from './portal-session.js';
-import { PortalUses } from '../console/console-sessions.store.js';
+import { PortalUses } from './portal-uses.store.js';
 import { truth, label } from '../merchants/rules.dto.js';
 import { PageReply, PortalSite } from './sites.page.js';
 import { PortalAuthentication } from './portal-authentication.guard.js';
