@@ -11,7 +11,8 @@ it('A payout that is reported twice under one key has two events: what was repor
   const { hash } = await chain.transfer(wallet, '12.5');
   const body = { user_id, payout: { amount: '12.5', transaction_hash: hash } };
   const key = randomUUID();
-  const [first, repeated] = [await merchant.post(REPORT, body, key), await merchant.post(REPORT, body, key)];
+  const first = await merchant.post(REPORT, body, key);
+  const repeated = await merchant.post(REPORT, body, key);
   expect([first.status, repeated.status, repeated.text]).toEqual([201, 201, first.text]);
   const { id } = first.json<{ payout: PayoutBody }>().payout;
   expect((await settledPayout(merchant, id)).status).toBe('received');

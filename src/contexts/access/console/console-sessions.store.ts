@@ -35,7 +35,6 @@ const SEEN_EVERY_SECONDS = 1;
 const KEPT_SECONDS = 86_400;
 
 const SESSION = 'console session';
-
 const END = 'update access.console_sessions set ended_at = now() where ended_at is null';
 
 const newToken = (): string => randomBytes(32).toString('base64url');

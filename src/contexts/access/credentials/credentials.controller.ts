@@ -149,9 +149,8 @@ export class AdminCredentialsController {
   async revoke(@WriteTo(CREDENTIAL) write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {
     const { requester, subject } = write;
     const owner = toSubject(await this.credentials.find(subject.id, requester));
-    const command = new RevokeCredential(subject.id, owner);
     const request = { ...toWrite(write, body), merchantId: owner.merchant_id };
-    const outcome = await this.operations.request(command, request);
+    const outcome = await this.operations.request(new RevokeCredential(subject.id, owner), request);
     return written(outcome, 200, async () => ({
       credential: await this.credentials.find(subject.id, requester),
     }));

@@ -192,7 +192,6 @@ export class PortalMerchantController {
   }
 
   private find(id: string, merchantId: string): Promise<AdminCredential> {
-    const reach = { merchants: [merchantId], operatorId: null };
-    return this.credentials.find(id, reach, KEY);
+    return this.credentials.find(id, { merchants: [merchantId], operatorId: null }, KEY);
   }
 }
