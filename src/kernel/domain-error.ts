@@ -40,7 +40,7 @@ export class DomainError extends Error {
 
   static invalid(fields: FieldErrors): DomainError {
     const detail = Object.entries(fields)
-      // The message of an element begins with its index, as in `event_types[1] must be ...`.
+      // The message of an element begins with its index, as in `addresses[1] must be ...`.
       .map(([field, messages]) => `${field}${messages[0]?.startsWith('[') ? '' : ' '}${messages.join(', ')}`)
       .join('; ');
     return new DomainError('validation_failed', detail, fields);

@@ -21,8 +21,8 @@ export interface ApiCaller {
 
 /** A merchant with its settings for pages of its users. */
 export interface MerchantProfile extends ApiCaller {
-  /** The name on pages. */
-  readonly displayName: string;
+  /** The name on pages: the one set for them, or the merchant's. */
+  readonly name: string;
   /** Origins that may embed the pages; empty if none is set. */
   readonly origins: readonly string[];
   /** Origins, or schemes of apps with their colon, to which the pages may return; empty if none is set. */

@@ -46,7 +46,8 @@ export function sessionOptions(...settings: readonly Readonly<Record<string, str
 export const CONNECTING = {
   keepAlive: true,
   keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-  connectionTimeoutMillis: 5000,
+  /** In seconds by libpq's own variable. */
+  connectionTimeoutMillis: 1000 * Number(process.env['PGCONNECT_TIMEOUT'] ?? 5),
 } as const;
 
 export function openPool(

@@ -164,7 +164,7 @@ export class CredentialDirectory extends OperatorDirectory {
     const own = keys.credentials.filter(({ kind }) => kind === 'payouts');
     const { texts: privateKeys, ids: privateKeyIds } = this.openValid(own);
     const { display_name, requests_per_minute: requestsPerMinute } = state;
-    const settings = { displayName: display_name ?? name, origins, callbacks, requestsPerMinute };
+    const settings = { name: display_name ?? name, origins, callbacks, requestsPerMinute };
     return { merchantId, status, ipAllowList, privateKeys, privateKeyIds, ...settings };
   }
 

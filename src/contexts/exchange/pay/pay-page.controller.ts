@@ -108,7 +108,7 @@ export class PayPageController {
         throw new Refusal({ status: 401, title: 'Invalid link', detail: 'The link has expired' });
       reply.status(401);
     }
-    const [locale, name] = [readLocale(request), merchant.displayName];
+    const [locale, name] = [readLocale(request), merchant.name];
     const { title, expiredLink, expiredLinkText } = MESSAGES[locale];
     const heading = link.payer.has_expired ? expiredLink : title;
     sendPage(reply, PAY_PAGE, {

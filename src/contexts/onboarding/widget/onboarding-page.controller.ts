@@ -92,7 +92,7 @@ export class OnboardingPageController implements OnApplicationBootstrap {
     const facts = {
       steps: `/onboarding/${merchantId}/${userId}`,
       userId,
-      merchantName: merchant.displayName,
+      merchantName: merchant.name,
       phoneNumber: phone_number,
       email,
       callbackUrl,

@@ -139,7 +139,7 @@ export class StepsController {
     // Opening the page starts nothing: requesting a code does (contract.md 18.3).
     await this.execute(visit, { name: 'start' });
     const request = { browser: body.browser, address: toClient(ip) };
-    const parameters = { locale, merchant: merchant.displayName };
+    const parameters = { locale, merchant: merchant.name };
     return this.commandBus.execute(new SendPhoneCode(merchant.merchantId, userId, request, parameters));
   }
 

@@ -98,8 +98,8 @@ export function react(
     if (contents) {
       for (const content of contents)
         for (const endpoint of endpoints.values()) {
-          const { endpoint_id, merchant_id, event_types, status } = endpoint;
-          const isFor = merchant_id === content.merchantId && receives(event_types, content.type);
+          const { endpoint_id, merchant_id, status } = endpoint;
+          const isFor = merchant_id === content.merchantId && receives(endpoint, content.type);
           if (isFor && status !== 'deleted' && !isAhead(endpoint, event))
             create(endpoint, deliveryId(event.id, endpoint_id, content.type), content, false);
         }

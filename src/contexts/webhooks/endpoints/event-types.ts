@@ -16,9 +16,12 @@ export const EVENT_TYPES = [
   ...LISTED_TYPES,
 ] as const;
 
-/** Checks that an endpoint with these types receives the type. Null receives all but {@link LISTED_TYPES}. */
-export function receives(eventTypes: readonly string[] | null, type: EventType): boolean {
-  return eventTypes?.includes(type) ?? !LISTED_TYPES.some((listed) => listed === type);
+/** Checks that an endpoint receives the type. Without types of its own it receives all but {@link LISTED_TYPES}. */
+export function receives(
+  { event_types: own }: { readonly event_types: readonly string[] | null },
+  type: EventType,
+): boolean {
+  return own?.includes(type) ?? !LISTED_TYPES.some((listed) => listed === type);
 }
 
 /** The type of test deliveries, which no context publishes. */

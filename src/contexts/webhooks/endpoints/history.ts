@@ -16,8 +16,8 @@ const endpointsHistory = historyRules(
   {
     'webhook_endpoint.registered.v1': (data, state) =>
       state.byId.has(data.endpoint_id) ? 'the endpoint is registered once' : register(data, state),
-    'webhook_endpoint.updated.v1': ({ url, description, event_types, updated_at: at, ...endpoint }, state) =>
-      update({ ...endpoint, changes: { url, description, event_types }, at }, state),
+    'webhook_endpoint.updated.v1': ({ endpoint_id, merchant_id, updated_at: at, ...changes }, state) =>
+      update({ endpoint_id, merchant_id, changes, at }, state),
     'webhook_endpoint.enabled.v1': (data, state) =>
       update({ ...data, changes: { status: 'enabled' } }, state),
     'webhook_endpoint.disabled.v1': (data, state) =>
