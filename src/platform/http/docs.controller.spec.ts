@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { fastify } from 'fastify';
 import { specFolder } from '../../../test/support/run-folder.js';
-import { DocsController, DocsSite } from './docs.controller.js';
+import { DocsController } from './docs.controller.js';
 import { processConfig } from '../config/config.js';
 
 const SCRIPT = 'document.documentElement.id = "x"';
@@ -14,7 +14,7 @@ const HASH = createHash('sha256').update(SCRIPT).digest('base64');
 describe('the documentation at /docs', () => {
   it('is a placeholder page until the site is built, then the last build', async () => {
     const folder = join(specFolder('docs-site'), 'dist');
-    const controller = new DocsController(new DocsSite(folder), processConfig({}));
+    const controller = Object.assign(new DocsController(processConfig({})), { folder });
     const app = fastify();
     app.get('/docs/*', (request, reply) => {
       controller.file((request.params as { '*': string })['*'], request, reply);

@@ -18,7 +18,7 @@ import { IdempotencyInterceptor } from '../idempotency.interceptor.js';
 import { BytesBelow } from '../request-body.js';
 import type { Page } from '../listeners.js';
 import { PageCall, PageController } from './page.js';
-import { PagesModule } from '../http.module.js';
+import { PageListeners, PagesModule } from '../http.module.js';
 
 const pageOf = (name: string, requestTimeoutMs = 15_000): Page => ({
   name,
@@ -111,7 +111,7 @@ async function started(...controllers: Type[]) {
   const app = await NestFactory.create(Root, adapter, { logger: false });
   running.push(app);
   await app.init();
-  const listeners = app.get(PagesModule);
+  const listeners = app.get(PageListeners);
   const [shop, desk] = [SHOP, DESK].map((page) => listeners.portOf(page)!);
   const at = (port: number, path: string, init?: RequestInit): Promise<Response> =>
     fetch(`http://127.0.0.1:${port}${path}`, init);
