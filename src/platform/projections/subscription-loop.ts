@@ -122,7 +122,7 @@ export class SubscriptionLoop {
       this.stored = last;
       this.storedAt = performance.now();
       this.passed(last);
-      this.wake(decoded);
+      this.definition.afterCommit?.(decoded);
     } else {
       this.passed(last);
       if (performance.now() - this.storedAt >= LAZY_MS) await this.storeSeen();
@@ -134,18 +134,6 @@ export class SubscriptionLoop {
     const { gatherMs = 0 } = this.definition;
     const waitMs = gatherMs - (performance.now() - this.startedAt);
     if (waitMs > 0 && !this.isBehind) await sleep(waitMs, signal);
-  }
-
-  private wake(events: readonly RecordedEvent[]): void {
-    try {
-      this.definition.afterCommit?.(events);
-    } catch (error) {
-      this.logger.warn({
-        msg: 'subscription workers not woken: the hook failed',
-        subscription: this.definition.name,
-        err: error,
-      });
-    }
   }
 
   private findTreatment(type: string): Treatment {
