@@ -13,6 +13,7 @@ import type { TableComparison } from './compare-tables.js';
 import { PassingTypes } from './passing-types.js';
 import { isReadModel, type ReadModel } from './projection.js';
 import { WITHOUT_TIMEOUTS } from '../postgres/session-settings.js';
+import { isLockTimeout } from '../postgres/unavailable.js';
 import { ShadowTables } from './shadow-tables.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
 import type { TableCheck } from './table-check.js';
@@ -138,8 +139,7 @@ export class ReadModelRebuild {
     if (!isReadModel(definition)) throw new Error(`${name} is not a read model and cannot be rebuilt`);
     await this.checkpoints.ensure([name]);
     const passing = await this.passing.all();
-    const pages: ReadPages = (after, end) =>
-      this.knownPages(definition, passing, { after, ...(end !== undefined && { end }) });
+    const pages: ReadPages = (after, end) => this.knownPages(definition, passing, { after, end });
     const checked = compare || compareOnly ? await this.compare(definition, pages) : null;
     const rebuilt = compareOnly
       ? checked!
@@ -236,8 +236,4 @@ async function lockRebuild(tx: PoolClient, name: string): Promise<void> {
   const { rows } = await tx.query<{ acquired: boolean }>(lock, [`rebuild ${name}`]);
   if (!rows[0]!.acquired)
     throw new DomainError('invalid_transition', `A rebuild of ${name} is running already`);
-}
-
-function isLockTimeout(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '55P03';
 }
