@@ -42,18 +42,6 @@ function toPolicy(html: string): string {
   ].join('; ');
 }
 
-const NOT_BUILT = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="refresh" content="5">
-<title>disburse</title>
-<h1>The documentation is not built yet</h1>
-<p><code>npm start</code> builds it in the background, <code>npm run docs</code> at once. This page opens it when it is there.
-The OpenAPI document is at <a href="/openapi.json">/openapi.json</a>.</p>
-</html>
-`;
-
 /**
  * The documentation site of the sandbox (ADR 183). Production does not serve it. The folder is read for each request, because
  * the sandbox builds it while it serves.
@@ -74,12 +62,8 @@ export class DocsController {
   @Get('docs/*')
   file(@Param('*') path: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     this.requireSandbox();
-    if (!existsSync(this.folder)) {
-      const policy = "default-src 'none'; frame-ancestors 'none'";
-      reply.status(503).headers({ 'retry-after': '5', 'content-security-policy': policy });
-      reply.type('text/html; charset=utf-8').send(NOT_BUILT);
-      return;
-    }
+    if (!existsSync(this.folder))
+      throw new DomainError('unavailable', 'The documentation is not built yet: npm start and npm run docs build it');
     const found = this.find(path);
     const name = found ?? (acceptsHtml(request) ? this.find('404.html') : null);
     if (name === null) throw DomainError.notFound('Page');
