@@ -26,11 +26,8 @@ export type Finality = 'safe' | 'finalized' | number;
 
 const finality: Parser<Finality> = (text) => {
   if (text === 'safe' || text === 'finalized') return text;
-  try {
-    return anInteger(1, 100_000)(text);
-  } catch {
-    throw new Error('safe, finalized, or a number of confirmations from 1 to 100000');
-  }
+  if (/^[1-9][0-9]{0,4}$|^100000$/.test(text)) return Number(text);
+  throw new Error('safe, finalized, or a number of confirmations from 1 to 100000');
 };
 
 export const httpConfig = defineConfig('http', {
