@@ -70,10 +70,10 @@ test('an internal failure is in the log with its stack, and in no response', asy
 
 test.each([
   ['waits for another', new DomainError('unavailable', 'not up to date'), 'not up to date'],
-  ['has no database', Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }), 'connect'],
+  ['has no database', Object.assign(new Error('at 10.0.0.7'), { code: 'ECONNREFUSED' }), 'at 10.0.0.7'],
   ['has no event store', new EventStoreUnavailable('no leader'), 'no leader'],
   ['has no memory for a body', new Refusal(BUSY), BUSY.detail],
-])('an expected 503 of a service that %s is a warning without a stack', async (_, error, reason) => {
+])('an expected 503 of a service that %s is a warning without a stack, and no admission', async (_, error, reason) => {
   const { merchants } = edge;
   const client = edge.client();
   const get = merchants.get.bind(merchants);
@@ -83,7 +83,8 @@ test.each([
   const response = await client.get('/merchants/v1/probe/whoami').finally(() => {
     merchants.get = get;
   });
-  expect(response.status).toBe(503);
+  expect([response.status, response.headers['retry-after']]).toEqual([503, '1']);
+  expect(response.text).not.toContain('10.0.0.7');
   const [, line] = await linesOf(response.headers['request-id'], 2);
   expect(line).toMatchObject({ level: 'warn', msg: 'request refused', reason });
   expect(JSON.stringify(line)).not.toContain('stack');
