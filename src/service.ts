@@ -4,7 +4,7 @@ import type { Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
 import type { Config } from './composition.js';
-import { httpsNotices } from './platform/config/config.js';
+import { proxyNotice } from './platform/config/config.js';
 import { toBacklog, drainHttp } from './platform/http/connections.js';
 import { EdgeAdapter } from './platform/http/fastify-adapter.js';
 import { RateLimitGuard } from './platform/http/rate-limit.guard.js';
@@ -33,9 +33,11 @@ export async function startService(config: Config, modules: readonly Type[] = []
   });
   const log = app.get(Log);
   app.useLogger(log);
+  // The last of the global guards: the guards of APIs, which contexts provide, identify the caller that it counts.
   app.useGlobalGuards(app.get(RateLimitGuard));
   app.flushLogs();
-  for (const sentence of httpsNotices(config)) log.warn(sentence);
+  const notice = proxyNotice(config);
+  if (notice !== null) log.warn(notice);
   const close = async (): Promise<void> => {
     app.get(HealthRegistry).drain();
     await drainHttp(adapter.api, config.shutdownGraceMs);

@@ -54,7 +54,7 @@ export function historyRules<State, Event extends DomainEvent>(
     evaluate: (before, recorded, id) => {
       const state = before as State;
       const event = recorded as Event;
-      const broken = brokenBy(event, state, decisions, () => wrongStream(event, idName, id));
+      const broken = brokenBy(event, state, decisions, idName, id);
       try {
         return { state: remember(aggregate.evolve(state, event)), broken };
       } catch {
@@ -64,25 +64,20 @@ export function historyRules<State, Event extends DomainEvent>(
   };
 }
 
-function wrongStream({ data }: DomainEvent, idName: string | undefined, id: string): string | null {
-  if (idName === undefined) return null;
-  const said = (data as Readonly<Record<string, unknown>>)[idName];
-  return said === id ? null : `its ${idName} is ${String(said)}, not that of its stream`;
-}
-
 function brokenBy<State, Event extends DomainEvent>(
   event: Event,
   state: State,
   decisions: Decisions<State, Event>,
-  wrong: () => string | null,
+  idName: string | undefined,
+  id: string,
 ): string | null {
   const decide = decisions[event.type as Event['type']] as (
     data: object,
     state: State,
   ) => readonly Event[] | string;
   try {
-    const other = wrong();
-    if (other !== null) return other;
+    const said = idName === undefined ? id : (event.data as Members)[idName];
+    if (said !== id) return `its ${idName} is ${String(said)}, not that of its stream`;
     const decided = decide(event.data, state);
     if (typeof decided === 'string') return decided;
     const same = decided.find(({ type }) => type === event.type);
@@ -97,17 +92,14 @@ function brokenBy<State, Event extends DomainEvent>(
 function difference(decided: object, recorded: object): string | null {
   const [due, said] = [decided as Members, recorded as Members];
   for (const name in due) {
-    if (due[name] !== said[name] && !isSame(due[name], said[name])) return broken(name, due, said);
+    const isSame = due[name] === said[name] || JSON.stringify(due[name]) === JSON.stringify(said[name]);
+    if (!isSame) return broken(name, due, said);
   }
   for (const name in said) if (!(name in due)) return broken(name, due, said);
   return null;
 }
 
 type Members = Readonly<Record<string, unknown>>;
-
-function isSame(a: unknown, b: unknown): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
-}
 
 function broken(name: string, due: Members, said: Members): string {
   const [a, b] = [JSON.stringify(due[name]), JSON.stringify(said[name])];

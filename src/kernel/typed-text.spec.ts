@@ -4,21 +4,14 @@ import { asciiDigits, tidy } from './typed-text.js';
 describe('a typed text', () => {
   it.each([
     ['a zero-width space', 'a\u200bb'],
-    ['a joiner', 'a\u200db'],
-    ['a non-joiner', 'a\u200cb'],
     ['a word joiner', 'a\u2060b'],
     ['a byte order mark', '\ufeffab'],
     ['a soft hyphen', 'a\u00adb'],
     ['a left-to-right mark', '\u200eab\u200e'],
-    ['a right-to-left mark', 'ab\u200f'],
     ['an Arabic letter mark', '\u061cab'],
-    ['an embedding', '\u202aab\u202c'],
     ['an isolate', '\u2066ab\u2069'],
     ['a variation selector', 'a\ufe0fb'],
-    ['a variation selector of ideographs', 'a\u{e0101}b'],
-    ['a grapheme joiner', 'a\u034fb'],
     ['a tag', 'ab\u{e0041}'],
-    ['a filler', 'a\u3164b'],
     ['spaces outside of marks', ' \u200b ab\u2003\u200b\u00a0'],
   ])('loses %s', (_, text) => expect(tidy(text)).toBe('ab'));
 
@@ -35,10 +28,6 @@ describe('a typed text', () => {
   });
 
   it.each([
-    ['１２３', '123'],
-    ['٤٥٦', '456'],
-    ['۷۸۹', '789'],
-    ['१०', '10'],
     ['𝟗𝟘𝟡', '909'],
     ['١٠٫٥', '10.5'],
     ['１０．５', '10.5'],

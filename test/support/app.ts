@@ -11,7 +11,7 @@ import type { Database } from '../../src/platform/postgres/database.js';
 import { createMerchant, issueCredential, issueExchangeKey } from '../../sandbox/issuing.js';
 import { startService } from '../../sandbox/service.js';
 import { CONSOLE_PAGE } from '../../src/platform/http/listeners.js';
-import { PagesModule } from '../../src/platform/http/http.module.js';
+import { PageListeners } from '../../src/platform/http/http.module.js';
 import { newId } from '../../src/kernel/ids.js';
 import { AdminClient } from './admin/admin-client.js';
 import { TestChain } from './payouts/chain.js';
@@ -237,7 +237,7 @@ async function startRunningApp(
     if (given.operatorId === undefined) await commands.execute(new CreateOperator(operatorId, person));
     const key = { kind: 'admin', operator_id: operatorId, name: 'test', expires_at, ...terms } as const;
     const { secret } = await issueCredential(commands, key);
-    const port = service.app.get(PagesModule, { strict: false }).portOf(CONSOLE_PAGE);
+    const port = service.app.get(PageListeners, { strict: false }).portOf(CONSOLE_PAGE);
     return new AdminClient(`http://127.0.0.1:${port}`, secret, operatorId, (call, response) => {
       expectPromised(contract, { ...call, path: `/admin/v1${call.path}` }, response);
     });

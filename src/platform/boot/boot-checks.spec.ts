@@ -6,7 +6,7 @@ import { EventCodec } from '../event-store/event-codec.js';
 import type { WebhookDescription } from '../openapi/document.js';
 import type { SubscriptionDefinition } from '../projections/projection.js';
 import { SubscriptionRegistry } from '../projections/subscription-registry.js';
-import { checkBoot, type Boot } from './contexts.module.js';
+import { checkBoot } from './contexts.module.js';
 
 const birds = defineContext({ name: 'birds', events: ['bird.flew.v1'] });
 const flights: SubscriptionDefinition = {
@@ -15,16 +15,10 @@ const flights: SubscriptionDefinition = {
   apply: async () => undefined,
 };
 
-function boot(contexts: readonly Context[], rest: Partial<Boot> = {}): void {
+function boot(contexts: readonly Context[], subscriptions = [flights]): void {
   const events = new EventCodec();
   for (const context of contexts) events.register(listEvents(context), context.name);
-  checkBoot({
-    contexts,
-    events,
-    subscriptions: [flights],
-    declaredSubscriptions: ['birds.flights'],
-    ...rest,
-  });
+  checkBoot(contexts, events, subscriptions, ['birds.flights']);
 }
 
 const published = (type: string): WebhookDescription => ({
@@ -43,8 +37,7 @@ describe('a boot', () => {
 
   it('refuses an event type without an owner', () => {
     const owner = 'an event type that no context declares';
-    const wants = { subscriptions: [{ ...flights, events: ['bird.landed.v1'] }] };
-    expect(() => boot([birds], wants)).toThrow(
+    expect(() => boot([birds], [{ ...flights, events: ['bird.landed.v1'] }])).toThrow(
       `the subscription birds.flights reads bird.landed.v1, ${owner}`,
     );
     const upcast = { to: 'bird.flew.v2', with: () => ({}) };
@@ -60,7 +53,7 @@ describe('a boot', () => {
   });
 
   it('refuses a subscription that is declared and never registered', () =>
-    expect(() => boot([birds], { subscriptions: [] })).toThrow(
+    expect(() => boot([birds], [])).toThrow(
       'the subscription birds.flights is declared, but not in readModels nor by provideSaga',
     ));
 

@@ -31,26 +31,20 @@ export class ContextsModule implements OnModuleInit {
   onModuleInit(): void {
     for (const context of this.contexts) this.events.register(listEvents(context), context.name);
     for (const { readModels = [] } of this.contexts) this.subscriptions.register(...readModels);
-    checkBoot({
-      contexts: this.contexts,
-      events: this.events,
-      subscriptions: this.subscriptions.all(),
-      declaredSubscriptions,
-    });
+    checkBoot(this.contexts, this.events, this.subscriptions.all(), declaredSubscriptions);
   }
 }
 
-export interface Boot {
-  readonly contexts: readonly Context[];
-  readonly events: Pick<EventCodec, 'knows'>;
-  readonly subscriptions: readonly SubscriptionDefinition[];
-  /** The names that `subscriptionName` registered in the loaded files. */
-  readonly declaredSubscriptions: Iterable<string>;
-}
-
-/** Throws at boot for a missing registration, which would otherwise fail at its first use. */
-export function checkBoot(boot: Boot): void {
-  const { contexts, events, subscriptions } = boot;
+/**
+ * Throws at boot for a missing registration, which would otherwise fail at its first use. `declared` has the names that
+ * `subscriptionName` registered in the loaded files.
+ */
+export function checkBoot(
+  contexts: readonly Context[],
+  events: Pick<EventCodec, 'knows'>,
+  subscriptions: readonly SubscriptionDefinition[],
+  declared: Iterable<string>,
+): void {
   for (const context of contexts) {
     const { name, upcasts = {}, publishes = {} } = context;
     const own = listEvents(context).map(({ type }) => type);
@@ -65,7 +59,7 @@ export function checkBoot(boot: Boot): void {
     if (orphan !== undefined)
       throw new Error(`the subscription ${name} reads ${orphan}, an event type that no context declares`);
   }
-  for (const name of boot.declaredSubscriptions) {
+  for (const name of declared) {
     if (!subscriptions.some((each) => each.name === name))
       throw new Error(`the subscription ${name} is declared, but not in readModels nor by provideSaga`);
   }

@@ -73,9 +73,8 @@ export class JsonRpcNode {
 
   /** Returns one response per call, in order. Never rejects. */
   async ask(calls: readonly RpcCall[], options: AskOptions = {}): Promise<readonly RpcResponse[]> {
-    return (
-      await Promise.all(parts(calls, options.batch ?? BATCH_CALLS, (part) => this.part(part, options)))
-    ).flat();
+    const batches = parts(calls, options.batch ?? BATCH_CALLS, (part) => this.part(part, options));
+    return (await Promise.all(batches)).flat();
   }
 
   async close(): Promise<void> {

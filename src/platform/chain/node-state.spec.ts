@@ -64,19 +64,6 @@ describe('the final head of a chain', () => {
     await expect(heads(12)).resolves.toMatchObject({ final: { number: HEIGHT - 11 } });
   });
 
-  it.each<[string, { readonly result: unknown } | { readonly error: object }]>([
-    [
-      '-32601',
-      { error: { code: -32601, message: 'the method eth_syncing does not exist/is not available' } },
-    ],
-    ['-32600', { error: { code: -32600, message: 'Unsupported method' } }],
-    ['-32004', { error: { code: -32004, message: 'This method is not supported' } }],
-    ['an object', { result: { currentBlock: '0x0', highestBlock: '0x64', stages: [] } }],
-  ])('is known although the node responds to eth_syncing with %s', async (_name, response) => {
-    setup.node.tamper(({ method }) => (method === 'eth_syncing' ? response : undefined));
-    await expect(heads('safe')).resolves.toMatchObject({ final: { number: HEIGHT - 32 } });
-  });
-
   it.each<[string, Tampering]>([
     ['above the newest block', block('safe', (safe) => ({ ...safe, number: '0x65' }))],
     ['later than the newest block', block('safe', (safe) => ({ ...safe, timestamp: '0xffffffff' }))],

@@ -25,8 +25,9 @@ export interface ChainHeads {
  */
 export async function chainHeads(node: JsonRpcNode, rules: NodeRules, clock: Clock): Promise<ChainHeads> {
   const { finality, maxHeadAgeSeconds } = rules;
+  const tags = typeof finality === 'number' ? [] : [blockCall(finality)];
   // The newest block is read last, so that a concurrent block cannot put the final one ahead of it.
-  const responses = await node.ask([...stateCalls(rules), blockCall('latest')]);
+  const responses = await node.ask([CHAIN_ID, ...tags, blockCall('latest')]);
   const tagged = check(responses, rules);
   const head = readBlock(rpcResult(responses.at(-1)!));
   if (head === null) throw new ChainUnavailable('the node returns no newest block');
@@ -87,10 +88,6 @@ function check(
   if (block === null)
     throw new ChainUnavailable(`the node has no ${finality} block, which PAYOUT_FINALITY requires`);
   return block;
-}
-
-function stateCalls({ finality }: NodeRules): readonly RpcCall[] {
-  return typeof finality === 'number' ? [CHAIN_ID] : [CHAIN_ID, blockCall(finality)];
 }
 
 function blockCall(tag: string): RpcCall {

@@ -26,11 +26,8 @@ export type Finality = 'safe' | 'finalized' | number;
 
 const finality: Parser<Finality> = (text) => {
   if (text === 'safe' || text === 'finalized') return text;
-  try {
-    return anInteger(1, 100_000)(text);
-  } catch {
-    throw new Error('safe, finalized, or a number of confirmations from 1 to 100000');
-  }
+  if (/^[1-9][0-9]{0,4}$|^100000$/.test(text)) return Number(text);
+  throw new Error('safe, finalized, or a number of confirmations from 1 to 100000');
 };
 
 export const httpConfig = defineConfig('http', {
@@ -214,23 +211,13 @@ export function listenerUrl(host: string, port: number): string {
   return `http://${host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host}:${port}`;
 }
 
-/** Returns notices about HTTPS and proxies for the log, before the first request. */
-export function httpsNotices(config: HttpConfig): readonly string[] {
-  if (!config.roles.some((role) => role !== 'worker')) return [];
-  const proxied = [config.publicUrl, config.widgetUrl].some((each) => each?.startsWith('https://'));
-  const untrusted = config.trustProxy === null;
-  return [
-    config.requireHttps &&
-      'HTTPS is demanded: requests that came without it get 403, health checks excepted. REQUIRE_HTTPS=false switches this off.',
-    config.mode === 'production' &&
-      !config.requireHttps &&
-      'REQUIRE_HTTPS is false: responses go in the clear.',
-    untrusted &&
-      config.requireHttps &&
-      'TRUST_PROXY is not set, and this process ends no TLS itself: every request will get 403. Set TRUST_PROXY to the addresses of the proxy that ends it.',
-    untrusted &&
-      !config.requireHttps &&
-      proxied &&
-      'TRUST_PROXY is not set, but the public URL begins with https:// and this process ends no TLS itself: all clients will share the address and the limits of the proxy. Set TRUST_PROXY to its addresses.',
-  ].filter((notice) => notice !== false);
+/** Returns a notice for the log where no proxy is trusted although one ends TLS, or null. */
+export function proxyNotice(config: HttpConfig): string | null {
+  if (config.trustProxy !== null || config.roles.every((role) => role === 'worker')) return null;
+  if (config.requireHttps)
+    return 'TRUST_PROXY is not set, and this process ends no TLS itself: every request will get 403. Set TRUST_PROXY to the addresses of the proxy that ends it, or REQUIRE_HTTPS to false.';
+  const isProxied = [config.publicUrl, config.widgetUrl].some((each) => each?.startsWith('https://'));
+  return isProxied
+    ? 'TRUST_PROXY is not set, but the public URL begins with https:// and this process ends no TLS itself: all clients will share the address and the limits of the proxy. Set TRUST_PROXY to its addresses.'
+    : null;
 }

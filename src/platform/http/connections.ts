@@ -8,6 +8,7 @@ import {
 } from 'node:http';
 import { Server as TcpServer, type Socket } from 'node:net';
 import { setImmediate as tick, setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import type { HttpConfig } from '../config/config.js';
 import { connectionsCut } from '../telemetry/metrics.js';
 import type { Page } from './listeners.js';
@@ -69,10 +70,6 @@ export class Listener {
     server.on('checkExpectation', (request, response) => server.emit('request', request, response));
     // sendContinue responds once the caller is identified.
     server.on('checkContinue', (request, response) => server.emit('request', request, response));
-  }
-
-  drain(): void {
-    this.isDraining = true;
   }
 
   /** Closes connections that have sent nothing, which Node does not count as idle. Browsers open some in advance. */
@@ -138,14 +135,11 @@ export function routedServer(routing: RequestListener, requestTimeout: number): 
   return server.on('clientError', refuseClientError);
 }
 
-function toProblem(error: NodeJS.ErrnoException): HttpProblem {
-  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return { status: 408, detail: 'The request did not arrive in time' };
-  }
-  if (error.code === 'HPE_HEADER_OVERFLOW')
-    return { status: 431, detail: 'The request headers are too large' };
-  return { status: 400, detail: 'The request is not valid HTTP' };
-}
+const CLIENT_ERRORS: Readonly<Record<string, HttpProblem>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: 'The request did not arrive in time' },
+  HPE_HEADER_OVERFLOW: { status: 431, detail: 'The request headers are too large' },
+};
+const NOT_HTTP: HttpProblem = { status: 400, detail: 'The request is not valid HTTP' };
 
 /** Responds on the socket to bytes that are not a valid request. */
 export function refuseClientError(error: NodeJS.ErrnoException, socket: Socket): void {
@@ -153,7 +147,7 @@ export function refuseClientError(error: NodeJS.ErrnoException, socket: Socket):
     socket.destroy();
     return;
   }
-  const problem = toProblem(error);
+  const problem = CLIENT_ERRORS[error.code ?? ''] ?? NOT_HTTP;
   const body = problemJson(problem);
   const head = [
     `HTTP/1.1 ${problem.status} ${toTitle(problem.status)}`,
@@ -174,10 +168,6 @@ const QUIET_TICKS = 3;
 const LINGER_MS = 500;
 const CHECK_MS = 50;
 
-function openConnections(server: Server): Promise<number> {
-  return new Promise((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)));
-}
-
 /**
  * Accepts the queued connections, which closing the listener would reset. A busy process accepts few per tick, so idle ticks
  * are counted and not time.
@@ -185,9 +175,7 @@ function openConnections(server: Server): Promise<number> {
 async function admitQueue(server: Server, maxWaitMs: number): Promise<void> {
   const deadline = performance.now() + maxWaitMs;
   let quiet = 0;
-  const admitted = (): void => {
-    quiet = 0;
-  };
+  const admitted = (): void => void (quiet = 0);
   server.on('connection', admitted);
   while (quiet < QUIET_TICKS && performance.now() < deadline) {
     quiet += 1;
@@ -207,16 +195,17 @@ export async function drainHttp(listener: Listener, graceMs: number): Promise<vo
   const deadline = performance.now() + graceMs;
   await admitQueue(server, Math.min(ADMIT_MS, graceMs));
   // A connection closed before this point would let its client reconnect into the queue.
-  listener.drain();
+  listener.isDraining = true;
   // http.Server.close would close idle connections at once, and reset requests in transit.
   TcpServer.prototype.close.call(server);
   await sleep(Math.min(LINGER_MS, graceMs));
   // Sockets are read again first: after a stall this timer runs before requests that arrived long ago are read.
   await tick();
   listener.closeUnused();
+  const countOpen = promisify(server.getConnections.bind(server));
   while (performance.now() < deadline) {
     server.closeIdleConnections();
-    if ((await openConnections(server)) === 0) return;
+    if ((await countOpen()) === 0) return;
     await sleep(CHECK_MS);
     await tick();
   }

@@ -14,10 +14,11 @@ import {
 } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiParam } from '@nestjs/swagger';
-import { getMetadataStorage, type ValidationError } from 'class-validator';
+import type { ValidationError } from 'class-validator';
 import { DomainError, type FieldErrors } from '../../kernel/domain-error.js';
 import { isObject } from '../dto/field.js';
 import { parseId } from '../dto/rules.js';
+import { rulesOfClasses } from '../dto/validation-cache.js';
 import { Refusal, TOO_MANY_PAGES } from './problem.js';
 import { keepJsonText } from '../json-text/json-text.js';
 import { withinList } from '../postgres/page-cursor.js';
@@ -31,19 +32,6 @@ import {
   getRequest,
   getTicket,
 } from './request-state.js';
-
-/**
- * The rules of a class, found once. class-validator itself searches all classes for inherited rules in each validation, the
- * largest allocation of a report (ADR 111). The cache ignores options: no rule has groups or is added after the boot.
- */
-const rules = getMetadataStorage();
-const findRules = rules.getTargetValidationMetadatas.bind(rules);
-const found = new WeakMap<object, ReturnType<typeof findRules>>();
-rules.getTargetValidationMetadatas = (target, ...options) => {
-  const known = found.get(target) ?? findRules(target, ...options);
-  found.set(target, known);
-  return known;
-};
 
 /** A query string as Fastify parsed it: a parameter given twice is an array. */
 type QueryString = Readonly<Record<string, unknown>>;
@@ -127,7 +115,7 @@ function trimmed(query: QueryString): QueryString {
 }
 
 function listMembers(dto: ArgumentMetadata['metatype']): ReadonlySet<string> {
-  const ofDto = dto ? rules.getTargetValidationMetadatas(dto, '', false, false) : [];
+  const ofDto = dto ? rulesOfClasses.getTargetValidationMetadatas(dto, '', false, false) : [];
   return new Set(ofDto.map(({ propertyName }) => propertyName));
 }
 

@@ -42,52 +42,16 @@ function toPolicy(html: string): string {
   ].join('; ');
 }
 
-/** The built site of docs/. It is read for each request, because the sandbox builds it while it serves. */
-export class DocsSite {
-  constructor(private readonly folder = SITE) {}
-
-  isBuilt(): boolean {
-    return existsSync(this.folder);
-  }
-
-  /** Finds a file below `/docs/`, the page of that name, or the index of that folder. */
-  find(path: string): ReturnType<typeof openFile> | null {
-    if (!this.isBuilt()) return null;
-    const names = new Set(readdirSync(this.folder, { recursive: true, encoding: 'utf8' }));
-    const name = [path, `${path}.html`, `${path}index.html`, `${path}/index.html`].find(
-      (each) => FILE.test(each) && names.has(each),
-    );
-    return name === undefined ? null : openFile(this.folder, name);
-  }
-}
-
-function openFile(folder: string, name: string) {
-  const plain = readFileSync(join(folder, name));
-  const cacheControl = name.startsWith('assets/') ? FOREVER : 'no-cache';
-  const policy = name.endsWith('.html') ? toPolicy(plain.toString()) : undefined;
-  return { asset: createAsset(name, plain), cacheControl, policy };
-}
-
-const NOT_BUILT = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="refresh" content="5">
-<title>disburse</title>
-<h1>The documentation is not built yet</h1>
-<p><code>npm start</code> builds it in the background, <code>npm run docs</code> at once. This page opens it when it is there.
-The OpenAPI document is at <a href="/openapi.json">/openapi.json</a>.</p>
-</html>
-`;
-
-/** The documentation site of the sandbox (ADR 183). Production does not serve it. */
+/**
+ * The documentation site of the sandbox (ADR 183). Production does not serve it. The folder is read for each request, because
+ * the sandbox builds it while it serves.
+ */
 @Controller()
 @Public()
 export class DocsController {
-  constructor(
-    private readonly site: DocsSite,
-    @Inject(processConfig.KEY) private readonly config: ProcessConfig,
-  ) {}
+  readonly folder: string = SITE;
+
+  constructor(@Inject(processConfig.KEY) private readonly config: ProcessConfig) {}
 
   @Get(['/', 'docs'])
   index(@Res() reply: FastifyReply): void {
@@ -98,25 +62,27 @@ export class DocsController {
   @Get('docs/*')
   file(@Param('*') path: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     this.requireSandbox();
-    const found = this.site.find(path);
-    if (found !== null) {
-      sendAsset(request, reply, found.asset, found.cacheControl, found.policy);
-    } else if (!this.site.isBuilt()) {
-      const policy = "default-src 'none'; frame-ancestors 'none'";
-      reply.status(503).headers({ 'retry-after': '5', 'content-security-policy': policy });
-      reply.type('text/html; charset=utf-8').send(NOT_BUILT);
-    } else this.sendNotFound(request, reply);
+    if (!existsSync(this.folder))
+      throw new DomainError('unavailable', 'The documentation is not built yet: npm start and npm run docs build it');
+    const found = this.find(path);
+    const name = found ?? (acceptsHtml(request) ? this.find('404.html') : null);
+    if (name === null) throw DomainError.notFound('Page');
+    const plain = readFileSync(join(this.folder, name));
+    const cacheControl = name.startsWith('assets/') ? FOREVER : 'no-cache';
+    const policy = name.endsWith('.html') ? toPolicy(plain.toString()) : undefined;
+    reply.status(found === null ? 404 : 200);
+    sendAsset(request, reply, createAsset(name, plain), cacheControl, policy);
   }
 
   private requireSandbox(): void {
     if (this.config.mode !== 'sandbox') throw DomainError.notFound('Page');
   }
 
-  /** Sends a page to a browser, a problem to a program. */
-  private sendNotFound(request: FastifyRequest, reply: FastifyReply): void {
-    const page = acceptsHtml(request) ? this.site.find('404.html') : null;
-    if (page === null) throw DomainError.notFound('Page');
-    sendAsset(request, reply.status(404), page.asset, page.cacheControl, page.policy);
+  /** Finds a file below `/docs/`, the page of that name, or the index of that folder. */
+  private find(path: string): string | null {
+    const names = new Set(readdirSync(this.folder, { recursive: true, encoding: 'utf8' }));
+    const paths = [path, `${path}.html`, `${path}index.html`, `${path}/index.html`];
+    return paths.find((each) => FILE.test(each) && names.has(each)) ?? null;
   }
 }
 

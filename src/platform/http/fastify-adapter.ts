@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { Inject, Injectable, Optional, StreamableFile, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
@@ -40,16 +39,9 @@ import {
 import { addressLimit, toClient, LocalRateLimiter, tooManyRequests } from './rate-limit.guard.js';
 import { Reply } from './reply.js';
 import { MemoryBudget, settleBody } from './request-body.js';
-import { RequestLog } from './request-log.js';
-import {
-  endRequestSpan,
-  isQueryUtf8,
-  loggedRequest,
-  rawPath,
-  recordRequest,
-  RequestState,
-  startRequestSpan,
-} from './request-state.js';
+import { loggedRequest, RequestLog } from './request-log.js';
+import { isQueryUtf8, rawPath, RequestState } from './request-state.js';
+import { recordRequest, startRequestSpan } from './request-telemetry.js';
 import { RouteTable } from './route-table.js';
 
 declare module 'fastify' {
@@ -67,7 +59,7 @@ const MAX_PARAM_LENGTH = 16_384;
 /** Nest's Fastify adapter with one router for all listeners and one mapping of errors. It parses no body. */
 export class EdgeAdapter extends FastifyAdapter {
   readonly routes = new RouteTable();
-  /** The listener of the API. PagesModule opens those of pages. */
+  /** The listener of the API. PageListeners opens those of pages. */
   readonly api: Listener;
 
   constructor(config: HttpConfig) {
@@ -161,16 +153,12 @@ function beginRequest(request: FastifyRequest, reply: FastifyReply, { requireHtt
   if (requireHttps && request.protocol === 'https') reply.header('strict-transport-security', HSTS);
 }
 
-const FORWARDED = ['x-forwarded-for', 'x-forwarded-proto', 'forwarded'];
-
-function isForwarded({ headers }: IncomingMessage): boolean {
-  return [...FORWARDED, 'x-real-ip', 'via'].some((name) => headers[name] !== undefined);
-}
+/** The headers of which a proxy sends at least one. */
+const FORWARDED = ['x-forwarded-for', 'x-forwarded-proto', 'forwarded', 'x-real-ip', 'via'];
 
 @Injectable()
 export class EdgeHooks implements OnModuleInit {
   private readonly addresses: LocalRateLimiter;
-  private noticesProxies: boolean;
 
   constructor(
     private readonly host: HttpAdapterHost<EdgeAdapter>,
@@ -180,7 +168,6 @@ export class EdgeHooks implements OnModuleInit {
     @Optional() @Inject(RequestLog) private readonly requests: RequestLog | null = null,
   ) {
     this.addresses = new LocalRateLimiter(addressLimit(config));
-    this.noticesProxies = config.trustProxy === null;
   }
 
   onModuleInit(): void {
@@ -192,7 +179,6 @@ export class EdgeHooks implements OnModuleInit {
 
   private receive(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
     beginRequest(request, reply, this.config);
-    if (this.noticesProxies) this.noticeProxy(request.raw);
     const refusal = this.refuse(request) ?? refuseOnPage(request, this.host.httpAdapter.routes);
     const { edge } = request;
     edge.route = (request.is404 ? null : request.routeOptions.url) ?? null;
@@ -200,16 +186,6 @@ export class EdgeHooks implements OnModuleInit {
     if (refusal !== null) sendRefusal(request, reply, refusal);
     else if (isTracing()) startRequestSpan(request, done);
     else done();
-  }
-
-  /** Warns once about headers of a proxy while no proxy is trusted. */
-  private noticeProxy({ headers }: IncomingMessage): void {
-    const header = FORWARDED.find((name) => headers[name] !== undefined);
-    if (header === undefined) return;
-    this.noticesProxies = false;
-    this.log.warn(
-      `A request came with ${header}, and TRUST_PROXY is not set: the header is ignored. Behind a proxy all clients share its address and its limits, and none counts as HTTPS: set TRUST_PROXY to its addresses.`,
-    );
   }
 
   /** Returns the refusal of the checks that precede all others. */
@@ -242,7 +218,6 @@ export class EdgeHooks implements OnModuleInit {
   private record(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
     // Only keyed requests trigger the failpoint, so that no health check does.
     if (request.edge.idempotency !== null) failpoint('response.sent');
-    if (request.edge.span !== undefined) endRequestSpan(request.edge.span, request, reply);
     recordRequest(this.log, request, reply);
     const logged = this.requests === null ? null : loggedRequest(request, reply);
     if (logged !== null) this.requests?.record(logged);
@@ -271,7 +246,8 @@ function refuseOnPage(request: FastifyRequest, routes: RouteTable): HttpProblem 
   if (page === null) return null;
   const isShell = request.raw.listener?.isShell === true;
   const { url = '*' } = request.routeOptions;
-  if (isShell && isForwarded(request.raw)) return { status: 403, detail: 'The socket accepts no proxies' };
+  if (isShell && FORWARDED.some((name) => request.headers[name] !== undefined))
+    return { status: 403, detail: 'The socket accepts no proxies' };
   if (isShell && !url.startsWith('/admin/v1/'))
     return { status: 404, detail: 'The socket serves /admin/v1 alone' };
   const mayFindPage = page.role === 'widget' || !url.endsWith('*') || acceptsHtml(request);

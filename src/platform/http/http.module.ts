@@ -5,6 +5,7 @@ import {
   Controller,
   Global,
   Inject,
+  Injectable,
   Module,
   Req,
   type BeforeApplicationShutdown,
@@ -27,9 +28,9 @@ import { Database } from '../postgres/database.js';
 import { KeyedHash } from '../sealing/keyed-hash.js';
 import { Log } from '../telemetry/logger.js';
 import { listenOnSocket } from './admin/shell-socket.js';
-import { ApiGuard, requireGuards } from './api.guard.js';
+import { ApiGuard, Public, requireGuards } from './api.guard.js';
 import { toBacklog, drainHttp, Listener, routedServer } from './connections.js';
-import { DocsController, DocsSite, OpenApiController } from './docs.controller.js';
+import { DocsController, OpenApiController } from './docs.controller.js';
 import { EdgeHooks, type EdgeAdapter } from './fastify-adapter.js';
 import { HealthController } from './health.controller.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
@@ -46,6 +47,7 @@ import { rawPath } from './request-state.js';
 
 /** Refuses unknown paths on every listener. The guards of an API precede it. */
 @Controller()
+@Public()
 class UnknownPathController {
   constructor(private readonly host: HttpAdapterHost<EdgeAdapter>) {}
 
@@ -57,24 +59,9 @@ class UnknownPathController {
   }
 }
 
-/** The hooks and filters of all requests, and a listener for each page in processes with its role. */
-@Global()
-@Module({
-  imports: [DiscoveryModule],
-  controllers: [UnknownPathController],
-  providers: [
-    { provide: APP_FILTER, useClass: ProblemFilter },
-    {
-      provide: MemoryBudget,
-      inject: [httpConfig.KEY],
-      useFactory: ({ requestMemoryMib }: HttpConfig) => new MemoryBudget(requestMemoryMib << 20),
-    },
-    EdgeHooks,
-    VisitorLimits,
-  ],
-  exports: [MemoryBudget, VisitorLimits],
-})
-export class PagesModule implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
+/** The listeners of pages, one for each page in processes with its role, and the socket of the shell. */
+@Injectable()
+export class PageListeners implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly listeners: Listener[] = [];
   private removeSocket = (): void => undefined;
 
@@ -93,7 +80,7 @@ export class PagesModule implements OnModuleInit, OnApplicationBootstrap, Before
       .filter((each) => this.discovery.getMetadataByDecorator(OnPage, each) === undefined)
       .map(({ metatype }) => metatype as Type);
     requireGuards(
-      controllers.filter((each) => each !== UnknownPathController),
+      controllers,
       apis.filter((each) => each instanceof ApiGuard),
     );
     for (const { name, path } of this.pages()) {
@@ -152,6 +139,26 @@ export class PagesModule implements OnModuleInit, OnApplicationBootstrap, Before
   }
 }
 
+/** The hooks and filters of all requests, and the pages. */
+@Global()
+@Module({
+  imports: [DiscoveryModule],
+  controllers: [UnknownPathController],
+  providers: [
+    { provide: APP_FILTER, useClass: ProblemFilter },
+    {
+      provide: MemoryBudget,
+      inject: [httpConfig.KEY],
+      useFactory: ({ requestMemoryMib }: HttpConfig) => new MemoryBudget(requestMemoryMib << 20),
+    },
+    EdgeHooks,
+    PageListeners,
+    VisitorLimits,
+  ],
+  exports: [MemoryBudget, PageListeners, VisitorLimits],
+})
+export class PagesModule {}
+
 /** HTTP of the service. A context with an API provides an ApiGuard as a global guard (APP_GUARD). */
 @Global()
 @Module({
@@ -167,7 +174,6 @@ export class PagesModule implements OnModuleInit, OnApplicationBootstrap, Before
     },
     RateLimitGuard,
     MetricsServer,
-    { provide: DocsSite, useFactory: () => new DocsSite() },
   ],
   exports: [RateLimits, RateLimitGuard, MetricsServer, ResponseStore],
 })

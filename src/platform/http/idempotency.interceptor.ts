@@ -92,7 +92,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
   }
 
   /** Runs the handler. Throws its error unless the key already has a response to replay. */
-  private async run(ticket: KeyedTicket, reply: FastifyReply, next: CallHandler): Promise<unknown> {
+  private async run(ticket: KeyedTicket, reply: FastifyReply, next: CallHandler): Promise<Reply> {
     let value: unknown;
     try {
       parseBody(reply.request);
@@ -104,11 +104,9 @@ export class IdempotencyInterceptor implements NestInterceptor {
       if (earlier === null) throw error;
       return this.replay(ticket, reply, earlier);
     }
-    const status = value instanceof Reply ? value.status : reply.statusCode;
-    const text = toText(value instanceof Reply ? value.body : value);
-    const earlier = await this.settle(ticket, status, text);
-    if (earlier !== null) return this.replay(ticket, reply, earlier);
-    return value instanceof Reply ? value : text;
+    const sent = value instanceof Reply ? value : new Reply(reply.statusCode, toText(value));
+    const earlier = await this.settle(ticket, sent.status, sent.body);
+    return earlier === null ? sent : this.replay(ticket, reply, earlier);
   }
 
   /** Stores the response of the key. Returns null, or the earlier response, which must be sent in its place. */
@@ -178,6 +176,6 @@ export function parseIdempotencyKey(header: string): string | null {
 }
 
 /** Returns a hash of method, path as sent and body, which distinguishes requests under one key. */
-export function toFingerprint(method: string, path: string, body: Buffer): string {
+function toFingerprint(method: string, path: string, body: Buffer): string {
   return createHash('sha256').update(`${method}\n${path}\n`, 'utf8').update(body).digest('base64url');
 }

@@ -1,4 +1,3 @@
-import { HttpException } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { DomainError, type DomainErrorCode, type FieldErrors } from '../../kernel/domain-error.js';
 import { EventStoreUnavailable } from '../event-store/port.js';
@@ -153,9 +152,6 @@ export function toProblem(error: unknown): HttpProblem {
   }
   if (error instanceof Refusal) return error.problem;
   if (isUnavailable(error)) return UNAVAILABLE;
-  if (error instanceof HttpException && error.getStatus() < 500) {
-    return { status: error.getStatus(), detail: error.message };
-  }
   return fromFramework(error) ?? UNEXPECTED;
 }
 

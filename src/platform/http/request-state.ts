@@ -1,17 +1,12 @@
-import { context, propagation, SpanKind, SpanStatusCode, trace, type Span } from '@opentelemetry/api';
+import type { Span } from '@opentelemetry/api';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { newId } from '../../kernel/ids.js';
 import type { EventMetadata } from '../event-store/port.js';
 import { IdempotencyTicket } from '../idempotency/ticket.js';
 import { traceparent } from '../telemetry/tracing.js';
-import type { Log } from '../telemetry/logger.js';
-import { SECRET_PREFIX } from '../../kernel/text.js';
-import { REDACTED, redactText } from '../telemetry/redaction.js';
-import { httpDuration, httpRequests, idempotentRequests } from '../telemetry/metrics.js';
 import type { ApiCaller } from './merchant-directory.js';
 import type { Page } from './listeners.js';
-import { isUnavailable } from './problem.js';
 
 export function getRequest(context: ExecutionContext): FastifyRequest {
   return context.switchToHttp().getRequest<FastifyRequest>();
@@ -104,7 +99,7 @@ export function toCause(request: FastifyRequest): EventMetadata {
 }
 
 /** Returns the query string as it was sent, with its question mark; empty without one. */
-function rawQuery({ raw: { url = '' } }: Pick<FastifyRequest, 'raw'>): string {
+export function rawQuery({ raw: { url = '' } }: Pick<FastifyRequest, 'raw'>): string {
   const start = url.indexOf('?');
   return start === -1 ? '' : url.slice(start);
 }
@@ -133,135 +128,4 @@ export function isQueryUtf8(request: FastifyRequest): boolean {
   } catch {
     return false;
   }
-}
-
-export function recordRequest(log: Log, request: FastifyRequest, reply: FastifyReply): void {
-  const { edge, method } = request;
-  const status = reply.statusCode;
-  const duration = performance.now() - edge.startedAt;
-  // Unknown paths share one series: clients cannot create series.
-  const route = edge.route ?? 'unknown';
-  httpRequests.inc({ route, method, status });
-  httpDuration.observe({ route, method }, duration / 1000);
-  if (edge.idempotency !== null) idempotentRequests.inc({ outcome: edge.idempotency });
-  log.wideLog('request', {
-    request_id: request.id,
-    method,
-    route,
-    status,
-    duration_ms: Math.round(duration * 100) / 100,
-    merchant_id: edge.merchant?.merchantId,
-    key_id: edge.merchant?.callerId,
-    idempotency: edge.idempotency ?? undefined,
-    items: edge.items ?? undefined,
-    bytes_in: edge.rawBody.length,
-    bytes_out: Number(reply.getHeader('content-length') ?? 0),
-  });
-  const { failure } = edge;
-  if (failure === undefined) return;
-  const fields = { request_id: request.id, route };
-  if (isUnavailable(failure)) log.warn({ msg: 'request refused', ...fields, reason: failure.message });
-  else log.error({ msg: 'request failed', ...fields, err: failure });
-}
-
-/** The maximum length of a logged path or string to sign. Longer text keeps its end, which may be a body digest. */
-const MAX_TEXT = 1024;
-const END_OF_TEXT = 128;
-/** Matches every text with personal data or secrets, and few others. */
-const MAY_BE_PERSONAL = new RegExp(`[%@+]|${SECRET_PREFIX}|\\d{7}`);
-const ENCODED = /(?:%[0-9a-f]{2})+/gi;
-/** A phone number without a plus in the place of an id. */
-const DIGITS = /(?<=\/)\d{7,15}(?=\/|$)/gm;
-const MAX_QUERY_NAMES = 50;
-/** The form of a parameter's name. Other text before a `=` may be a value. */
-const QUERY_NAME = /^[A-Za-z_][\w.-]{0,63}$/;
-const UNNAMED = '?';
-
-/** Returns the record for the RequestLog; null for a request that names no merchant. */
-export function loggedRequest(request: FastifyRequest, reply: FastifyReply) {
-  const { edge, method } = request;
-  if (edge.identifiedMerchant === null) return null;
-  const parts = queryParts(rawQuery(request));
-  return {
-    requestId: request.id as string,
-    merchantId: edge.identifiedMerchant.merchantId,
-    credentialId: edge.credentialId,
-    startedAt: edge.startedAt,
-    method,
-    /** It is not stored. */
-    client: edge.client,
-    path: storableText(rawPath(request)),
-    queryNames: parts
-      .map(({ name }) => name ?? UNNAMED)
-      .filter((name, place, all) => all.indexOf(name) === place),
-    status: reply.statusCode,
-    durationMs: performance.now() - edge.startedAt,
-    refusal: refusalWithoutValues(edge.refusal, parts),
-    stringToSign: edge.stringToSign === null ? null : storableText(edge.stringToSign),
-  };
-}
-
-/** Returns the text as it was sent or, if personal data in it were masked, decoded. */
-function storableText(text: string): string {
-  if (text.length <= MAX_TEXT && !MAY_BE_PERSONAL.test(text)) return text;
-  const decoded = text.replaceAll('%25', '%').replace(ENCODED, decodeText);
-  const masked = redactText(decoded).replace(DIGITS, REDACTED);
-  const kept = masked === decoded ? text : masked;
-  return kept.length <= MAX_TEXT
-    ? kept
-    : `${kept.slice(0, MAX_TEXT - END_OF_TEXT - 1)}…${kept.slice(-END_OF_TEXT)}`;
-}
-
-/** Decodes percent-encoded bytes. NUL is replaced, as PostgreSQL cannot store it. */
-function decodeText(encoded: string): string {
-  try {
-    return decodeURIComponent(encoded).replaceAll('\0', '\ufffd');
-  } catch {
-    return encoded;
-  }
-}
-
-/** Returns the parameters, with a null name where the text may be a value without a name. */
-function queryParts(query: string) {
-  return query
-    .slice(1)
-    .split('&', MAX_QUERY_NAMES)
-    .filter((part) => part !== '')
-    .map((part) => {
-      const sent = part.split('=', 1)[0]!;
-      return { name: part.includes('=') && QUERY_NAME.test(sent) ? sent : null, sent };
-    });
-}
-
-/** Masks the name of the parameter with which a refusal begins, where it may be a value. */
-function refusalWithoutValues(refusal: string | null, parts: ReturnType<typeof queryParts>): string | null {
-  for (const { name, sent } of parts) {
-    if (refusal === null || name !== null) continue;
-    const [[decoded] = ['']] = new URLSearchParams(sent);
-    const start = decoded.slice(0, MAX_UNKNOWN);
-    if (refusal.startsWith(`${start} `)) return `${UNNAMED}${refusal.slice(start.length)}`;
-  }
-  return refusal;
-}
-
-/** Runs the rest of the request in a span that continues the client's traceparent. */
-export function startRequestSpan(request: FastifyRequest, next: () => void): void {
-  const parent = propagation.extract(context.active(), request.headers);
-  const attributes = { 'http.request.method': request.method, 'disburse.request_id': request.id };
-  const span = trace
-    .getTracer('disburse')
-    .startSpan(request.method, { kind: SpanKind.SERVER, attributes }, parent);
-  request.edge.span = span;
-  context.with(trace.setSpan(parent, span), next);
-}
-
-export function endRequestSpan(span: Span, request: FastifyRequest, reply: FastifyReply): void {
-  const { route, merchant, idempotency } = request.edge;
-  span.updateName(`${request.method} ${route ?? 'unknown'}`);
-  span.setAttribute('http.response.status_code', reply.statusCode);
-  if (route !== null) span.setAttribute('http.route', route);
-  if (merchant !== null) span.setAttribute('disburse.merchant_id', merchant.merchantId);
-  if (idempotency !== null) span.setAttribute('disburse.idempotency', idempotency);
-  if (reply.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
-  span.end();
 }

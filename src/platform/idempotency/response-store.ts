@@ -21,13 +21,6 @@ const PAGE = 500;
 const MARGIN_MS = DAY_MS;
 const IDS = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g;
 
-interface ResponsesAbout {
-  readonly named: readonly string[];
-  readonly scope: string;
-  /** The time at which the first of the named records was created, ISO 8601. */
-  readonly since: string;
-}
-
 /** The responses of requests with an Idempotency-Key, in PostgreSQL, kept 30 days (contract.md 4.4). */
 @Injectable()
 export class ResponseStore {
@@ -67,21 +60,34 @@ export class ResponseStore {
   }
 
   /**
-   * Deletes the sealed responses of the scope since `since` that contain one of these ids. Returns false if stopped
-   * early.
+   * Deletes the sealed responses of the scope that contain one of these ids. `since` is the time at which the first of the
+   * named records was created, in ISO 8601. Returns false if stopped early.
    */
-  async drop({ named: ids, scope, since }: ResponsesAbout, signal?: AbortSignal): Promise<boolean> {
-    const known = new Set(ids);
-    for await (const page of this.sealed(scope, new Date(Date.parse(since) - MARGIN_MS))) {
-      const named = page.filter((response) =>
-        this.readBody(response)
-          ?.match(IDS)
-          ?.some((id) => known.has(id)),
+  async drop(
+    { named, scope, since }: { named: readonly string[]; scope: string; since: string },
+    signal?: AbortSignal,
+  ): Promise<boolean> {
+    const known = new Set(named);
+    const first = new Date(Date.parse(since) - MARGIN_MS).toISOString();
+    for (let after = { created_at: first, key: NIL_UUID }; ;) {
+      const { rows } = await this.store.pool.query<ResponseRow>(
+        `select scope, key, created_at::text, fingerprint, status, body from event_store.responses
+         where scope = $1 and body like 'sealed:%' and (created_at, key) > ($2::timestamptz, $3::uuid)
+         order by created_at, key limit ${PAGE}`,
+        [scope, after.created_at, after.key],
       );
-      await this.delete(named);
+      const keys = rows
+        .filter((row) => this.readBody(row).match(IDS)?.some((id) => known.has(id)))
+        .map(({ key }) => key);
+      await this.store.pool.query(
+        'delete from event_store.responses where scope = $1 and key = any($2::uuid[])',
+        [scope, keys],
+      );
       if (signal?.aborted) return false;
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < PAGE) return true;
+      after = last;
     }
-    return true;
   }
 
   /** Deletes and counts responses over 30 days old. `now` defaults to the earlier of the process and database clocks. */
@@ -92,35 +98,12 @@ export class ResponseStore {
     return deleteBefore(this.store.pool, 'event_store.responses', 'created_at < $1', before, signal);
   }
 
-  private async *sealed(scope: string, since: Date): AsyncGenerator<readonly StoredResponse[]> {
-    for (let after = { created_at: since.toISOString(), key: NIL_UUID }; ;) {
-      const { rows } = await this.store.pool.query<ResponseRow>(
-        `select scope, key, created_at::text, fingerprint, status, body from event_store.responses
-         where scope = $1 and body like 'sealed:%' and (created_at, key) > ($2::timestamptz, $3::uuid)
-         order by created_at, key limit ${PAGE}`,
-        [scope, after.created_at, after.key],
-      );
-      yield rows;
-      const last = rows.at(-1);
-      if (last === undefined || rows.length < PAGE) return;
-      after = last;
-    }
-  }
-
-  private async delete(responses: readonly Pick<StoredResponse, 'scope' | 'key'>[]): Promise<void> {
-    await this.store.pool.query(
-      `delete from event_store.responses using unnest($1::text[], $2::uuid[]) gone (scope, key)
-       where responses.scope = gone.scope and responses.key = gone.key`,
-      [responses.map(({ scope }) => scope), responses.map(({ key }) => key)],
-    );
-  }
-
-  /** Returns null for a response that does not open. */
-  private readBody(response: StoredResponse): string | null {
+  /** Returns an empty text for a response that does not open. */
+  private readBody(response: StoredResponse): string {
     try {
       return this.seal.open(response).body;
     } catch (error) {
-      if (error instanceof SealError) return null;
+      if (error instanceof SealError) return '';
       throw error;
     }
   }

@@ -46,11 +46,6 @@ export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicati
       );
     for (const work of this.works) this.registry.addInterval(work.options.name, work.start());
     this.facts?.register('schedules', () => this.works.map(({ schedule }) => schedule));
-    if (this.works.length > 0)
-      this.log.log({
-        msg: 'background work started',
-        everyMs: Object.fromEntries(this.works.map(({ options }) => [options.name, options.everyMs])),
-      });
   }
 
   /** Waits for the current runs, at most for SHUTDOWN_GRACE_MS. */

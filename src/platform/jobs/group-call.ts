@@ -15,9 +15,6 @@ const LOAD = 4;
  * statements. `run` returns results in the order of its inputs; if it rejects, all calls of the batch do.
  */
 export class GroupCall<In, Out> {
-  private readonly max: number;
-  private readonly gatherMs: number;
-  private readonly group: () => (input: In) => boolean;
   private waiting: Waiting<In, Out>[] = [];
   private scheduled = false;
   private lastSize = 0;
@@ -25,7 +22,7 @@ export class GroupCall<In, Out> {
 
   constructor(
     private readonly run: (inputs: readonly In[]) => Promise<readonly Out[]>,
-    options: {
+    private readonly options: {
       readonly max?: number;
       /** The milliseconds in which a batch gathers under load. */
       readonly gatherMs?: number;
@@ -35,11 +32,7 @@ export class GroupCall<In, Out> {
        */
       readonly group?: () => (input: In) => boolean;
     } = {},
-  ) {
-    this.max = options.max ?? MAX_BATCH;
-    this.gatherMs = options.gatherMs ?? 0;
-    this.group = options.group ?? (() => () => true);
-  }
+  ) {}
 
   call(input: In): Promise<Out> {
     return new Promise((resolve, reject) => {
@@ -66,13 +59,13 @@ export class GroupCall<In, Out> {
   }
 
   private async flush(): Promise<void> {
-    if (this.gatherMs > 0 && this.lastSize >= LOAD && this.waiting.length < this.max)
-      await sleep(this.gatherMs);
+    const { max = MAX_BATCH, gatherMs = 0, group = () => () => true } = this.options;
+    if (gatherMs > 0 && this.lastSize >= LOAD && this.waiting.length < max) await sleep(gatherMs);
     this.scheduled = false;
-    const joins = this.group();
+    const joins = group();
     const batch: Waiting<In, Out>[] = [];
     const rest: Waiting<In, Out>[] = [];
-    for (const each of this.waiting) (batch.length < this.max && joins(each.input) ? batch : rest).push(each);
+    for (const each of this.waiting) (batch.length < max && joins(each.input) ? batch : rest).push(each);
     this.waiting = rest;
     this.lastSize = batch.length;
     if (this.waiting.length > 0) this.schedule();

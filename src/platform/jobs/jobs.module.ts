@@ -25,7 +25,8 @@ import { WorkItems } from './work-items.js';
       inject: [storeConfig.KEY],
       useFactory: ({ roles, queueUrl, databaseUrl }: StoreConfig) => {
         // A process without a role is a program, which needs no queue.
-        if (roles.length === 0 && databaseUrl !== null) return QueueBackend.unused(databaseUrl);
+        if (roles.length === 0 && databaseUrl !== null)
+          return QueueBackend.connect(databaseUrl, { migrates: false });
         const url = queueUrl ?? databaseUrl;
         if (url === null) throw new Error('neither QUEUE_URL nor DATABASE_URL is set');
         const setting = queueUrl === null ? 'DATABASE_URL' : 'QUEUE_URL';

@@ -1,7 +1,6 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { eventually, WAIT_MS } from '../../../test/support/eventually.js';
+import { WAIT_MS } from '../../../test/support/eventually.js';
 import { TestReceiver } from '../../../test/support/webhooks/receiver.js';
 import { parseCidrs } from '../config/cidrs.js';
 import { GuardedHosts, type OperatorHosts } from './guarded-hosts.js';
@@ -9,10 +8,8 @@ import { OutboundClient } from './outbound-client.js';
 import { RequestFailure } from './request-failure.js';
 
 const LIMITS = { timeoutMs: WAIT_MS, bodyBytes: 65_536, keptBytes: 1024 };
-const SOON = { ...LIMITS, timeoutMs: 1000 };
 let host: TestReceiver;
 let client: OutboundClient;
-let hasty: OutboundClient;
 const servers: Server[] = [];
 const post = (url: string, body = '{}') =>
   client.post(url, { 'content-type': 'application/json', 'x-test': '1' }, body);
@@ -20,10 +17,10 @@ const post = (url: string, body = '{}') =>
 beforeAll(async () => {
   host = await TestReceiver.start();
   const hosts = new GuardedHosts({ loopback: true, allowed: [] });
-  [client, hasty] = [new OutboundClient(hosts, LIMITS), new OutboundClient(hosts, SOON)];
+  client = new OutboundClient(hosts, LIMITS);
 });
 afterAll(async () => {
-  await Promise.all([client.close(), hasty.close()]);
+  await client.close();
   await host.stop();
   for (const server of servers) server.close();
 });
@@ -54,38 +51,9 @@ describe('a host that responds', () => {
       { path: '/hooks?x=1', body: '{"é":1}', headers: { 'x-test': '1' } },
     ]);
   });
-
-  it('is called over reused connections', async () => {
-    const ports = new Set<number | undefined>();
-    host.behavior = (response) => {
-      ports.add(response.socket?.remotePort);
-      response.end('ok');
-    };
-    for (let index = 0; index < 5; index++) await post(host.url);
-    expect(ports.size).toBeLessThan(3);
-  });
-
-  it('with a redirect gets no second request', async () => {
-    host.behavior = (response) => response.writeHead(302, { location: `${host.url}/other` }).end();
-    expect(await post(host.url)).toMatchObject({ status: 302 });
-    expect(host.received).toHaveLength(1);
-  });
-
-  it('has its first KiB returned, not decompressed', async () => {
-    const zipped = gzipSync(Buffer.alloc(5_000_000));
-    host.behavior = (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(zipped);
-    expect(await post(host.url)).toMatchObject({ body: zipped.subarray(0, 1024) });
-  });
 });
 
 describe('a host that fails', () => {
-  it('without a response causes a timeout that closes the connection', async () => {
-    let closed = false;
-    host.behavior = (response) => void response.on('close', () => (closed = true));
-    expect(await hasty.post(host.url, {}, '{}')).toMatchObject({ kind: 'failed', phase: 'timeout' });
-    await eventually(() => closed);
-  });
-
   it('that refuses the connection is reported as phase `connect`', async () => {
     const { url, server } = await raw(() => undefined);
     await new Promise((resolve) => server.close(resolve));
@@ -102,10 +70,6 @@ describe('a host that fails', () => {
       expect(await post(url)).toMatchObject({ kind: 'failed', phase: 'address' });
     },
   );
-
-  it('with a name that does not resolve is reported as phase `dns`', async () => {
-    expect(await post('https://nowhere.invalid/')).toMatchObject({ kind: 'failed', phase: 'dns' });
-  });
 });
 
 describe('on the way to a host', () => {
@@ -145,7 +109,7 @@ describe('on the way to a host', () => {
     let resolved!: (addresses: readonly string[]) => void;
     const { result, end } = await toName(
       () => new Promise((resolve) => (resolved = resolve)),
-      SOON.timeoutMs,
+      1000,
     );
     expect(result).toMatchObject({
       kind: 'failed',

@@ -72,10 +72,7 @@ export class Database implements OnApplicationShutdown {
     } catch (error) {
       // A rollback would have no result either: the server rolls back at the end of the connection.
       if (endsConnection(error)) broken = error;
-      else
-        await client.query(statement('rollback')).catch((failure: Error) => {
-          broken = failure;
-        });
+      else await client.query(statement('rollback')).catch((failure: Error) => (broken = failure));
       throw error;
     } finally {
       client.release(broken);

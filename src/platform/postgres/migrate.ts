@@ -4,7 +4,7 @@ import type { Pool } from 'pg';
 import { DataSource, MigrationExecutor, type MigrationInterface } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { CONNECTING, LIMITS, sessionOptions } from './session-settings.js';
-import { outliveConnections, reaching } from './unavailable.js';
+import { isLockTimeout, outliveConnections, reaching } from './unavailable.js';
 import { ConfigError } from '../config/settings.js';
 
 /** The advisory lock of migrations, so that two processes may boot at once. */
@@ -68,8 +68,7 @@ async function retried(dataSource: DataSource, until: number): Promise<void> {
       await dataSource.runMigrations();
       return;
     } catch (error) {
-      const busy = error instanceof Error && 'code' in error && error.code === '55P03';
-      if (!busy || Date.now() > until) throw error;
+      if (!isLockTimeout(error) || Date.now() > until) throw error;
       new Logger('Migrations').warn({ msg: 'a migration waits for a table that is in use' });
       await sleep(PAUSE_MS);
     }

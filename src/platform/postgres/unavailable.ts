@@ -40,6 +40,11 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return CLIENT_MESSAGES.test(error.message);
 }
 
+/** Checks for a `lock_timeout`: another session uses the table. */
+export function isLockTimeout(error: unknown): boolean {
+  return types.isNativeError(error) && 'code' in error && error.code === '55P03';
+}
+
 /** Checks for an error after which the connection is unusable: a timeout, or a write on a standby. */
 export function endsConnection(error: unknown): error is Error {
   if (!types.isNativeError(error)) return false;
@@ -82,8 +87,6 @@ export async function reaching<T>(
  * and the caller of `connect()` adds a listener later. Users of a broken client notice by failed queries.
  */
 export function outliveConnections(pool: Pool): void {
-  pool.on('error', ignore);
-  pool.on('connect', (client) => client.on('error', ignore));
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
 }
-
-function ignore(): void {}

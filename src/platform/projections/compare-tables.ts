@@ -1,14 +1,6 @@
 import type { PoolClient } from 'pg';
 import { FindingList } from '../../kernel/finding-list.js';
 
-/** A live table and its rebuilt one, as `schema.name`. */
-interface TablePair {
-  readonly live: string;
-  readonly rebuilt: string;
-  /** The columns of JSON text in which the order of members may differ. */
-  readonly json?: readonly string[];
-}
-
 /** The comparison of a table with the events. */
 export interface TableComparison {
   /** `schema.name` of the live table. */
@@ -49,10 +41,15 @@ const SAME_JSON = `
     return false;
   end $$`;
 
-/** Compares the columns of all rows, joined by the primary key of the live table. */
+/**
+ * Compares the columns of all rows of a live table and its rebuilt one, `schema.name`, joined by the primary key of the live
+ * one. `json` has the columns of JSON text in which the order of members may differ.
+ */
 export async function compareTables(
   tx: Pick<PoolClient, 'query'>,
-  { live, rebuilt, json = [] }: TablePair,
+  live: string,
+  rebuilt: string,
+  json: readonly string[] = [],
 ): Promise<TableComparison> {
   const columns = await readColumns(tx, live);
   const keys = columns.filter((column) => column.is_key).map(({ name }) => name);

@@ -62,7 +62,7 @@ export function subscriptionOf<Events extends DomainEvent>(
 }
 
 /** The tables of a read model, all in one schema; nothing else writes to them. */
-export interface ReadModelTables {
+interface ReadModelTables {
   readonly schema: string;
   readonly names: readonly string[];
   /** The columns of JSON text whose order of members may differ in an exported log. */

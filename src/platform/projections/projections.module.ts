@@ -7,25 +7,17 @@ import { SubscriptionRegistry } from './subscription-registry.js';
 import { SubscriptionRunner } from './subscription-runner.js';
 import { SubscriptionProgress } from './subscription-progress.js';
 
+const PROVIDERS = [
+  Checkpoints,
+  PassingTypes,
+  SubscriptionRegistry,
+  SubscriptionRunner,
+  SubscriptionLag,
+  ReadModelRebuild,
+  SubscriptionProgress,
+];
+
 /** The subscriptions to the event store, their runner and their progress, for every module. */
 @Global()
-@Module({
-  providers: [
-    Checkpoints,
-    PassingTypes,
-    SubscriptionRegistry,
-    SubscriptionRunner,
-    SubscriptionLag,
-    ReadModelRebuild,
-    SubscriptionProgress,
-  ],
-  exports: [
-    PassingTypes,
-    SubscriptionRegistry,
-    SubscriptionRunner,
-    SubscriptionLag,
-    ReadModelRebuild,
-    SubscriptionProgress,
-  ],
-})
+@Module({ providers: PROVIDERS, exports: PROVIDERS })
 export class ProjectionsModule {}

@@ -11,8 +11,9 @@ import { Database } from '../postgres/database.js';
 import { Checkpoints } from './checkpoints.js';
 import type { TableComparison } from './compare-tables.js';
 import { PassingTypes } from './passing-types.js';
-import { isReadModel, type ReadModel, type ReadModelTables } from './projection.js';
+import { isReadModel, type ReadModel } from './projection.js';
 import { WITHOUT_TIMEOUTS } from '../postgres/session-settings.js';
+import { isLockTimeout } from '../postgres/unavailable.js';
 import { ShadowTables } from './shadow-tables.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
 import type { TableCheck } from './table-check.js';
@@ -21,7 +22,7 @@ import type { TableCheck } from './table-check.js';
 const RETRY = { firstMs: 50, maxMs: 5000 };
 /** The number of attempts in about an hour. */
 const ATTEMPTS = 800;
-/** The failed attempts after which the blocking sessions are printed. */
+/** The failed attempts after which a line about the wait is printed. */
 const PRINT_EVERY = 12;
 /** The number of passes over later events before the checkpoint is locked. */
 const CATCH_UPS = 3;
@@ -138,8 +139,7 @@ export class ReadModelRebuild {
     if (!isReadModel(definition)) throw new Error(`${name} is not a read model and cannot be rebuilt`);
     await this.checkpoints.ensure([name]);
     const passing = await this.passing.all();
-    const pages: ReadPages = (after, end) =>
-      this.knownPages(definition, passing, { after, ...(end !== undefined && { end }) });
+    const pages: ReadPages = (after, end) => this.knownPages(definition, passing, { after, end });
     const checked = compare || compareOnly ? await this.compare(definition, pages) : null;
     const rebuilt = compareOnly
       ? checked!
@@ -169,7 +169,8 @@ export class ReadModelRebuild {
     const { name, tables } = definition;
     const check = await ReadModelCheck.begin(this.database, this.codec, definition, async (tx) => {
       // The locks precede the snapshot, which would find no rows in tables that a rebuild swaps in later.
-      await tx.query(`lock table ${toNames(tables)} in access share mode`);
+      const live = tables.names.map((each) => `${tables.schema}.${each}`).join(', ');
+      await tx.query(`lock table ${live} in access share mode`);
       await lockRebuild(tx, name);
       return this.checkpoints.of(name, tx);
     });
@@ -188,7 +189,7 @@ export class ReadModelRebuild {
     tx: PoolClient,
     print: (line: string) => void,
   ): Promise<Pick<Rebuilt, 'events' | 'position'>> {
-    const { name, tables } = definition;
+    const { name } = definition;
     await lockRebuild(tx, name);
     const shadow = await ShadowTables.create(tx, this.codec, definition);
     const catchUp = async (end?: string | null): Promise<void> => {
@@ -220,12 +221,12 @@ export class ReadModelRebuild {
         Object.assign(shadow, { events, position });
       }
       if (attempt % PRINT_EVERY === 0)
-        print(`${name} is complete and waits for ${await findReaders(tables, tx)}`);
+        print(`${name} is complete and waits for its tables, which other sessions read`);
       await waitForRetry(RETRY, attempt - 1);
     }
     throw new DomainError(
       'unavailable',
-      `${name} was not replaced: its tables are in constant use by ${await findReaders(tables, tx)}`,
+      `${name} was not replaced: other sessions read its tables all the time (pg_locks)`,
     );
   }
 }
@@ -235,23 +236,4 @@ async function lockRebuild(tx: PoolClient, name: string): Promise<void> {
   const { rows } = await tx.query<{ acquired: boolean }>(lock, [`rebuild ${name}`]);
   if (!rows[0]!.acquired)
     throw new DomainError('invalid_transition', `A rebuild of ${name} is running already`);
-}
-
-/** Names the sessions that hold one of the tables. */
-async function findReaders(tables: ReadModelTables, tx: PoolClient): Promise<string> {
-  const { rows } = await tx.query<{ who: string }>(
-    `select distinct format('%s (process %s)', coalesce(nullif(application_name, ''), usename), pid) as who
-     from pg_locks join pg_stat_activity using (pid)
-     where granted and relation = any($1::text[]::regclass[]) and pid <> pg_backend_pid()`,
-    [toNames(tables).split(', ')],
-  );
-  return rows.length === 0 ? 'no session any more' : rows.map(({ who }) => who).join(', ');
-}
-
-function toNames({ schema, names }: ReadModelTables): string {
-  return names.map((name) => `${schema}.${name}`).join(', ');
-}
-
-function isLockTimeout(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '55P03';
 }

@@ -115,10 +115,8 @@ export class ShadowTables {
     await this.complete();
     const { schema, names, json = [] } = this.definition.tables;
     const compared: TableComparison[] = [];
-    for (const name of names) {
-      const pair = { live: `${schema}.${name}`, rebuilt: `${this.schema}.${name}`, json };
-      compared.push(await compareTables(this.tx, pair));
-    }
+    for (const name of names)
+      compared.push(await compareTables(this.tx, `${schema}.${name}`, `${this.schema}.${name}`, json));
     return compared;
   }
 

@@ -65,13 +65,11 @@ export class SubscriptionProgress {
   async waitUntilCurrent(name: string): Promise<boolean> {
     const { readYourWritesMs } = this.config;
     const started = performance.now();
-    let target: string | null | undefined;
-    try {
-      target = await withTimeout(readYourWritesMs, this.target(name), () => undefined);
-    } catch (error) {
+    const reading = withTimeout(readYourWritesMs, this.target(name), () => undefined);
+    const target = await reading.catch((error: unknown) => {
       readWaits.inc({ outcome: 'failed' });
       throw error;
-    }
+    });
     if (target === undefined) {
       readWaits.inc({ outcome: 'late' });
       return false;

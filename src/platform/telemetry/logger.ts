@@ -74,25 +74,23 @@ export class Log implements LoggerService, OnApplicationShutdown {
 
   /** Returns a logging method of Nest. The message is a text, an error or an object with `msg`. */
   private at(level: Level) {
-    return (message: unknown, ...rest: unknown[]): void => this.line(level, message, rest);
-  }
-
-  private line(level: Level, message: unknown, rest: unknown[]): void {
-    const context = rest.at(-1);
-    const error = message instanceof Error ? message : rest.find((each) => each instanceof Error);
-    const stack = rest.find((each) => typeof each === 'string' && each.includes('\n    at '));
-    const { text, fields } = toParts(message);
-    // Lines keep their order.
-    this.passOn();
-    this.free[level](
-      {
-        ...fields,
-        ...(typeof context === 'string' && context !== stack ? { context } : {}),
-        ...(error === undefined ? {} : { err: error }),
-        ...(stack === undefined ? {} : { stack }),
-      },
-      redactText(text),
-    );
+    return (message: unknown, ...rest: unknown[]): void => {
+      const context = rest.at(-1);
+      const error = message instanceof Error ? message : rest.find((each) => each instanceof Error);
+      const stack = rest.find((each) => typeof each === 'string' && each.includes('\n    at '));
+      const { text, fields } = toParts(message);
+      // Lines keep their order.
+      this.passOn();
+      this.free[level](
+        {
+          ...fields,
+          ...(typeof context === 'string' && context !== stack ? { context } : {}),
+          ...(error === undefined ? {} : { err: error }),
+          ...(stack === undefined ? {} : { stack }),
+        },
+        redactText(text),
+      );
+    };
   }
 
   flush(): void {

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
+import { Gauge } from 'prom-client';
 import { eventually } from '../../../test/support/eventually.js';
 import { testDatabase } from '../../../test/support/postgres.js';
 import { HealthRegistry } from './health.js';
-import { measureOnScrape, measuring, scrape, sharedMeasurement } from './metrics.js';
+import { measureOnScrape, measuring, registry, scrape, sharedMeasurement } from './metrics.js';
 
 describe('a measurement that many callers share', () => {
   it('runs once for all calls during it and shortly after, and again later', async () => {
@@ -69,4 +70,18 @@ it('a report and a scrape wait for no connection of the requests, however many a
     end();
     await db.drop();
   }
+});
+
+it('a scrape has the successful measurements while others hang or fail', async () => {
+  const measured = new Gauge({ name: 'measured_by_spec', help: 'x', registers: [registry] });
+  const endings = [
+    measureOnScrape(() => new Promise<void>(() => undefined)),
+    measureOnScrape(() => Promise.reject(new Error('gone'))),
+    measureOnScrape(async () => measured.inc()),
+  ];
+  // A scrape of another suite is cached for half a second.
+  await eventually(async () => (await scrape()).includes('measured_by_spec 1'));
+  for (const end of endings) end();
+  registry.removeSingleMetric('measured_by_spec');
+  await eventually(async () => !(await scrape()).includes('measured_by_spec'));
 });

@@ -131,10 +131,7 @@ export const scrape = sharedMeasurement(async () => {
   return registry.metrics();
 });
 
-let defaults = false;
-
 export function collectNodeMetrics(): void {
-  if (defaults) return;
-  defaults = true;
-  collectDefaultMetrics({ register: registry });
+  const isCollecting = registry.getSingleMetric('nodejs_version_info') !== undefined;
+  if (!isCollecting) collectDefaultMetrics({ register: registry });
 }

@@ -54,7 +54,6 @@ type Read<K extends Kind> = () => ReportedFacts[K] | Promise<ReportedFacts[K]>;
 
 /** The timeout of a source, after which its facts are omitted. */
 const READ_TIMEOUT_MS = 2000;
-const MAX_REPORTED = 200;
 
 /** The registered sources of facts about the process, which its heartbeat reports. */
 @Injectable()
@@ -67,14 +66,8 @@ export class ProcessFacts {
 
   async read(): Promise<ReportedFacts> {
     const facts: Record<Kind, object[]> = { schedules: [], halted: [], nodes: [], providers: [] };
-    const reading = this.sources.map(async ([kind, read]) => {
-      const found = Promise.resolve()
-        .then(read)
-        .catch(() => []);
-      return [kind, await withTimeout(READ_TIMEOUT_MS, found, () => [])] as const;
-    });
-    for (const [kind, found] of await Promise.all(reading))
-      facts[kind] = [...facts[kind], ...found].slice(0, MAX_REPORTED);
+    for (const [kind, read] of this.sources)
+      facts[kind].push(...(await withTimeout(READ_TIMEOUT_MS, Promise.resolve(read()), () => [])));
     return facts as unknown as ReportedFacts;
   }
 }

@@ -15,9 +15,7 @@ const IN_TEXT: readonly (readonly [RegExp, string])[] = [
 ];
 
 export function redactText(text: string): string {
-  let redacted = text;
-  for (const [pattern, replacement] of IN_TEXT) redacted = redacted.replace(pattern, replacement);
-  return redacted;
+  return IN_TEXT.reduce((redacted, [pattern, replacement]) => redacted.replace(pattern, replacement), text);
 }
 
 function redactError(error: Error, depth: number): Record<string, unknown> {
@@ -44,9 +42,9 @@ function redactValue(value: unknown, depth: number): unknown {
 
 /** Redacts secrets and personal data in the fields of a log line. */
 export function redact(fields: object, depth = 0): Record<string, unknown> {
-  const redacted: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(fields)) {
-    redacted[name] = SECRET_FIELD.test(name) ? REDACTED : redactValue(value, depth + 1);
-  }
-  return redacted;
+  const redacted = Object.entries(fields).map(([name, value]): [string, unknown] => [
+    name,
+    SECRET_FIELD.test(name) ? REDACTED : redactValue(value, depth + 1),
+  ]);
+  return Object.fromEntries(redacted);
 }

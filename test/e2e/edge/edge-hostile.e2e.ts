@@ -23,6 +23,7 @@ afterEach(async () => {
 const PLAIN = '/merchants/v1/probe/plain';
 const WRONG = '0'.repeat(64);
 const LARGE = Buffer.alloc(1_048_575, 0x20);
+const LARGE_JSON = Buffer.concat([LARGE.subarray(2), Buffer.from('{}')]);
 
 interface Head {
   readonly apiKey: string;
@@ -160,10 +161,9 @@ test('failures from one address do not exclude a new merchant behind it', async 
     await until(socket, /\]\}\r\n|\{\}\}/);
   }
   const merchant = edge.client();
-  const large = Buffer.concat([LARGE.subarray(2), Buffer.from('{}')]);
-  expect((await merchant.post(PLAIN, large)).status).toBe(429);
+  expect((await merchant.post(PLAIN, LARGE_JSON)).status).toBe(429);
   expect((await merchant.post(PLAIN, {})).status).toBe(201);
-  expect((await merchant.post(PLAIN, large)).status).toBe(201);
+  expect((await merchant.post(PLAIN, LARGE_JSON)).status).toBe(201);
 });
 
 test('bodies and responses share a bound; small requests pass, and all memory is released', async () => {
@@ -189,9 +189,8 @@ test('bodies and responses share a bound; small requests pass, and all memory is
   expect((await client.post(PLAIN, {})).status).toBe(201);
 
   sockets.splice(0).forEach((socket) => socket.destroy());
-  const large = Buffer.concat([LARGE.subarray(2), Buffer.from('{}')]);
-  await eventually(async () => (await client.post(PLAIN, large)).status === 201);
-  for (let i = 0; i < 20; i++) expect((await client.post(PLAIN, large)).status).toBe(201);
+  await eventually(async () => (await client.post(PLAIN, LARGE_JSON)).status === 201);
+  for (let i = 0; i < 20; i++) expect((await client.post(PLAIN, LARGE_JSON)).status).toBe(201);
 });
 
 test('a HEAD with a large body and a wrong signature has no body in its response', async () => {
@@ -234,13 +233,12 @@ test('a list is not read for a merchant whose unread responses fill its quarter'
 test('aborted requests release their memory', async () => {
   edge = await startEdgeApp(db.database, { REQUEST_MEMORY_MIB: '16', RATE_LIMIT_PER_MINUTE: '1000' });
   const client = edge.client();
-  const large = Buffer.concat([LARGE.subarray(2), Buffer.from('{}')]);
   for (let round = 0; round < 20; round++) {
     edge.probe.hold();
     const runs = edge.probe.runs;
     const aborted = new AbortController();
     const call = client
-      .call({ method: 'POST', path: '/merchants/v1/probe/slow', body: large, signal: aborted.signal })
+      .call({ method: 'POST', path: '/merchants/v1/probe/slow', body: LARGE_JSON, signal: aborted.signal })
       .catch(() => undefined);
     await eventually(() => edge.probe.runs > runs);
     aborted.abort();
@@ -248,12 +246,11 @@ test('aborted requests release their memory', async () => {
     await sleep(20);
     edge.probe.release();
   }
-  expect((await client.post(PLAIN, large)).status).toBe(201);
+  expect((await client.post(PLAIN, LARGE_JSON)).status).toBe(201);
 });
 
 test('requests pipelined behind one in flight of a disconnected client are not counted', async () => {
   edge = await startEdgeApp(db.database, { REQUEST_MEMORY_MIB: '16', RATE_LIMIT_PER_MINUTE: '1000' });
-  const large = Buffer.concat([LARGE.subarray(2), Buffer.from('{}')]);
   // A leak would use up the whole share of the address.
   for (let round = 0; round < 2; round++) {
     const [slow, merchant] = [edge.client(), edge.client()];
@@ -272,7 +269,7 @@ test('requests pipelined behind one in flight of a disconnected client are not c
     await sleep(100);
     edge.probe.release();
     expect(
-      await Promise.race([merchant.post(PLAIN, large), sleep(WAIT_MS, null, { ref: false })]),
+      await Promise.race([merchant.post(PLAIN, LARGE_JSON), sleep(WAIT_MS, null, { ref: false })]),
     ).toMatchObject({
       status: 201,
     });

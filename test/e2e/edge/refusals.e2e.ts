@@ -9,7 +9,6 @@ const V1 = '/merchants/v1';
 const ROTATE = 'POST webhook_endpoints/ID/rotate_secret';
 const URL_OF = { url: 'https://8.8.8.8/hooks' };
 const TYPES = EVENT_TYPES.join(', ');
-const WALLET = `0x${'1'.repeat(40)}`;
 const OBJECT = 'The request body must be a JSON object';
 
 interface Problem {
@@ -73,15 +72,6 @@ describe('a refusal says what is wrong', () => {
     [ROTATE, '{"overlap_seconds":"x"}', 'overlap_seconds', 'must be an integer'],
     [ROTATE, '{"overlap_seconds":-1}', 'overlap_seconds', 'must be from 0 to 86400'],
     ['POST sandbox/transfers', '{"amount":"1"}', 'to', 'is required'],
-    ...['[0]', '["1"]', '[[]]', '{}', '0', 'true', 'null'].map(
-      (amount) =>
-        [
-          'POST sandbox/transfers',
-          `{"to":"${WALLET}","amount":${amount}}`,
-          'amount',
-          /^(must be a decimal|is required)/,
-        ] as const,
-    ),
     ['POST sandbox/transfers', '{"to":["x"],"amount":"1"}', 'to', 'must be a string'],
     ['POST users', '{}', 'phone_number', 'is required'],
   ])('%s %s: %s %s', async (operation, body, field, message) => {

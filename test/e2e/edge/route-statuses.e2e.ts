@@ -81,15 +81,12 @@ describe('every operation of the merchant API', () => {
   const all = (of: readonly Operation[], status: number): Record<string, number> =>
     Object.fromEntries(of.map((each) => [nameOf(each), status]));
 
-  it.each([
-    ['without a signature', null],
-    ['with a wrong signature', '0'.repeat(64)],
-  ])('401 %s', async (_, signature) => {
+  it('401 with a wrong signature', async () => {
     const found = await statuses(operations, (each) =>
       merchant.call({
         method: each.method,
         path: pathOf(each, ownId(each)),
-        headers: { 'svc-signature': signature },
+        headers: { 'svc-signature': '0'.repeat(64) },
         ...(each.hasBody ? { body: {} } : {}),
       }),
     );

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { connect } from 'node:net';
@@ -124,24 +123,19 @@ describe('a process in which a rejection is not handled', () => {
   it('logs it, responds to the request in flight, and ends with 1', async () => {
     const port = await freePort();
     const log = join(specFolder('uncaught'), 'service.json.log');
-    const service = spawn(
-      process.execPath,
-      ['--import', `data:text/javascript,${encodeURIComponent(DEFECT)}`, MAIN],
-      {
-        env: {
-          PATH: process.env['PATH'],
-          ...PRODUCTION,
-          ROLES: 'api',
-          DATABASE_URL: db.url,
-          LOG_FILE: log,
-          CHAIN_RPC_URL: `http://127.0.0.1:${await freePort()}`,
-          PORT: String(port),
-          REQUIRE_HTTPS: 'false',
-        },
-        stdio: 'inherit',
+    const defect = `data:text/javascript,${encodeURIComponent(DEFECT)}`;
+    const service = new TestProcess(process.execPath, ['--import', defect, MAIN], {
+      env: {
+        PATH: process.env['PATH'],
+        ...PRODUCTION,
+        ROLES: 'api',
+        DATABASE_URL: db.url,
+        LOG_FILE: log,
+        CHAIN_RPC_URL: `http://127.0.0.1:${await freePort()}`,
+        PORT: String(port),
+        REQUIRE_HTTPS: 'false',
       },
-    );
-    const ended = new Promise<number | null>((resolve) => service.once('exit', resolve));
+    });
     try {
       await eventually(() =>
         fetch(`http://127.0.0.1:${port}/health/live`).then(
@@ -157,12 +151,12 @@ describe('a process in which a rejection is not handled', () => {
       const head = 'POST /merchants/v1/users HTTP/1.1\r\nhost: test\r\ncontent-length: 2\r\n';
       await new Promise((resolve) => socket.write(`${head}\r\n{`, resolve));
       await new Promise((resolve) => setTimeout(resolve, 300));
-      service.kill('SIGUSR2');
+      service.child.kill('SIGUSR2');
       await eventually(() => readFileSync(log, 'utf8').includes('an error was not caught'));
       socket.write('}');
       await closed;
       expect(response).toMatch(/^HTTP\/1\.1 401 /);
-      expect(await ended).toBe(1);
+      expect(await service.ended).toBe(1);
       const line = readFileSync(log, 'utf8')
         .split('\n')
         .find((each) => each.includes('was not caught'))!;
@@ -172,7 +166,7 @@ describe('a process in which a rejection is not handled', () => {
         err: { message: expect.stringContaining('undefined is not iterable') },
       });
     } finally {
-      service.kill('SIGKILL');
+      service.child.kill('SIGKILL');
     }
   });
 });

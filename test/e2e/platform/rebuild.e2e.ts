@@ -76,20 +76,23 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     };
   }
 
-  /** Rebuilds as an operator's program does. Reads of the event store pass the gate. */
-  function rebuild(print?: (line: string) => void, compareOnly = false): Promise<Rebuilt> {
-    const { registry, checkpoints, codec } = parts();
-    const gated: EventStore = Object.assign(Object.create(store) as EventStore, {
+  /** The event store, whose reads pass the gate. */
+  const gated = (by: Gate): EventStore =>
+    Object.assign(Object.create(store) as EventStore, {
       readAll: async (after: string | null, limit: number) => {
-        await gate.passed();
+        await by.passed();
         return store.readAll(after, limit);
       },
     });
+
+  /** Rebuilds as an operator's program does. Reads of the event store pass the gate. */
+  function rebuild(print?: (line: string) => void, compareOnly = false): Promise<Rebuilt> {
+    const { registry, checkpoints, codec } = parts();
     const rebuilding = new ReadModelRebuild(
       registry,
       checkpoints,
       codec,
-      gated,
+      gated(gate),
       db.database,
       new PassingTypes(db.database),
     ).rebuild(name, {
@@ -244,13 +247,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     it('does not block an audit, which reads tables and events of one snapshot', async () => {
       const slow = new Gate();
       slow.shut();
-      const gated: EventStore = Object.assign(Object.create(store) as EventStore, {
-        readAll: async (after: string | null, limit: number) => {
-          await slow.passed();
-          return store.readAll(after, limit);
-        },
-      });
-      const source = await storeSource(gated);
+      const source = await storeSource(gated(slow));
       const proof = { pinned: true, hasMasterKey: true };
       const rules = {
         contexts: ALL_CONTEXTS,

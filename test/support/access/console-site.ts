@@ -3,7 +3,7 @@ import { CreateOperator } from '../../../src/contexts/access/operators/operators
 import { LoginSecrets } from '../../../src/contexts/access/console/console-sessions.store.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { CONSOLE_PAGE } from '../../../src/platform/http/listeners.js';
-import { PagesModule } from '../../../src/platform/http/http.module.js';
+import { PageListeners } from '../../../src/platform/http/http.module.js';
 import type { TestApp } from '../app.js';
 import { CookieClient } from './cookie-client.js';
 
@@ -18,7 +18,7 @@ export class ConsoleSite {
   constructor(readonly app: TestApp) {}
 
   get origin(): string {
-    return `http://localhost:${this.app.app.get(PagesModule, { strict: false }).portOf(CONSOLE_PAGE)}`;
+    return `http://localhost:${this.app.app.get(PageListeners, { strict: false }).portOf(CONSOLE_PAGE)}`;
   }
 
   async operator(role = 'support', name = 'Ada'): Promise<Operator> {

@@ -10,8 +10,6 @@ import {
   Post,
   Body,
   HttpCode,
-  type DynamicModule,
-  type Type,
 } from '@nestjs/common';
 import { APP_GUARD, NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -22,7 +20,7 @@ import { OPEN_EVENT_STORE } from '../../../src/platform/event-store/open-event-s
 import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { PostgresEventStore } from '../../../src/platform/event-store/postgres/postgres-event-store.js';
 import { CLOCK, systemClock } from '../../../src/kernel/clock.js';
-import { CONFIG_PARTS, readConfig, type Config } from '../../../src/composition.js';
+import { CONFIG_PARTS, readConfig } from '../../../src/composition.js';
 import { Fault } from '../../../src/kernel/fault.js';
 import { configModule } from '../../../src/platform/config/config.js';
 import { Database } from '../../../src/platform/postgres/database.js';
@@ -166,18 +164,7 @@ class ProbeController {
   }
 }
 
-export interface EdgeApp {
-  readonly app: NestFastifyApplication;
-  readonly adapter: EdgeAdapter;
-  readonly url: string;
-  readonly probe: Probe;
-  readonly config: Config;
-  readonly log: Log;
-  /** Merchants by their svc-api-key. */
-  readonly merchants: Map<string, ApiCaller>;
-  client(merchant?: Partial<ApiCaller>): SignedClient;
-  close(): Promise<void>;
-}
+export type EdgeApp = Awaited<ReturnType<typeof startEdgeApp>>;
 
 /** An edge and its database for the tests of a file or a `describe`. It has its members once `beforeAll` has run. */
 export function onEdgeApp(
@@ -196,19 +183,16 @@ export function onEdgeApp(
 }
 
 /** The edge alone, over real sockets and a real database, with routes that record its effects. */
-export async function startEdgeApp(
-  database: Database,
-  env: Readonly<Record<string, string>> = {},
-  modules: readonly (Type | DynamicModule)[] = [],
-): Promise<EdgeApp> {
+export async function startEdgeApp(database: Database, env: Readonly<Record<string, string>> = {}) {
   const config = readConfig({ LOG_LEVEL: 'silent', ...env });
+  /** Merchants by their svc-api-key. */
   const merchants = new Map<string, ApiCaller>();
   const probe = new Probe();
   const events = new PostgresEventStore(database.pool);
 
   @Global()
   @Module({
-    imports: [configModule(config, CONFIG_PARTS), HttpModule, ReadinessModule, ...modules],
+    imports: [configModule(config, CONFIG_PARTS), HttpModule, ReadinessModule],
     controllers: [ProbeController],
     providers: [
       { provide: Database, useValue: unclosed(database) },
@@ -240,10 +224,9 @@ export async function startEdgeApp(
     adapter,
     url,
     probe,
-    config,
     log: app.get(Log),
     merchants,
-    client: (merchant = {}) => {
+    client: (merchant: Partial<ApiCaller> = {}) => {
       const merchantId = randomUUID();
       const privateKey = merchant.privateKeys?.[0] ?? `sk_test_${randomUUID()}`;
       const defaults = { merchantId, privateKeys: [privateKey], status: 'active' as const, ipAllowList: [] };

@@ -1,16 +1,15 @@
 import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { elapsed, printLine, printOn, red, steps, table } from '../../../scripts/lib/terminal.mjs';
+import { elapsed, printLine, printOn, red, steps } from '../../../scripts/lib/terminal.mjs';
 
 /** The time between two lines of progress without a terminal. */
 const LINE_EVERY_MS = 30_000;
-const SLOWEST = 5;
 const STEP = 'Tests';
 
 /** A Jest reporter: progress in one line, each failure as it happens, and a summary that fits on a screen. */
 export default class ProgressReporter {
   #began = performance.now();
-  #durations = [];
+  #done = 0;
   #running = new Set();
   #timer;
 
@@ -31,7 +30,7 @@ export default class ProgressReporter {
   onTestFileResult({ path }, result, counts) {
     this.#running.delete(path);
     this.counts = counts;
-    this.#durations.push([result.perfStats.runtime, relative(process.cwd(), path)]);
+    this.#done += 1;
     if (result.failureMessage) {
       printLine(`\n${red('✗')} ${relative(process.cwd(), path)}\n${result.failureMessage.trimEnd()}`);
       for (const { message, origin } of result.console ?? []) printLine(`${message}\n${origin}`);
@@ -47,11 +46,6 @@ export default class ProgressReporter {
     const note = this.#progress();
     if (failed.length > 0) steps.fail(STEP, note);
     else steps.done(STEP, note);
-    const slowest = this.#durations.sort(([a], [b]) => b - a).slice(0, SLOWEST);
-    if (this.#durations.length > SLOWEST) {
-      printLine('\n  The slowest suites');
-      table(slowest.map(([ms, path]) => [elapsed(ms), path]));
-    }
     const leftOut = leftOutNames();
     if (leftOut.length > 0) printLine(`\n  Left out, for want of: ${leftOut.join(', ')}`);
     if (failed.length > 0) {
@@ -73,7 +67,7 @@ export default class ProgressReporter {
   #progress() {
     const { numTotalTestSuites, numPassedTests = 0, numFailedTests = 0 } = this.counts;
     const time = elapsed(performance.now() - this.#began);
-    const suites = `${this.#durations.length} of ${numTotalTestSuites} suites in ${time}`;
+    const suites = `${this.#done} of ${numTotalTestSuites} suites in ${time}`;
     return `${suites} · ${numPassedTests} passed, ${numFailedTests} failed`;
   }
 }

@@ -7,7 +7,7 @@ import { ONBOARDING_PAGE } from '../../../src/contexts/onboarding/widget/onboard
 import { readConfig } from '../../../src/composition.js';
 import { Database } from '../../../src/platform/postgres/database.js';
 import { EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';
-import { PagesModule } from '../../../src/platform/http/http.module.js';
+import { PageListeners } from '../../../src/platform/http/http.module.js';
 import { IdempotencyTicket } from '../../../src/platform/idempotency/ticket.js';
 import { UsersView } from '../../../src/contexts/users/users.contract.js';
 import { expectAuditPasses } from '../audit-passes.js';
@@ -81,7 +81,7 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
 
 /** `http://127.0.0.1:<port>` of a page, by default the onboarding's. */
 export const pageUrl = (app: Pick<INestApplicationContext, 'get'>, page = ONBOARDING_PAGE): string =>
-  `http://127.0.0.1:${app.get(PagesModule, { strict: false }).portOf(page)}`;
+  `http://127.0.0.1:${app.get(PageListeners, { strict: false }).portOf(page)}`;
 
 /** The facts that a page was opened with. */
 export async function factsIn<Facts>(response: Response): Promise<Facts> {

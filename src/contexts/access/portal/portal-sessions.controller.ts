@@ -32,9 +32,8 @@ import { ApiRoute } from '../../../platform/openapi/route.js';
 import { PortalSessions } from './portal-sessions.service.js';
 import { isPlainLoopback } from './sites.page.js';
 import { DIRECTORY_VIEW, PortalSessionsView } from '../merchants/directory.view.js';
-import { ModuleRef } from '@nestjs/core';
 import { PORTAL_PAGE } from '../../../platform/http/listeners.js';
-import { PagesModule } from '../../../platform/http/http.module.js';
+import { PageListeners } from '../../../platform/http/http.module.js';
 
 const MAX_LENGTH = 255;
 const MAX_URL = 2048;
@@ -135,7 +134,7 @@ export class PortalSessionsController {
     private readonly sessions: PortalSessions,
     private readonly view: PortalSessionsView,
     @Inject(httpConfig.KEY) private readonly config: HttpConfig,
-    private readonly modules: ModuleRef,
+    private readonly listeners: PageListeners,
   ) {}
 
   @Post()
@@ -201,7 +200,6 @@ export class PortalSessionsController {
     if (portalUrl !== null) return portalUrl;
     if (mode === 'production')
       throw new DomainError('unavailable', 'The portal is not configured on this server');
-    const port = this.modules.get(PagesModule, { strict: false }).portOf(PORTAL_PAGE);
-    return listenerUrl(host, port ?? portalPort);
+    return listenerUrl(host, this.listeners.portOf(PORTAL_PAGE) ?? portalPort);
   }
 }

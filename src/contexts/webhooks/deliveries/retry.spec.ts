@@ -105,6 +105,8 @@ describe('the retry delay', () => {
     [503, '60', 60_000],
     [500, '60', 0],
     [429, 'soon', 0],
+    [503, '-5', 0],
+    [503, 'Sat, 31 Feb 2026 08:49:37 GMT', 0],
     [429, '99999999999999999999999', RETRY_AFTER_CAP_MS],
     [503, new Date(NOW + 90_000).toUTCString(), 90_000],
     [503, new Date(NOW - 90_000).toUTCString(), 0],

@@ -1,17 +1,13 @@
 import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
 import { Controller, Get, Post } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { DomainError } from '../../../kernel/domain-error.js';
-import { ApiRoute, SCOPES_KEY } from '../../openapi/route.js';
+import { ApiRoute } from '../../openapi/route.js';
 import { ApiGuard, Public, requireGuards } from '../api.guard.js';
 import { Reads } from '../reads.js';
 import type { MemoryBudget } from '../request-body.js';
 import { BodyPipe } from '../decorators.js';
 import { AdminController } from './admin.guard.js';
-import { CONSOLE_PAGE, PORTAL_PAGE } from '../listeners.js';
 import { PortalController, PortalRoute, PortalScopes } from './portal.guard.js';
-import { Callers, ScopesGuard, type ScopedApi, type ScopedCaller } from './scopes.guard.js';
 import { WriteBody } from './writes.js';
 
 const words = { id: 'x', tag: 'x', summary: 'x', responses: {} };
@@ -25,30 +21,6 @@ class Routes {
   @Post()
   @ApiRoute({ ...words, scopes: [] })
   write() {}
-}
-
-const API = { page: CONSOLE_PAGE, prefix: 'admin/v1/', scopesKey: SCOPES_KEY };
-
-function guardFor(...scopes: string[]) {
-  const caller = { scopes: new Set(scopes), merchants: null, idempotencyScope: 'one' };
-  class Known extends Callers {
-    admit = (): Promise<ScopedCaller> => Promise.resolve(caller);
-  }
-  class Guard extends ScopesGuard {}
-  const request = { edge: { page: CONSOLE_PAGE, visitor: null as unknown } };
-  const context = {
-    getHandler: () => Routes.prototype.read,
-    switchToHttp: () => ({
-      getRequest: () => request as unknown as FastifyRequest,
-      getResponse: () => ({ request }) as unknown as FastifyReply,
-    }),
-  };
-  const guard = new (Guard as unknown as new (api: ScopedApi, callers: Callers) => ScopesGuard)(
-    API,
-    new Known(),
-  );
-  const activate = (): Promise<boolean> => guard.canActivate(context as never);
-  return { activate, request, caller };
 }
 
 describe('a controller whose routes need scopes', () => {
@@ -114,29 +86,6 @@ describe('a controller whose routes need scopes', () => {
     }
     expect(() => requireGuards([Covered, Declared], apis)).not.toThrow();
     expect(() => requireGuards([Covered, Uncovered], apis)).toThrow('Uncovered.read has no guard');
-  });
-
-  it('ignores a request to another listener', async () => {
-    const { activate, request } = guardFor();
-    request.edge.page = PORTAL_PAGE;
-    expect(await activate()).toBe(true);
-    expect(request.edge.visitor).toBeNull();
-  });
-
-  it('admits a caller with all of them, and sets the visitor', async () => {
-    const { activate, request, caller } = guardFor('users:read', 'payouts:read');
-    expect(await activate()).toBe(true);
-    expect(request.edge.visitor).toBe(caller);
-  });
-
-  it.each([
-    [['payouts:read'], 'users:read'],
-    [['users:read'], 'payouts:read'],
-    [[], 'payouts:read'],
-  ])('refuses a caller with only %j, and names %s', async (scopes, missing) => {
-    const { activate, request } = guardFor(...scopes);
-    await expect(activate()).rejects.toEqual(new DomainError('forbidden', `The scope ${missing} is missing`));
-    expect(request.edge.visitor).toBeNull();
   });
 });
 

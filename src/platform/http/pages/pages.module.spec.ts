@@ -18,7 +18,7 @@ import { IdempotencyInterceptor } from '../idempotency.interceptor.js';
 import { BytesBelow } from '../request-body.js';
 import type { Page } from '../listeners.js';
 import { PageCall, PageController } from './page.js';
-import { PagesModule } from '../http.module.js';
+import { PageListeners, PagesModule } from '../http.module.js';
 
 const pageOf = (name: string, requestTimeoutMs = 15_000): Page => ({
   name,
@@ -65,16 +65,6 @@ class ShopController {
 
 @PageController(DESK, 'desk')
 class DeskController {
-  @Get('/*')
-  open() {
-    throw DomainError.notFound('Page');
-  }
-
-  @PageCall('orders/:id')
-  change() {
-    return {};
-  }
-
   @Get('work')
   work() {
     throw new Error('broken');
@@ -111,7 +101,7 @@ async function started(...controllers: Type[]) {
   const app = await NestFactory.create(Root, adapter, { logger: false });
   running.push(app);
   await app.init();
-  const listeners = app.get(PagesModule);
+  const listeners = app.get(PageListeners);
   const [shop, desk] = [SHOP, DESK].map((page) => listeners.portOf(page)!);
   const at = (port: number, path: string, init?: RequestInit): Promise<Response> =>
     fetch(`http://127.0.0.1:${port}${path}`, init);
@@ -145,22 +135,6 @@ describe('pages', () => {
 
   it('are not opened while a route of the API has no guard', () =>
     expect(started(ForgottenController)).rejects.toThrow('ForgottenController.read has no guard'));
-
-  it('respond to a wrong method with 405 and Allow, also where an application serves every path', async () => {
-    const { shop, desk, at } = await started();
-    const refused = async (port: number, path: string, init?: RequestInit) => {
-      const response = await at(port, path, init);
-      return [response.status, response.headers.get('allow')];
-    };
-    expect(await refused(shop, '/shop/goods', { method: 'POST' })).toEqual([405, 'GET, HEAD']);
-    expect(await refused(shop, '/shop/orders')).toEqual([405, 'POST']);
-    expect(await refused(shop, '/shop/nothing', { method: 'POST' })).toEqual([404, null]);
-    expect(await refused(desk, '/desk/orders/7', { method: 'PATCH' })).toEqual([405, 'POST']);
-    expect(await refused(desk, '/desk/orders/7')).toEqual([405, 'POST']);
-    expect(await refused(desk, '/desk/orders')).toEqual([404, null]);
-    const html = { headers: { accept: 'text/html' } };
-    expect(await refused(desk, '/desk/orders/7', html)).toEqual([404, null]);
-  });
 
   it('accept JSON objects, or bytes below a limit, and read them after the guards', async () => {
     const { shop, at } = await started();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { loggedRequest, RequestState } from './request-state.js';
+import { loggedRequest } from './request-log.js';
+import { RequestState } from './request-state.js';
 
 const MERCHANT = '7b0c1a52-9c5c-4a4b-8d0c-3f9a3f0e1c11';
 
