@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { PlatformConfig, SealingConfig } from '../config/config.js';
 import type { Context } from '../context.js';
 import type { Migration } from '../postgres/migrate.js';
+import { printResult } from './output.js';
 
 export interface CliContext {
   readonly contexts: readonly Context[];
@@ -39,9 +40,8 @@ export function cliAction(
     const context = await cli.boot();
     try {
       const texts = args.flat().filter((arg): arg is string => typeof arg === 'string');
-      const outcome = await act.call(this, context, ...texts);
-      const asJson = this.optsWithGlobals<{ json?: boolean }>().json === true;
-      cli.print(asJson ? JSON.stringify(outcome.json, null, 2) : outcome.text);
+      const { json, text } = await act.call(this, context, ...texts);
+      printResult(this, cli, json, () => text);
     } finally {
       await context.close();
     }

@@ -4,7 +4,7 @@ import { Logger } from '@nestjs/common';
 import { InMemoryEventStore, type Memory } from '../../../test/support/in-memory-event-store.js';
 import { newId } from '../../kernel/ids.js';
 import { Sealer } from '../sealing/sealer.js';
-import { AuthenticEventStore, FORGED_EVENT } from './authentic-event-store.js';
+import { AuthenticEventStore, FORGED_EVENT, hasValidMac, withMac } from './authentic-event-store.js';
 import { followLog } from './log-pages.js';
 import type { EventStore, NewEvent, RecordedEvent } from './port.js';
 
@@ -136,5 +136,30 @@ describe('an event store whose events have MACs', () => {
     await expect(store.ping()).resolves.toBeUndefined();
     const other = new AuthenticEventStore(new InMemoryEventStore(false), sealer);
     expect([other.atomic, other.carriesResponses]).toEqual([false, false]);
+  });
+});
+
+describe('the MAC of an event', () => {
+  const macs = new Sealer(randomBytes(32));
+  const place = { stream: 'payout-1', revision: 3 };
+  const event = { id: 'the id', type: 'payout.received.v2', data: { amount: '1' }, metadata: { actor: 'a' } };
+  const { dataText, metadataText, ...written } = withMac(event, place.stream, place.revision, macs);
+  const stored = { ...written, ...place, dataText: dataText!, metadataText: metadataText! };
+
+  it('is valid for the event as it was written, under its key', () => {
+    expect([hasValidMac(stored, macs), hasValidMac({ ...written, ...place }, macs)]).toEqual([true, true]);
+    expect(hasValidMac(stored, new Sealer(randomBytes(32)))).toBe(false);
+  });
+
+  it.each<[string, Partial<typeof stored>]>([
+    ['in another stream', { stream: 'payout-2' }],
+    ['at another revision of its stream', { revision: 4 }],
+    ['under another id', { id: 'another' }],
+    ['of another type', { type: 'payout.expired.v1' }],
+    ['with other data', { dataText: '{"amount":"2"}' }],
+    ['with other metadata', { metadataText: metadataText!.replace('"actor":"a"', '"actor":"b"') }],
+    ['without its MAC', { metadataText: '{"actor":"a"}' }],
+  ])('is wrong %s', (_name, changed) => {
+    expect(hasValidMac({ ...stored, ...changed }, macs)).toBe(false);
   });
 });

@@ -126,7 +126,7 @@ export class KeyRotation {
 }
 
 function findMasters(copies: readonly KeyCopy[]): readonly string[] {
-  return [...new Set(copies.map(({ masterId }) => masterId))];
+  return [...new Set(copies.map(({ master_id }) => master_id))];
 }
 
 async function freshKey(
@@ -139,10 +139,8 @@ async function freshKey(
   ]);
   const fresh = randomBytes(32);
   const id = keyId(fresh);
-  await addCopies(
-    tx,
-    masters.map((master) => master.wrap(id, fresh, rows[0]!.at)),
-  );
+  const copies = masters.map((master) => master.wrap(id, fresh, rows[0]!.at));
+  await addCopies(tx, copies);
   await recordRowChange(tx, operationId, 'sealing_key', id);
   return id;
 }

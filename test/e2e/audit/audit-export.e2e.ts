@@ -160,13 +160,13 @@ describe('npm run audit -- export', () => {
   }
 
   it('reports a closed standard output', async () => {
-    const err = 'standard output: its reader is gone (EPIPE)\n';
-    expect(await broken('pipe')).toEqual({ code: 1, err });
+    expect(await broken('pipe')).toEqual({ code: 1, err: 'write EPIPE\n' });
   });
 
   (existsSync('/dev/full') ? it : it.skip)('says so where the disk is full', async () => {
     const full = openSync('/dev/full', 'w');
-    expect(await broken(full)).toEqual({ code: 1, err: 'standard output: the disk is full (ENOSPC)\n' });
+    const err = 'ENOSPC: no space left on device, write\n';
+    expect(await broken(full)).toEqual({ code: 1, err });
     closeSync(full);
   });
 
@@ -177,7 +177,7 @@ describe('npm run audit -- export', () => {
     expect((await run('--out', out, '--part-events', '300')).printed).toContain('nothing was left to do');
     expect(readFileSync(join(out, 'manifest.json'), 'utf8')).toBe(before);
     await expect(run('--out', out)).rejects.toThrow('holds an export of something else');
-    await expect(run('--out', join(out, 'manifest.json'))).rejects.toThrow('it is no folder');
+    await expect(run('--out', join(out, 'manifest.json'))).rejects.toThrow('EEXIST: file already exists');
   });
 
   it('refuses invalid arguments', async () => {

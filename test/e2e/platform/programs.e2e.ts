@@ -30,7 +30,7 @@ it("the operators' program rebuilds all read models, and only compares them with
     );
     await client.end();
     const { printed: compared, exitCode } = await compare();
-    expect(compared).toContain('users.users: 1 row, 1 was not as the events say');
+    expect(compared).toContain('users.users: 1 row, 1 different');
     expect(compared).toContain('a row, the events say that there is none');
     expect(exitCode).toBe(2);
     const json = await invoke('rebuild', env, '--json', 'users.views');

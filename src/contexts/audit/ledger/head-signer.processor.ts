@@ -93,10 +93,10 @@ export class HeadSigner {
     return former;
   }
 
-  private async hasHead({ size, hash }: HeadExtent): Promise<SignedHead> {
-    const head = await this.heads.at(size);
-    if (head !== null && hashOfHead(head) === hash) return head;
-    throw new LedgerTampered(`audit.heads no longer has the head that was signed over ${size} events`);
+  private async hasHead(extent: HeadExtent): Promise<SignedHead> {
+    const head = await this.heads.find(extent);
+    if (head !== null) return head;
+    throw new LedgerTampered(`audit.heads no longer has the head that was signed over ${extent.size} events`);
   }
 
   private async requireExtends(former: SignedHead, { tree }: LedgerState): Promise<void> {

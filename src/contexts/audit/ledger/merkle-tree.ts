@@ -26,7 +26,9 @@ export class MerkleTree {
   ) {
     if (peaks.length !== HASH_BYTES * countOnes(leaves))
       throw new RangeError('these are not the peaks of a tree of that size');
-    this.peaks = toHashes(peaks);
+    this.peaks = Array.from({ length: peaks.length / HASH_BYTES }, (_, place) =>
+      peaks.subarray(place * HASH_BYTES, (place + 1) * HASH_BYTES),
+    );
   }
 
   get size(): number {
@@ -54,12 +56,6 @@ export class MerkleTree {
     this.leaves += 1;
     return completed;
   }
-}
-
-function toHashes(bytes: Buffer): Buffer[] {
-  return Array.from({ length: bytes.length / HASH_BYTES }, (_, place) =>
-    bytes.subarray(place * HASH_BYTES, (place + 1) * HASH_BYTES),
-  );
 }
 
 function countOnes(size: number): number {

@@ -7,7 +7,7 @@ import { Sealer } from '../../../platform/sealing/sealer.js';
 import { PAYOUT_CATEGORY } from '../../payouts/payouts.contract.js';
 import { canonicalJson, eventLeaf } from './event-leaf.js';
 import { consistencyRanges, inclusionRanges } from './merkle-tree.js';
-import { hashOfHead, type SignedHead } from './signed-head.js';
+import type { SignedHead } from './signed-head.js';
 import { Heads, SigningKeys } from './heads.store.js';
 import { Ledger } from './ledger.store.js';
 import { isOwnKey, isSignedHead, toPem } from './ledger-keys.commands.js';
@@ -29,8 +29,8 @@ export class PayoutProofs {
   async newestHead() {
     const last = await this.heads.lastSigned(this.sealer);
     if (last?.size === 0) throw this.notYet('No head is signed yet');
-    const head = last === null ? null : await this.heads.at(last.size);
-    if (head === null || hashOfHead(head) !== last?.hash) throw changed();
+    const head = last && (await this.heads.find(last));
+    if (head === null) throw changed();
     return this.withKey(head);
   }
 

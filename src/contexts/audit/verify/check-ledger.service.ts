@@ -87,10 +87,8 @@ export class LedgerCheck {
     for (const event of events) {
       const hash = ('leaf' in event ? event.leaf : hashAt(event)) ?? NO_HASH;
       const isDifferent = this.ledger.state !== null && (await this.compare(event, hash));
-      if (!isDifferent && (await this.ledger.isForged?.(event))) {
-        const { position, stream, revision, id } = event;
-        this.findings.add({ kind: 'forged', position, stream, revision, id });
-      }
+      if (!isDifferent && (await this.ledger.isForged?.(event)))
+        this.findings.add({ kind: 'forged', ...toPlace(event) });
       this.log.append(hash);
       this.lastEvent = event.position;
       await this.compareHeads(this.log.size);
@@ -263,12 +261,16 @@ function toFindings(differences: readonly Difference[], proven: number): readonl
     if (index < proven)
       return [{ kind: 'ledger', what: `the leaf at position ${position} is not that of the event` }];
     if (event === null) return moved.has(leaf) ? [] : [{ kind: 'deleted', position }];
-    const { stream, revision, id } = event;
+    const place = toPlace(event);
     const origin = origins.get(difference);
-    if (origin) return [{ kind: 'moved', position, from: origin.position, stream, id }];
-    if (leaf === null) return [{ kind: 'inserted', position, stream, id }];
-    return [{ kind: hashAt(event) ? 'changed' : 'unreadable', position, stream, revision, id }];
+    if (origin) return [{ kind: 'moved', ...place, from: origin.position }];
+    if (leaf === null) return [{ kind: 'inserted', ...place }];
+    return [{ kind: hashAt(event) ? 'changed' : 'unreadable', ...place }];
   });
+}
+
+function toPlace({ position, stream, revision, id }: LeafEvent) {
+  return { position, stream, revision, id };
 }
 
 /** Finds the leaf of the same event at another position. */

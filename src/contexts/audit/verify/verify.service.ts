@@ -7,7 +7,7 @@ import { PAYOUT_VIEWS, readBalances } from '../../payouts/payouts.contract.js';
 import type { ExportedEvent } from '../ledger/event-leaf.js';
 import { Violations } from './findings.js';
 import { type Extent, WHOLE, Histories, Streams } from './streams.js';
-import type { TableSnapshot } from './audited-tables.store.js';
+import type { LiveTables, TableSnapshot } from './audited-tables.store.js';
 import type { ExportedLog } from '../export/exported-log.store.js';
 import { type LedgerInputs, LedgerCheck } from './check-ledger.service.js';
 import type { LogRule } from '../../../kernel/history-rules.js';
@@ -49,13 +49,6 @@ export function exportSource(exported: ExportedLog): LogSource {
 
 /** A position after all others. */
 const ANYWHERE = '9'.repeat(40);
-
-/** The live read models, in one snapshot of the database. */
-export interface LiveTables {
-  readonly tables: TableSnapshot;
-  /** The checks of rebuilt tables, each up to its checkpoint. */
-  readonly checks: readonly TableCheck[];
-}
 
 export interface VerifyOptions {
   readonly contexts: readonly Context[];
