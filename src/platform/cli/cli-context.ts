@@ -28,10 +28,7 @@ export interface CliOutcome {
   readonly json: object;
 }
 
-/**
- * Returns an action that boots the service without a role, runs `act`, prints the outcome and closes. `this` has the
- * options.
- */
+/** Returns an action that boots the service without a role, runs `act` with the command as `this`, and prints. */
 export function cliAction(
   cli: CliContext,
   act: (this: Command, context: INestApplicationContext, ...args: string[]) => Promise<CliOutcome>,

@@ -8,10 +8,7 @@ import type { OperatorCommand } from '../operations/operation.js';
 import { OperatorDirectory, Operations, SHELL, type OperationJson } from '../operations/operations.js';
 import { cliAction, type CliContext, type CliOutcome } from './cli-context.js';
 
-/**
- * Requests an operation as the shell and returns its result. Throws {@link Waiting} if a second person must approve
- * it.
- */
+/** Requests an operation as the shell. Throws {@link Waiting} if a second person must approve it. */
 type Write = <Result extends object | void>(
   command: OperatorCommand<object, Result>,
   merchantId: string | null,
@@ -27,10 +24,7 @@ function read(name: string, rule: Rule, text: string): string {
   return value as string;
 }
 
-/**
- * Returns the {@link Write} of a command, and the list of operations that it requested. Throws `validation_failed` on
- * `reason` or `ticket`.
- */
+/** Returns the {@link Write} of a command, and the operations that it requested. Throws `validation_failed`. */
 export function createWriter(command: Command, context: INestApplicationContext) {
   const given = command.opts<{ reason?: string; ticket?: string }>();
   const reason = read('reason', reasonRule, given.reason ?? '');

@@ -65,9 +65,7 @@ export async function forgedEvents<E extends Macced>(
   return suspects.filter((event) => !hasValidMac(event, macs));
 }
 
-/**
- * The text that the MAC covers. No part that the service wrote contains a line feed, so the division is unambiguous.
- */
+/** The text that the MAC covers. The service writes no line feed into a part, so the division is unambiguous. */
 function macText(
   { stream, revision, id, type }: Pick<RecordedEvent, 'stream' | 'revision' | 'id' | 'type'>,
   dataText: string,

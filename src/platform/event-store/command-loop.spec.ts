@@ -69,13 +69,6 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     expect((await commandConflicts.get()).values).toEqual([{ labels: { category: 'counter' }, value: 1 }]);
   });
 
-  it('gives up as unavailable when others are always faster', async () => {
-    const conflict = { outcome: 'conflict', stream: 'counter-one', actual: 3 } as const;
-    const busy = overridden(store, { commit: async () => conflict });
-    const executing = loopOver(busy).execute(counter, 'one', () => [add(1)]);
-    await expect(executing).rejects.toMatchObject({ name: 'DomainError', code: 'unavailable' });
-  });
-
   describe('with an aggregate that is expected to be new', () => {
     it('does not load it', async () => {
       const blind = overridden(store, {

@@ -4,10 +4,7 @@ import { comparePositions, type EventStore, type RecordedEvent } from './port.js
 /** The events of a page, few enough to be freed before the garbage collector moves them. */
 const PAGE = 500;
 
-/**
- * Yields the log in pages, none of them empty: after one position, up to another or to the end. The next page is read
- * while the caller handles the last one.
- */
+/** Yields the log in pages that are not empty. The next page is read while the caller handles the last one. */
 export async function* logPages(
   store: Pick<EventStore, 'readAll'>,
   { after = null, end }: { readonly after?: string | null; readonly end?: string | null } = {},

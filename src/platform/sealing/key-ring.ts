@@ -100,10 +100,7 @@ export function wrappedKeys(copies: readonly KeyCopy[]) {
   return keys.map(({ key_id, master_id, wrapped }) => ({ key_id, master_id, wrapped }));
 }
 
-/**
- * Returns a {@link Sealer} of {@link wrappedKeys}, or null if no master key matches. Throws SealError for a changed
- * key.
- */
+/** Returns a sealer of {@link wrappedKeys}, or null if no master key matches. Throws SealError for a changed key. */
 export function sealerOfWrapped(
   keys: Readonly<ReturnType<typeof wrappedKeys>>,
   { current, former }: MasterKeys,

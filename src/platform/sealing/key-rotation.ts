@@ -76,10 +76,7 @@ async function ringKeys(database: Database, texts: SealedTexts): Promise<RingKey
 export class KeyRotation {
   constructor(private readonly database: Database) {}
 
-  /**
-   * Adds a key that seals after FRESH_AFTER_SECONDS. Throws `invalid_transition` if this process lacks a master key
-   * in use.
-   */
+  /** Adds a key that seals after FRESH_AFTER_SECONDS. Throws `invalid_transition` without every master key in use. */
   async addFreshKey({ current, former }: MasterKeys, operationId?: string): Promise<string> {
     return changeRing(this.database, async (tx, copies) => {
       const [created] = await changedBefore(tx, operationId, 'sealing_key');

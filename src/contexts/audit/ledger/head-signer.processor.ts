@@ -76,10 +76,7 @@ export class HeadSigner {
     });
   }
 
-  /**
-   * Returns the last signed head, or null before the first. Throws {@link LedgerTampered} if it, or the last head
-   * known to this process, is missing.
-   */
+  /** Returns the last signed head, or null. Throws {@link LedgerTampered} if it or the last known head is missing. */
   private async formerHead(last: HeadExtent): Promise<SignedHead | null> {
     const known = this.anchor.last;
     if (known !== null && known.size > last.size)

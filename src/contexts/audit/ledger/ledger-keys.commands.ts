@@ -50,10 +50,7 @@ export class LedgerKeys implements OperationHandler<RotateLedgerKey> {
     return { ...named, signature: signText(headText(named), this.openPrivateKey(key)) };
   }
 
-  /**
-   * Creates a key, signed by the present one, whose private key is then deleted. Throws `invalid_transition` before
-   * the first key.
-   */
+  /** Creates a key that the present one signs, and deletes its private key. Throws `invalid_transition` without one. */
   async execute(): Promise<SigningKey> {
     const keys = await this.keys.change((present) => {
       const former = present.at(-1);

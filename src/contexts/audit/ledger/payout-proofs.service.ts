@@ -42,10 +42,7 @@ export class PayoutProofs {
     });
   }
 
-  /**
-   * Proves that the head over `to` events, or the newest, extends the first `from`. Throws `not_found`, `bad_request`
-   * and `unavailable`.
-   */
+  /** Proves that a head, the newest without `to`, extends the first `from`. Throws `not_found` and `bad_request`. */
   async consistency(from: number, to: number | null) {
     const newest = await this.newestHead();
     const head = to === null ? newest : to > newest.size ? null : await this.heads.at(to);

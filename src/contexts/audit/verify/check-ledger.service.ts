@@ -248,10 +248,7 @@ function hashAt(event: LeafEvent, position?: string): Buffer | null {
   }
 }
 
-/**
- * Converts differences to findings. Those within the first `proven` events are faults of the ledger, because a head
- * proves the events.
- */
+/** Converts differences to findings. A head proves the first `proven` events: there the leaves are at fault. */
 function toFindings(differences: readonly Difference[], proven: number): readonly LedgerFinding[] {
   const origins = new Map(differences.map((each) => [each, findOrigin(each, differences)]));
   const moved = new Set(origins.values());

@@ -42,10 +42,7 @@ const FROM_END = { direction: BACKWARDS, fromPosition: END } as const;
 /** The time for the client to end open calls. The process does not wait longer. */
 const CLOSE_TIMEOUT_MS = 1000;
 
-/**
- * The outcome of one append. After a conflict, `actual` is the current revision, or null if the stream does not
- * exist.
- */
+/** The outcome of one append. After a conflict, `actual` is the current revision, or null for a missing stream. */
 type Outcome =
   { readonly revision: number; readonly position: string | null } | { readonly actual: number | null };
 
