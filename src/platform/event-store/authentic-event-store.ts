@@ -25,23 +25,12 @@ export function withMac(event: NewEvent, stream: string, revision: number, macs:
   const othersText = JSON.stringify({ ...metadata, mac: undefined });
   const mac = macs.mac(EVENT, macText({ stream, revision, id, type }, dataText, othersText));
   const start = othersText === '{}' ? '{' : `${othersText.slice(0, -1)},`;
-  return {
-    id,
-    type,
-    data,
-    dataText,
-    metadata: { ...metadata, mac },
-    metadataText: `${start}"mac":"${mac}"}`,
-  };
+  const metadataText = `${start}"mac":"${mac}"}`;
+  return { id, type, data, dataText, metadata: { ...metadata, mac }, metadataText };
 }
 
-interface Macced extends Pick<
-  RecordedEvent,
-  'stream' | 'revision' | 'id' | 'type' | 'dataText' | 'metadataText'
-> {
-  readonly data: object;
-  readonly metadata: object;
-}
+type Macced = Pick<RecordedEvent, 'stream' | 'revision' | 'id' | 'type' | 'dataText' | 'metadataText'> &
+  Readonly<Record<'data' | 'metadata', object>>;
 
 /** Checks that the service wrote this event at this revision of its stream. */
 export function hasValidMac(event: Macced, macs: Pick<Macs, 'isAuthentic'>): boolean {

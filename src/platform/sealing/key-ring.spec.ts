@@ -13,11 +13,8 @@ import { keyId, Sealer, SealError } from './sealer.js';
 
 describe('the key ring', () => {
   const test = onTestDatabase();
-  const [one, two, three] = [1, 2, 3].map((n) => new MasterKey(Buffer.alloc(32, n))) as [
-    MasterKey,
-    MasterKey,
-    MasterKey,
-  ];
+  const masterKey = (n: number): MasterKey => new MasterKey(Buffer.alloc(32, n));
+  const [one, two, three] = [masterKey(1), masterKey(2), masterKey(3)];
 
   beforeEach(() =>
     test.pool.query('truncate platform.key_ring, platform.personal_keys, platform.operation_changes'),

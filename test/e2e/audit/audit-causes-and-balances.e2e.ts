@@ -91,10 +91,7 @@ describe('every event says what caused it', () => {
   });
 
   it('names the route, the process, and the event of another stream', () => {
-    const [[, reportedBy], [, receivedBy]] = of(`payout-${received}`) as [
-      [string, EventMetadata],
-      [string, EventMetadata],
-    ];
+    const [reportedBy, receivedBy] = of(`payout-${received}`).map(([, metadata]) => metadata);
     expect(reportedBy).toMatchObject({ actor: 'POST /merchants/v1/payouts/report' });
     expect(receivedBy).toMatchObject({ actor: 'payouts.verification' });
     const activated = of(`user-${user}`).find(([type]) => type === 'user.activated.v1')![1];
