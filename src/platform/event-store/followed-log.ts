@@ -4,10 +4,7 @@ import { Database } from '../postgres/database.js';
 import { Unreachable } from '../postgres/unavailable.js';
 import { comparePositions, EVENT_STORE, EventStoreUnavailable, type EventStore } from './port.js';
 
-/**
- * The check that the event store has the log of the read models and checkpoints in DATABASE_URL. With another log, or
- * one restored to an earlier state, subscriptions would wait for ever.
- */
+/** Checks that the event store has the log of this database: subscriptions would wait for ever at another one. */
 @Injectable()
 export class FollowedLog {
   /** The end of the log at the last check. */

@@ -68,10 +68,7 @@ export class KeyRing {
     readonly sealer: Sealer,
   ) {}
 
-  /**
-   * Creates the ring at the first boot, and adds copies for the present master key that the former one has. Throws
-   * {@link ConfigError} for a MASTER_KEY that does not match the database.
-   */
+  /** Opens, creates or completes the ring. Throws {@link ConfigError} for a MASTER_KEY of another database. */
   static async open(database: Database, masters: MasterKeys): Promise<KeyRing> {
     let copies = await readCopies(database);
     if (lacking(copies, masters.current).length > 0 || copies.length === 0) {

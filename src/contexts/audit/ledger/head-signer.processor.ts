@@ -134,10 +134,7 @@ export class HeadsFile {
     }
   }
 
-  /**
-   * Adds the heads that the file lacks, up to `newest`. Throws {@link LedgerTampered} for a head without a valid
-   * signature of `keys`, or one that does not follow the head before it.
-   */
+  /** Adds the heads up to `newest`. Throws {@link LedgerTampered} for one that is not signed or does not follow. */
   async append(
     heads: Pick<Heads, 'all'>,
     newest: SignedHead,

@@ -122,10 +122,7 @@ export class Ledger {
   }
 }
 
-/**
- * Adds the missing leaves, in the transaction that moves the follower's checkpoint. Throws {@link LedgerTampered} for a
- * forged state, one with fewer than `signed` events, and one of another log than `logId`.
- */
+/** Adds missing leaves. Throws {@link LedgerTampered} for a state that is forged, of another log or below `signed`. */
 export async function extendLedger(
   tx: PoolClient,
   macs: Macs,

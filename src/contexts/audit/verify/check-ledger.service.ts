@@ -45,10 +45,7 @@ interface Difference {
   readonly leaf: Leaf | null;
 }
 
-/**
- * Compares the events of a log with the leaves of the ledger, and with the root and signature of every head. Memory
- * is one page of events and of leaves and two lists of peaks, for a log of any length.
- */
+/** Compares a log with the leaves, roots and signatures of its ledger, in the memory of a page for any length. */
 export class LedgerCheck {
   private readonly log = new MerkleTree();
   private readonly leaves = new MerkleTree();

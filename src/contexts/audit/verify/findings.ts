@@ -1,6 +1,6 @@
 import { FindingList } from '../../../kernel/finding-list.js';
 
-export interface Violation {
+interface Violation {
   readonly position: string;
   readonly rule: string;
 }

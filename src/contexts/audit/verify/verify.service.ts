@@ -62,10 +62,7 @@ export interface VerifyOptions {
   readonly hasMasterKey: boolean;
 }
 
-/**
- * Replays the log once. Verifies histories by their rules, balances by the money books, evidence by payouts, and each
- * read model by a rebuild up to its checkpoint. `tables` are the read models, or the reason why none is compared.
- */
+/** Replays the log once, and compares `tables` with it, unless they are the reason why none is compared. */
 export async function verify(
   source: LogSource,
   tables: LiveTables | string | null,
