@@ -10,6 +10,7 @@ import { comparePositions, EVENT_STORE, type EventStore } from '../../../src/pla
 import { startService } from '../../../sandbox/service.js';
 import type { Service } from '../../../src/service.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
+import { readHeads } from '../../support/audit/signed-log.js';
 import { eventually } from '../../support/eventually.js';
 import { CLI, runBuilt } from '../../support/erasure/killed.js';
 import { SignedClient } from '../../support/http/signed-client.js';
@@ -67,10 +68,7 @@ const eventStoreDb = process.env['EVENTSTOREDB_URL'];
     env = { ...env, EVENT_STORE_URL: eventStoreUrl ?? '' };
   };
   const heads = async (): Promise<readonly SignedHead[]> =>
-    (await invoke('audit', env, 'heads')).printed
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as SignedHead);
+    readHeads((await invoke('audit', env, 'heads')).printed);
   const verify = async (...options: string[]): Promise<AuditReport> =>
     JSON.parse((await invoke('audit', env, '--json', 'verify', ...options)).printed) as AuditReport;
 

@@ -12,6 +12,7 @@ import {
 } from '../../../src/contexts/audit/ledger/signed-head.js';
 import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { testApp } from '../../support/app.js';
+import { readHeads } from '../../support/audit/signed-log.js';
 import { eventually } from '../../support/eventually.js';
 import { programsFor, type Run } from '../../support/programs/cli.js';
 import { createUser, PAYOUTS, randomHash, receivedPayout } from '../../support/payouts/payout-calls.js';
@@ -30,10 +31,7 @@ const received = (await receivedPayout(app, '2')).payout.id;
 describe('the ledger', () => {
   const audit = (...args: string[]): Promise<Run> => programsFor(app)('audit', ...args);
   const listHeads = async (...args: string[]): Promise<SignedHead[]> =>
-    (await audit('heads', ...args)).printed
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as SignedHead);
+    readHeads((await audit('heads', ...args)).printed);
   const fileOf = (text: string): string => {
     const name = join(runFolder(), randomUUID());
     writeFileSync(name, text);

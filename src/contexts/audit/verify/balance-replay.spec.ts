@@ -59,15 +59,8 @@ describe('the books', () => {
   });
 
   it('count payouts by status', () => {
-    const books = replayOf(
-      created,
-      reported('p'),
-      reported('q'),
-      reported('r'),
-      expired('q'),
-      claimed(),
-      received(),
-    );
+    const payouts = [reported(), reported('q'), reported('r')];
+    const books = replayOf(created, ...payouts, expired('q'), claimed(), received());
     expect(books.counts).toEqual({ pending: 1, received: 1, expired: 1 });
   });
 
@@ -137,16 +130,8 @@ describe('the books', () => {
   });
 
   it('let two logs of one transaction confirm two payouts', () => {
-    const [one, two] = [claimed('p', 0), claimed('q', 1)];
-    const books = replayOf(
-      created,
-      reported('p'),
-      reported('q'),
-      one,
-      two,
-      received('p', 0),
-      received('q', 1),
-    );
+    const claims = [claimed('p', 0), claimed('q', 1)];
+    const books = replayOf(created, reported(), reported('q'), ...claims, received(), received('q', 1));
     expect(rules(books)).toEqual([]);
   });
 });

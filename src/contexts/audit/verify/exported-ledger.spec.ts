@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { signer } from '../../../../test/support/audit/signed-log.js';
 import { invoke, type Run } from '../../../../test/support/programs/cli.js';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { specFolder } from '../../../../test/support/run-folder.js';
@@ -20,14 +21,14 @@ import { Sealer } from '../../../platform/sealing/sealer.js';
 import { hashOfEvent, leafHash } from '../ledger/event-leaf.js';
 import type { Manifest } from '../export/manifest.js';
 import { MerkleTree } from '../ledger/merkle-tree.js';
-import { headText, type SignedHead, type SigningKey } from '../ledger/signed-head.js';
+import { headText, type SignedHead } from '../ledger/signed-head.js';
 import { Heads, SigningKeys } from '../ledger/heads.store.js';
 import { extendLedger, Ledger } from '../ledger/ledger.store.js';
 import type { LedgerReport } from './check-ledger.service.js';
 import { HealthRegistry } from '../../../platform/telemetry/health.js';
 import { LedgerAnchor } from '../ledger/ledger-follower.saga.js';
 import { HeadSigner } from '../ledger/head-signer.processor.js';
-import { toKeyId, LedgerKeys, newKeyPair, toPem, signText } from '../ledger/ledger-keys.commands.js';
+import { LedgerKeys, toPem } from '../ledger/ledger-keys.commands.js';
 import { auditConfig } from '../audit.config.js';
 
 interface Report extends Run {
@@ -107,14 +108,14 @@ describe('the signed head of an export', () => {
     const run = await invoke('audit', {}, '--json', 'verify', '--from', copy, '--offline', ...args);
     return { ...(JSON.parse(run.printed) as Report), ...run };
   };
-  /** A key that the service did not create, and the head with its signature. */
-  const forged = (head: SignedHead): { key: SigningKey; head: SignedHead } => {
-    const { publicKey, privateKey } = newKeyPair();
-    const [key_id, public_key] = [toKeyId(publicKey), publicKey.toString('base64')];
-    const key = { key_id, public_key, made_at: head.signed_at, former_key_id: null, signature: null };
-    const named = { ...head, key_id };
-    return { key, head: { ...named, signature: signText(headText(named), privateKey) } };
-  };
+  /** Rewrites the manifest with a key that the service did not create, and the signature of that key. */
+  const signAsForger = (): void =>
+    changed((manifest, head) => {
+      const key = signer(null);
+      const named = { ...head, key_id: key.key_id };
+      const signed_head = { ...named, signature: key.sign(headText(named)) };
+      Object.assign(manifest, { signed_head, signing_keys: [key] });
+    });
 
   it('is in the manifest, with the public keys of the ledger', async () => {
     const { signed_head, signing_keys } = manifestAt(whole);
@@ -167,10 +168,7 @@ describe('the signed head of an export', () => {
   });
 
   it('is refused with a forged key, for an auditor who retained the first one', async () => {
-    changed((manifest, genuine) => {
-      const { key, head } = forged(genuine);
-      Object.assign(manifest, { signed_head: head, signing_keys: [key] });
-    });
+    signAsForger();
     const { ledger } = await offline('--key', pem);
     expect(ledger!.findings.map(({ kind }) => kind)).toEqual(['key', 'head']);
     expect(ledger!.proven).toBeNull();
@@ -259,10 +257,7 @@ describe('the signed head of an export', () => {
   });
 
   it('is compared with the ledger of its database', async () => {
-    changed((manifest, genuine) => {
-      const { key, head } = forged(genuine);
-      Object.assign(manifest, { signed_head: head, signing_keys: [key] });
-    });
+    signAsForger();
     const { printed } = await invoke('audit', env(), '--json', 'verify', '--from', copy);
     const { ledger } = JSON.parse(printed) as Report;
     expect(ledger!.findings).toEqual([expect.objectContaining({ kind: 'head', size: 22 })]);
