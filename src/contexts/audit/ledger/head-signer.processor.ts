@@ -125,13 +125,8 @@ const TAIL_BYTES = 4096;
 export class HeadsFile {
   constructor(private readonly path: string) {}
 
-  async newest(): Promise<SignedHead | null> {
-    const file = await open(this.path, 'a+', 0o644);
-    try {
-      return await lastOf(file);
-    } finally {
-      await file.close();
-    }
+  newest(): Promise<SignedHead | null> {
+    return this.opened(lastOf);
   }
 
   /** Adds the heads up to `newest`. Throws {@link LedgerTampered} for one that is not signed or does not follow. */
@@ -140,8 +135,7 @@ export class HeadsFile {
     newest: SignedHead,
     keys: () => Promise<readonly SigningKey[]>,
   ): Promise<void> {
-    const file = await open(this.path, 'a+', 0o644);
-    try {
+    return this.opened(async (file) => {
       const inFile = await lastOf(file);
       // A head of another log remains in the file before these.
       let last = inFile?.log_id === newest.log_id ? inFile : null;
@@ -161,9 +155,12 @@ export class HeadsFile {
       if (last?.size !== newest.size)
         throw new LedgerTampered(`audit.heads lacks the head over ${newest.size} events`);
       await write();
-    } finally {
-      await file.close();
-    }
+    });
+  }
+
+  private async opened<T>(work: (file: FileHandle) => Promise<T>): Promise<T> {
+    const file = await open(this.path, 'a+', 0o644);
+    return work(file).finally(() => file.close());
   }
 }
 
