@@ -2,7 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import { isUuid } from '../../src/kernel/ids.js';
 import { followLog } from '../../src/platform/event-store/log-pages.js';
 import type { EventStore, RecordedEvent, StreamAppend } from '../../src/platform/event-store/port.js';
-import { appendNumbered, freshStream, isAscending, numbersOf, someEvent, take, type Subject } from './support.js';
+import {
+  appendNumbered,
+  freshStream,
+  isAscending,
+  numbersOf,
+  someEvent,
+  take,
+  type Subject,
+} from './support.js';
 
 /** The ordered stream of all events, also under many writers, in one process and in several. */
 export function describeReading(subject: Subject): void {

@@ -80,7 +80,8 @@ export function describeWriting(subject: Subject): void {
       };
       const conflict = { outcome: 'conflict', stream: checked, actual: 0 };
       const write = toNew(written);
-      for (const wrong of ['no_stream', 4] as const) expect(await commit(check(wrong), write)).toEqual(conflict);
+      for (const wrong of ['no_stream', 4] as const)
+        expect(await commit(check(wrong), write)).toEqual(conflict);
       expect(await subject.store.readStream(written)).toEqual([]);
       expect(await commit(check(0), write)).toMatchObject(committed(0, 0));
       expect(await commit(check(0))).toEqual({ ...committed(0), position: null });

@@ -1,6 +1,11 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { cancelOrder, createOrder, order, type OrderState } from '../../../src/contexts/exchange/orders/order.js';
+import {
+  cancelOrder,
+  createOrder,
+  order,
+  type OrderState,
+} from '../../../src/contexts/exchange/orders/order.js';
 import type { OrderEvent } from '../../../src/contexts/exchange/orders/order-events.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';

@@ -105,7 +105,12 @@ describe('the ledger', () => {
     const verified = (response: string, head: SignedHead): string =>
       execFileSync(
         process.execPath,
-        ['examples/audit-verifier/verify-consistency.mjs', fileOf(response), key, fileOf(JSON.stringify(head))],
+        [
+          'examples/audit-verifier/verify-consistency.mjs',
+          fileOf(response),
+          key,
+          fileOf(JSON.stringify(head)),
+        ],
         { encoding: 'utf8', stdio: 'pipe' },
       );
     expect(verified(pinned.text, kept)).toContain(`proven: the head over ${newest.size} events`);
