@@ -6,7 +6,7 @@ import { AppModule } from './app.module.js';
 import { ALL_CONTEXTS, MIGRATIONS, readConfig, type Config } from './composition.js';
 import { DomainError } from './kernel/domain-error.js';
 import type { CliContext } from './platform/cli/cli-context.js';
-import { printable } from './platform/cli/printable.js';
+import { printable } from './platform/cli/output.js';
 import { sealingConfig } from './platform/config/config.js';
 import { about, ConfigError } from './platform/config/settings.js';
 import type { CliCommands } from './platform/context.js';
@@ -83,10 +83,14 @@ export async function runProgram([name = '', ...args]: readonly string[], comple
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
     exit(toExitCode(error));
-    const expected = [ConfigError, DomainError, Unreachable].some((kind) => error instanceof kind);
-    const text = error instanceof Error ? (expected ? error.message : error.stack) : String(error);
+    const text = error instanceof Error ? (isExpected(error) ? error.message : error.stack) : String(error);
     process.stderr.write(`${printable(text ?? '')}\n`);
     // A failed boot may have left connections with endless retries.
     process.exit();
   }
+}
+
+/** Checks for an error whose message is enough, such as one of a file (`ENOENT: no such file or directory, ...`). */
+function isExpected(error: Error): boolean {
+  return [ConfigError, DomainError, Unreachable].some((kind) => error instanceof kind) || 'syscall' in error;
 }

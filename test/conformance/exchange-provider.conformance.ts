@@ -53,10 +53,8 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
     const newOrder = async (): Promise<{ order: ProviderOrder; reference: ProviderReference }> => {
       const given = requested();
       const order = await provider.create(given);
-      return {
-        order,
-        reference: { order_id: given.order_id, provider_reference: order.provider_reference },
-      };
+      const { provider_reference } = order;
+      return { order, reference: { order_id: given.order_id, provider_reference } };
     };
     const until = (
       reference: ProviderReference,
@@ -70,11 +68,10 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
     it('quotes the default amount, and within its limits any other', async () => {
       const usual = await provider.quote(under.pairId, null);
       expect(Date.parse(usual.expires_at)).toBeGreaterThan(Date.now());
-      expect(isAtLeast(usual.amount_from, usual.minimum) && isAtLeast(usual.maximum, usual.amount_from)).toBe(
-        true,
-      );
-      expect(await provider.quote(under.pairId, usual.minimum)).toMatchObject({ amount_from: usual.minimum });
-      expect(await provider.quote(under.pairId, usual.maximum)).toMatchObject({ amount_from: usual.maximum });
+      const { amount_from, minimum, maximum } = usual;
+      expect(isAtLeast(amount_from, minimum) && isAtLeast(maximum, amount_from)).toBe(true);
+      for (const amount of [minimum, maximum])
+        expect(await provider.quote(under.pairId, amount)).toMatchObject({ amount_from: amount });
       expect(isAtLeast('0', usual.amount_to)).toBe(false);
     });
 
@@ -116,10 +113,8 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
 
     it('gives each order an address of its own', async () => {
       const orders = await Promise.all(Array.from({ length: 20 }, () => provider.create(requested())));
-      expect(
-        new Set(orders.map(({ deposit_address, deposit_address_tag: tag }) => `${deposit_address} ${tag}`))
-          .size,
-      ).toBe(20);
+      const addresses = orders.map((order) => `${order.deposit_address} ${order.deposit_address_tag}`);
+      expect(new Set(addresses).size).toBe(20);
     });
 
     it('knows of no deposit before one came, and of all that came before now', async () => {
@@ -177,30 +172,23 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
     it('throws ProviderUnavailable during an outage, and creates and reports orders after it', async () => {
       const { order, reference } = await newOrder();
       const fresh = requested();
+      const isUp = (): Promise<boolean> =>
+        provider.ping().then(
+          () => true,
+          () => false,
+        );
       await under.startOutage();
       try {
-        await eventually(() =>
-          provider.ping().then(
-            () => false,
-            () => true,
-          ),
-        );
+        await eventually(async () => !(await isUp()));
         await expect(provider.status(reference)).rejects.toBeInstanceOf(ProviderUnavailable);
         await expect(provider.create(fresh)).rejects.toBeInstanceOf(ProviderUnavailable);
-        if (under.isSettledByUs)
-          await expect(provider.settle({ ...order, ...reference })).rejects.toBeInstanceOf(
-            ProviderUnavailable,
-          );
+        const settling = under.isSettledByUs ? provider.settle({ ...order, ...reference }) : null;
+        if (settling !== null) await expect(settling).rejects.toBeInstanceOf(ProviderUnavailable);
         await expect(provider.cancel(reference)).rejects.toBeInstanceOf(ProviderUnavailable);
       } finally {
         await under.endOutage();
       }
-      await eventually(() =>
-        provider.ping().then(
-          () => true,
-          () => false,
-        ),
-      );
+      await eventually(isUp);
       const again = await provider.create(fresh);
       expect(await provider.create(fresh)).toEqual(again);
       await under.pay(order, order.amount_from);

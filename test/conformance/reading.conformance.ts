@@ -2,7 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import { isUuid } from '../../src/kernel/ids.js';
 import { followLog } from '../../src/platform/event-store/log-pages.js';
 import type { EventStore, RecordedEvent, StreamAppend } from '../../src/platform/event-store/port.js';
-import { append, freshStream, isAscending, someEvent, take, type Subject } from './support.js';
+import {
+  appendNumbered,
+  freshStream,
+  isAscending,
+  numbersOf,
+  someEvent,
+  take,
+  type Subject,
+} from './support.js';
 
 /** The ordered stream of all events, also under many writers, in one process and in several. */
 export function describeReading(subject: Subject): void {
@@ -53,15 +61,9 @@ export function describeReading(subject: Subject): void {
         }
       })();
       await Promise.all(
-        Array.from({ length: 16 }, async (_, writer) => {
-          const to = writer % 2 === 0 ? subject.store : others;
-          for (let n = 0; n < perWriter; n += 1) {
-            const expected = n === 0 ? 'no_stream' : n - 1;
-            await to.commit({
-              appends: [{ stream: `${mine}x${writer}`, events: [someEvent({ n })], expected }],
-            });
-          }
-        }),
+        Array.from({ length: 16 }, (_, writer) =>
+          appendNumbered(writer % 2 === 0 ? subject.store : others, `${mine}x${writer}`, perWriter),
+        ),
       );
       await reading;
       expect(seen).toHaveLength(16 * perWriter);
@@ -78,8 +80,7 @@ export function describeReading(subject: Subject): void {
     it('pages in position order from any position', async () => {
       const start = await subject.store.head();
       const stream = freshStream();
-      for (let n = 0; n < 7; n += 1)
-        await append(subject.store, stream, [someEvent({ n })], n === 0 ? 'no_stream' : n - 1);
+      await appendNumbered(subject.store, stream, 7);
       const paged: RecordedEvent[] = [];
       for (let after = start; ; after = paged.at(-1)!.position) {
         const page = await subject.store.readAll(after, 3);
@@ -87,44 +88,32 @@ export function describeReading(subject: Subject): void {
         paged.push(...page);
         if (page.length === 0) break;
       }
-      expect(paged.filter((event) => event.stream === stream).map(({ data }) => data['n'])).toEqual([
-        0, 1, 2, 3, 4, 5, 6,
-      ]);
+      expect(numbersOf(paged, stream)).toEqual([0, 1, 2, 3, 4, 5, 6]);
       expect(await subject.store.head()).toBe(paged.at(-1)!.position);
     });
 
     it('pages through large events without losing any', async () => {
       const start = await subject.store.head();
       const stream = freshStream();
-      for (let n = 0; n < 24; n += 1) {
-        await append(
-          subject.store,
-          stream,
-          [someEvent({ n, body: 'x'.repeat(900_000) })],
-          n === 0 ? 'no_stream' : n - 1,
-        );
-      }
+      await appendNumbered(subject.store, stream, 24, { body: 'x'.repeat(900_000) });
       const paged: RecordedEvent[] = [];
       for (let page = await subject.store.readAll(start, 5000); page.length > 0;) {
         paged.push(...page);
         page = await subject.store.readAll(page.at(-1)!.position, 5000);
       }
-      expect(paged.filter((event) => event.stream === stream).map(({ data }) => data['n'])).toEqual(
-        Array.from({ length: 24 }, (_, n) => n),
-      );
+      expect(numbersOf(paged, stream)).toEqual(Array.from({ length: 24 }, (_, n) => n));
     });
 
     it('resumes after a kill where the checkpoint was', async () => {
       const stream = freshStream();
       const start = await subject.store.head();
-      for (let n = 0; n < 6; n += 1)
-        await append(subject.store, stream, [someEvent({ n })], n === 0 ? 'no_stream' : n - 1);
+      await appendNumbered(subject.store, stream, 6);
       const before = subject.open();
       const first = await take(before, start, stream, 3);
       await before.close();
       const after = subject.open();
       const rest = await take(after, first.at(-1)!.position, stream, 3);
-      expect([...first, ...rest].map(({ data }) => data['n'])).toEqual([0, 1, 2, 3, 4, 5]);
+      expect(numbersOf([...first, ...rest], stream)).toEqual([0, 1, 2, 3, 4, 5]);
     });
 
     it('ends the iteration of a follower once its signal aborts', async () => {

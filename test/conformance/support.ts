@@ -24,6 +24,20 @@ export async function append(
   return store.commit({ appends: [{ stream, events, expected }] });
 }
 
+/** Appends events numbered from 0, one by one. */
+export async function appendNumbered(
+  store: EventStore,
+  stream: string,
+  count: number,
+  more: NewEvent['data'] = {},
+): Promise<void> {
+  for (let n = 0; n < count; n += 1)
+    await append(store, stream, [someEvent({ n, ...more })], n === 0 ? 'no_stream' : n - 1);
+}
+
+export const numbersOf = (events: readonly RecordedEvent[], stream: string): unknown[] =>
+  events.filter((event) => event.stream === stream).map(({ data }) => data['n']);
+
 export const freshStream = (): string => `conformance-${newId()}`;
 
 export function someEvent(data: NewEvent['data'] = {}): NewEvent {

@@ -3,7 +3,6 @@ import { newId } from '../../src/kernel/ids.js';
 import {
   comparePositions,
   type CommitResult,
-  type EventStore,
   type StoredResponse,
   type StreamAppend,
 } from '../../src/platform/event-store/port.js';
@@ -14,12 +13,17 @@ import { append, freshStream, plain, positionOf, someEvent, type Subject } from 
  * events.
  */
 export function describeWriting(subject: Subject): void {
+  const commit = (...appends: readonly StreamAppend[]): Promise<CommitResult> =>
+    subject.store.commit({ appends });
+  const toNew = (stream: string): StreamAppend => ({ stream, events: [someEvent()], expected: 'no_stream' });
+  const committed = (...revisions: readonly number[]): object => ({ outcome: 'committed', revisions });
+
   describe('appending', () => {
     it('gives events back as they went in, in order', async () => {
       const stream = freshStream();
       const events = [someEvent({ n: 1 }), someEvent({ n: 2 }), someEvent({ n: 3 })];
       const result = await append(subject.store, stream, events, 'no_stream');
-      expect(result).toMatchObject({ outcome: 'committed', revisions: [2] });
+      expect(result).toMatchObject(committed(2));
       const read = await subject.store.readStream(stream);
       expect(read.map(plain)).toEqual(events.map((event, revision) => ({ ...event, stream, revision })));
       expect(positionOf(result)).toBe(read[2]!.position);
@@ -29,9 +33,8 @@ export function describeWriting(subject: Subject): void {
     it('reads from a revision on, and nothing of a stream that does not exist', async () => {
       const stream = freshStream();
       await append(subject.store, stream, [someEvent(), someEvent(), someEvent()], 'no_stream');
-      expect(
-        (await subject.store.readStream(stream, { fromRevision: 1 })).map(({ revision }) => revision),
-      ).toEqual([1, 2]);
+      const later = await subject.store.readStream(stream, { fromRevision: 1 });
+      expect(later.map(({ revision }) => revision)).toEqual([1, 2]);
       expect(await subject.store.readStream(stream, { fromRevision: 9 })).toEqual([]);
       const [last] = await subject.store.readStream(stream, { lastOnly: true });
       expect(last).toEqual((await subject.store.readStream(stream)).at(-1));
@@ -52,9 +55,7 @@ export function describeWriting(subject: Subject): void {
         fitsMissing ? { outcome: 'committed' } : { outcome: 'conflict', stream: missing, actual: null },
       );
       const onOne = await append(subject.store, one, [someEvent()], expected);
-      expect(onOne).toMatchObject(
-        fitsOne ? { outcome: 'committed', revisions: [1] } : { outcome: 'conflict', stream: one, actual: 0 },
-      );
+      expect(onOne).toMatchObject(fitsOne ? committed(1) : { outcome: 'conflict', stream: one, actual: 0 });
       expect(await subject.store.readStream(missing)).toHaveLength(fitsMissing ? 1 : 0);
       expect(await subject.store.readStream(one)).toHaveLength(fitsOne ? 2 : 1);
     });
@@ -65,74 +66,39 @@ export function describeWriting(subject: Subject): void {
       const first = await append(subject.store, stream, events, 'no_stream');
       await append(subject.store, stream, [someEvent()], 1);
       const again = await append(subject.store, stream, events, 'no_stream');
-      expect(again).toMatchObject({ outcome: 'committed', revisions: [1] });
+      expect(again).toMatchObject(committed(1));
       expect(positionOf(again)).toBe(positionOf(first));
-      expect(await append(subject.store, stream, events, 0)).toMatchObject({
-        outcome: 'committed',
-        revisions: [1],
-      });
+      expect(await append(subject.store, stream, events, 0)).toMatchObject(committed(1));
       expect(await subject.store.readStream(stream)).toHaveLength(3);
     });
 
     it('takes an append without events as a check', async () => {
       const [checked, written] = [freshStream(), freshStream()];
       await append(subject.store, checked, [someEvent()], 'no_stream');
-      const check = (expected: StreamAppend['expected']): StreamAppend => ({
-        stream: checked,
-        events: [],
-        expected,
-      });
-      const write: StreamAppend = { stream: written, events: [someEvent()], expected: 'no_stream' };
-      expect(await subject.store.commit({ appends: [check('no_stream'), write] })).toMatchObject({
-        outcome: 'conflict',
-        stream: checked,
-      });
-      expect(await subject.store.commit({ appends: [check(4), write] })).toMatchObject({
-        outcome: 'conflict',
-        actual: 0,
-      });
+      const check = (expected: StreamAppend['expected'], stream = checked): StreamAppend => {
+        return { stream, events: [], expected };
+      };
+      const conflict = { outcome: 'conflict', stream: checked, actual: 0 };
+      const write = toNew(written);
+      for (const wrong of ['no_stream', 4] as const)
+        expect(await commit(check(wrong), write)).toEqual(conflict);
       expect(await subject.store.readStream(written)).toEqual([]);
-      expect(await subject.store.commit({ appends: [check(0), write] })).toMatchObject({
-        outcome: 'committed',
-        revisions: [0, 0],
-      });
-      expect(await subject.store.commit({ appends: [check(0)] })).toEqual({
-        outcome: 'committed',
-        position: null,
-        revisions: [0],
-      });
+      expect(await commit(check(0), write)).toMatchObject(committed(0, 0));
+      expect(await commit(check(0))).toEqual({ ...committed(0), position: null });
       expect(await subject.store.readStream(checked)).toHaveLength(1);
       await append(subject.store, checked, [someEvent()], 0);
-      expect(await subject.store.commit({ appends: [check(0)] })).toMatchObject({
-        outcome: 'conflict',
-        actual: 1,
-      });
-      const missing = { stream: freshStream(), events: [], expected: 0 };
-      expect(await subject.store.commit({ appends: [missing] })).toMatchObject({
-        outcome: 'conflict',
-        actual: null,
-      });
+      expect(await commit(check(0))).toEqual({ ...conflict, actual: 1 });
+      expect(await commit(check(0, freshStream()))).toMatchObject({ outcome: 'conflict', actual: null });
     });
 
     it('writes several streams, all or none where the store is atomic', async () => {
       const [used, free] = [freshStream(), freshStream()];
       await append(subject.store, used, [someEvent()], 'no_stream');
-      const to = (stream: string): StreamAppend => ({
-        stream,
-        events: [someEvent()],
-        expected: 'no_stream',
-      });
-      expect(await subject.store.commit({ appends: [to(free), to(used)] })).toMatchObject({
-        outcome: 'conflict',
-        stream: used,
-        actual: 0,
-      });
+      const conflict = { outcome: 'conflict', stream: used, actual: 0 };
+      expect(await commit(toNew(free), toNew(used))).toEqual(conflict);
       expect(await subject.store.readStream(free)).toHaveLength(subject.store.atomic ? 0 : 1);
       const [one, two] = [freshStream(), freshStream()];
-      expect(await subject.store.commit({ appends: [to(one), to(two)] })).toMatchObject({
-        outcome: 'committed',
-        revisions: [0, 0],
-      });
+      expect(await commit(toNew(one), toNew(two))).toMatchObject(committed(0, 0));
       const [first] = await subject.store.readStream(one);
       const [second] = await subject.store.readStream(two);
       expect(comparePositions(first!.position, second!.position)).toBeLessThan(0);
@@ -181,26 +147,23 @@ export function describeWriting(subject: Subject): void {
       status: 201,
       body,
     });
-    const commitWith = async (
-      to: EventStore,
+    const commitWith = (
       response: StoredResponse,
-      events = [someEvent()],
-    ): Promise<CommitResult> =>
-      to.commit({ appends: [{ stream: freshStream(), events, expected: 'no_stream' }], response });
+      appends = [toNew(freshStream())],
+      to = subject.store,
+    ): Promise<CommitResult> => to.commit({ appends, response });
+    const responded = (response: StoredResponse): CommitResult => ({ outcome: 'responded', response });
 
     it('travel with the events, or are refused by a store that cannot carry them', async () => {
       const response = responseOf('{"é":"\u001e"}');
       if (!subject.store.carriesResponses) {
-        await expect(commitWith(subject.store, response)).rejects.toThrow();
+        await expect(commitWith(response)).rejects.toThrow();
         return;
       }
-      expect(await commitWith(subject.store, response)).toMatchObject({ outcome: 'committed' });
+      expect(await commitWith(response)).toMatchObject({ outcome: 'committed' });
       const other = { ...response, fingerprint: 'another', body: 'another' };
-      expect(await commitWith(subject.store, other)).toEqual({ outcome: 'responded', response });
-      expect(await subject.store.commit({ appends: [], response: other })).toEqual({
-        outcome: 'responded',
-        response,
-      });
+      for (const appends of [undefined, []])
+        expect(await commitWith(other, appends)).toEqual(responded(response));
     });
 
     it('are given once when two processes commit under one key, and only the first one writes', async () => {
@@ -210,15 +173,13 @@ export function describeWriting(subject: Subject): void {
         const response = responseOf('');
         const streams = Array.from({ length: 8 }, freshStream);
         const results = await Promise.all(
-          streams.map((stream, n) =>
-            (n % 2 === 0 ? subject.store : others).commit({
-              appends: [{ stream, events: [someEvent()], expected: 'no_stream' }],
-              response: { ...response, body: `by ${n}` },
-            }),
-          ),
+          streams.map((stream, n) => {
+            const to = n % 2 === 0 ? subject.store : others;
+            return commitWith({ ...response, body: `by ${n}` }, [toNew(stream)], to);
+          }),
         );
         const winner = results.findIndex(({ outcome }) => outcome === 'committed');
-        const expected = { outcome: 'responded', response: { ...response, body: `by ${winner}` } };
+        const expected = responded({ ...response, body: `by ${winner}` });
         expect(results.filter((_, n) => n !== winner)).toEqual(Array.from({ length: 7 }, () => expected));
         const written = await Promise.all(streams.map((stream) => subject.store.readStream(stream)));
         expect(written.map((events) => events.length)).toEqual(streams.map((_, n) => (n === winner ? 1 : 0)));
@@ -228,34 +189,20 @@ export function describeWriting(subject: Subject): void {
     it('are not stored when the events conflict, and are stored by a commit without events', async () => {
       if (!subject.store.carriesResponses) return;
       const response = responseOf('body');
-      const stream = freshStream();
-      const conflicting = [{ stream, events: [someEvent()], expected: 5 }];
-      expect(await subject.store.commit({ appends: conflicting, response })).toMatchObject({
-        outcome: 'conflict',
-      });
-      expect(await subject.store.commit({ appends: [], response })).toEqual({
-        outcome: 'committed',
-        position: null,
-        revisions: [],
-      });
-      expect(await subject.store.commit({ appends: [], response })).toEqual({
-        outcome: 'responded',
-        response,
-      });
+      const conflicting = [{ ...toNew(freshStream()), expected: 5 }];
+      expect(await commitWith(response, conflicting)).toMatchObject({ outcome: 'conflict' });
+      expect(await commitWith(response, [])).toEqual({ ...committed(), position: null });
+      expect(await commitWith(response, [])).toEqual(responded(response));
     });
 
     it('let the very same commit succeed again', async () => {
       if (!subject.store.carriesResponses) return;
       const response = responseOf('');
-      const appends = [{ stream: freshStream(), events: [someEvent()], expected: 'no_stream' as const }];
-      const first = await subject.store.commit({ appends, response });
+      const appends = [toNew(freshStream())];
+      const first = await commitWith(response, appends);
       expect(first.outcome).toBe('committed');
-      expect(await subject.store.commit({ appends, response })).toEqual(first);
-      const other = { ...response, body: 'another' };
-      expect(await subject.store.commit({ appends, response: other })).toEqual({
-        outcome: 'responded',
-        response,
-      });
+      expect(await commitWith(response, appends)).toEqual(first);
+      expect(await commitWith({ ...response, body: 'another' }, appends)).toEqual(responded(response));
     });
   });
 }

@@ -3,7 +3,6 @@ import type {
   Commit,
   CommitResult,
   EventStore,
-  ExpectedRevision,
   ReadOptions,
   RecordedEvent,
   StoredResponse,
@@ -147,7 +146,7 @@ export class InMemoryEventStore implements EventStore {
   }
 }
 
-const isAt = (expected: ExpectedRevision, head: number): boolean =>
+const isAt = (expected: StreamAppend['expected'], head: number): boolean =>
   head === (expected === 'no_stream' ? -1 : expected);
 
 const sameResponse = (a: StoredResponse, b: StoredResponse): boolean =>

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { PlatformConfig, SealingConfig } from '../config/config.js';
 import type { Context } from '../context.js';
 import type { Migration } from '../postgres/migrate.js';
+import { printResult } from './output.js';
 
 export interface CliContext {
   readonly contexts: readonly Context[];
@@ -27,10 +28,7 @@ export interface CliOutcome {
   readonly json: object;
 }
 
-/**
- * Returns an action that boots the service without a role, runs `act`, prints the outcome and closes. `this` has the
- * options.
- */
+/** Returns an action that boots the service without a role, runs `act` with the command as `this`, and prints. */
 export function cliAction(
   cli: CliContext,
   act: (this: Command, context: INestApplicationContext, ...args: string[]) => Promise<CliOutcome>,
@@ -39,9 +37,8 @@ export function cliAction(
     const context = await cli.boot();
     try {
       const texts = args.flat().filter((arg): arg is string => typeof arg === 'string');
-      const outcome = await act.call(this, context, ...texts);
-      const asJson = this.optsWithGlobals<{ json?: boolean }>().json === true;
-      cli.print(asJson ? JSON.stringify(outcome.json, null, 2) : outcome.text);
+      const { json, text } = await act.call(this, context, ...texts);
+      printResult(this, cli, json, () => text);
     } finally {
       await context.close();
     }

@@ -2,11 +2,10 @@ import type { Command } from 'commander';
 import { DomainError } from '../../kernel/domain-error.js';
 import { HoldEventType, RebuildProjection, RebuildProjectionHandler } from './system-commands.js';
 import type { CliContext } from './cli-context.js';
+import { counted, EXIT_WRONG } from './output.js';
 import { createWriter, writes } from './write.js';
 import type { TableComparison } from '../projections/compare-tables.js';
 import { ReadModelRebuild, type Rebuilt } from '../projections/read-model-rebuild.js';
-
-const EXIT_DIFFERENT = 2;
 
 interface Options {
   readonly compare: boolean;
@@ -33,27 +32,20 @@ export function rebuildProgram(program: Command, cli: CliContext): void {
         const known = readModels.names();
         const unknown = names.filter((name) => !known.includes(name));
         if (unknown.length > 0) {
-          throw new DomainError(
-            'bad_request',
-            `No read model ${unknown.join(', ')}. There are: ${known.join(', ')}`,
-          );
+          const message = `No read model ${unknown.join(', ')}. There are: ${known.join(', ')}`;
+          throw new DomainError('bad_request', message);
         }
         if (!asJson) context.get(RebuildProjectionHandler, { strict: false }).print = print;
-        const { write } = compareOnly ? { write: null } : createWriter(this, context);
-        const rebuild = async (name: string) =>
-          write === null
-            ? readModels.rebuild(name, { compareOnly })
-            : ((await write(new RebuildProjection(name, { compare }), null)) as Rebuilt);
+        const writer = compareOnly ? null : createWriter(this, context);
         for (const name of names.length > 0 ? names : known) {
           const started = performance.now();
-          const rebuilt = await rebuild(name);
+          const rebuilt = (await (writer === null
+            ? readModels.rebuild(name, { compareOnly })
+            : writer.write(new RebuildProjection(name, { compare }), null))) as Rebuilt;
           const seconds = (performance.now() - started) / 1000;
-          print(
-            asJson
-              ? JSON.stringify({ ...rebuilt, seconds, compare_only: compareOnly })
-              : describe(rebuilt, seconds, compareOnly),
-          );
-          if (compareOnly && rebuilt.compared?.some(({ different }) => different > 0)) exit(EXIT_DIFFERENT);
+          const json = () => JSON.stringify({ ...rebuilt, seconds, compare_only: compareOnly });
+          print(asJson ? json() : describe(rebuilt, seconds, compareOnly));
+          if (compareOnly && rebuilt.compared?.some(({ different }) => different > 0)) exit(EXIT_WRONG);
         }
       } finally {
         await context.close();
@@ -64,17 +56,16 @@ export function rebuildProgram(program: Command, cli: CliContext): void {
 function describe({ name, events, position, compared }: Rebuilt, seconds: number, compareOnly: boolean) {
   const done = compareOnly ? 'compared, and left as it is' : 'rebuilt';
   return [
-    `${name}: ${events} ${events === 1 ? 'event' : 'events'} up to position ${position ?? 'none'} in ${seconds.toFixed(1)} s, ${done}`,
+    `${name}: ${counted(events, 'event')} up to position ${position ?? 'none'} in ${seconds.toFixed(1)} s, ${done}`,
     ...(compared ?? []).flatMap(tableLines),
   ].join('\n');
 }
 
 function tableLines({ table, rows, different, first }: TableComparison): string[] {
-  const count = `${rows} ${rows === 1 ? 'row' : 'rows'}`;
-  if (different === 0) return [`  ${table}: ${count}, as the events say`];
-  const verb = different === 1 ? 'was' : 'were';
-  const found = `${different} ${verb} not as the events say`;
-  return [`  ${table}: ${count}, ${found}`, ...first.map((line) => `    ${line}`)];
+  return [
+    `  ${table}: ${counted(rows, 'row')}, ${different} different`,
+    ...first.map((line) => `    ${line}`),
+  ];
 }
 
 /** `npm run subscriptions -- hold`: the opposite of `npm run admin -- system let-pass` (ADR 96). */

@@ -31,10 +31,7 @@ const SYSTEM = { scope: 'system:write', streams: () => [] } as const;
 })
 export class RebuildProjection extends OperatorCommand<{ readonly compare: boolean }, object> {}
 
-/**
- * Rebuilds a read model. A worker of the service rebuilds it in the background, a program (a process without a role)
- * at once.
- */
+/** Rebuilds a read model: a worker of the service in the background, a program (without a role) at once. */
 @CommandHandler(RebuildProjection)
 export class RebuildProjectionHandler implements OperationHandler<RebuildProjection> {
   @Background()

@@ -8,10 +8,7 @@ import type { OperatorCommand } from '../operations/operation.js';
 import { OperatorDirectory, Operations, SHELL, type OperationJson } from '../operations/operations.js';
 import { cliAction, type CliContext, type CliOutcome } from './cli-context.js';
 
-/**
- * Requests an operation as the shell and returns its result. Throws {@link Waiting} if a second person must approve
- * it.
- */
+/** Requests an operation as the shell. Throws {@link Waiting} if a second person must approve it. */
 type Write = <Result extends object | void>(
   command: OperatorCommand<object, Result>,
   merchantId: string | null,
@@ -27,10 +24,7 @@ function read(name: string, rule: Rule, text: string): string {
   return value as string;
 }
 
-/**
- * Returns the {@link Write} of a command, and the list of operations that it requested. Throws `validation_failed` on
- * `reason` or `ticket`.
- */
+/** Returns the {@link Write} of a command, and the operations that it requested. Throws `validation_failed`. */
 export function createWriter(command: Command, context: INestApplicationContext) {
   const given = command.opts<{ reason?: string; ticket?: string }>();
   const reason = read('reason', reasonRule, given.reason ?? '');
@@ -39,8 +33,7 @@ export function createWriter(command: Command, context: INestApplicationContext)
   const operations = context.get(Operations, { strict: false });
   const requested: OperationJson[] = [];
   const write = async (command: OperatorCommand<object, object>, merchantId: string | null) => {
-    const requester = { ...SHELL, scopes };
-    const request = { reason, ticket, requester, revision: null, merchantId };
+    const request = { reason, ticket, requester: { ...SHELL, scopes }, revision: null, merchantId };
     const { operation, result } = await operations.request(command, request);
     requested.push(operation);
     if (operation.status === 'pending_approval') throw new Waiting('it waits for its approval');
@@ -49,7 +42,7 @@ export function createWriter(command: Command, context: INestApplicationContext)
   return { write: write as Write, requested };
 }
 
-/** Adds `--reason`, `--ticket` and an action to the command. The action requests its changes by {@link Write}. */
+/** Adds `--reason`, `--ticket` and an action to the command. The action requests its change by {@link Write}. */
 export function writes(
   command: Command,
   cli: CliContext,
@@ -64,13 +57,11 @@ export function writes(
     const { write, requested } = createWriter(this, context);
     try {
       const { text, json } = await act.call(this, context, write, ...args);
-      const [{ id } = { id: null }] = requested.slice(-1);
-      return id === null
-        ? { text, json }
-        : { text: `${text}\n\nOperation ${id}`, json: { ...json, operation_id: id } };
+      const { id } = requested[0]!;
+      return { text: `${text}\n\nOperation ${id}`, json: { ...json, operation_id: id } };
     } catch (error) {
       if (!(error instanceof Waiting)) throw error;
-      return waiting(requested.at(-1)!);
+      return waiting(requested[0]!);
     }
   });
   return command

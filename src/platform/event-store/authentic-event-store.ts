@@ -25,23 +25,12 @@ export function withMac(event: NewEvent, stream: string, revision: number, macs:
   const othersText = JSON.stringify({ ...metadata, mac: undefined });
   const mac = macs.mac(EVENT, macText({ stream, revision, id, type }, dataText, othersText));
   const start = othersText === '{}' ? '{' : `${othersText.slice(0, -1)},`;
-  return {
-    id,
-    type,
-    data,
-    dataText,
-    metadata: { ...metadata, mac },
-    metadataText: `${start}"mac":"${mac}"}`,
-  };
+  const metadataText = `${start}"mac":"${mac}"}`;
+  return { id, type, data, dataText, metadata: { ...metadata, mac }, metadataText };
 }
 
-interface Macced extends Pick<
-  RecordedEvent,
-  'stream' | 'revision' | 'id' | 'type' | 'dataText' | 'metadataText'
-> {
-  readonly data: object;
-  readonly metadata: object;
-}
+type Macced = Pick<RecordedEvent, 'stream' | 'revision' | 'id' | 'type' | 'dataText' | 'metadataText'> &
+  Readonly<Record<'data' | 'metadata', object>>;
 
 /** Checks that the service wrote this event at this revision of its stream. */
 export function hasValidMac(event: Macced, macs: Pick<Macs, 'isAuthentic'>): boolean {
@@ -65,9 +54,7 @@ export async function forgedEvents<E extends Macced>(
   return suspects.filter((event) => !hasValidMac(event, macs));
 }
 
-/**
- * The text that the MAC covers. No part that the service wrote contains a line feed, so the division is unambiguous.
- */
+/** The text that the MAC covers. The service writes no line feed into a part, so the division is unambiguous. */
 function macText(
   { stream, revision, id, type }: Pick<RecordedEvent, 'stream' | 'revision' | 'id' | 'type'>,
   dataText: string,

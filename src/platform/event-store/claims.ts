@@ -10,10 +10,7 @@ export const CLAIM_EVENTS: readonly EventTypeDefinition[] = [
   { type: CLAIM_OWNER_ABANDONED },
 ];
 
-/**
- * Checks for a fence, the mark of a stream whose writer died between its claim and its first event. Aggregates ignore
- * fences.
- */
+/** Checks for a fence, the mark of a stream whose writer died before its first event. Aggregates ignore fences. */
 export function isFence(event: { readonly type: string }): boolean {
   return event.type === CLAIM_OWNER_ABANDONED;
 }
@@ -89,10 +86,7 @@ async function readClaim(
   return { owner: String(last.data['owner']), revision: last.revision };
 }
 
-/**
- * Fences `holder` and returns true. It can then write no event before it reads its claims again. Returns false if it
- * has events.
- */
+/** Fences `holder`, which must then read its claims again to write. Returns false if it has events. */
 export async function fence(store: EventStore, holder: string, metadata: EventMetadata): Promise<boolean> {
   for (;;) {
     const events = await store.readStream(holder);

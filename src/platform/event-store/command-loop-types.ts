@@ -8,20 +8,14 @@ export interface Loaded<State> {
   readonly lastId: string | null;
 }
 
-/**
- * A value that at most one aggregate may hold, recorded in the stream `<category>-<key>`. A personal value is a keyed
- * hash.
- */
+/** A value that at most one aggregate holds, by the stream `<category>-<key>`. A personal value is a keyed hash. */
 export interface Claim {
   readonly category: string;
   readonly key: string;
   /** The invalid field, and its message, if another aggregate holds the claim. */
   readonly field: string;
   readonly message: string;
-  /**
-   * The type of the holder's event that frees the claim. The holder must never request it again. Absent for permanent
-   * claims.
-   */
+  /** The event type by which a holder frees the claim; it never requests it again. Absent for permanent claims. */
   readonly freedBy?: string;
 }
 
@@ -32,10 +26,7 @@ export interface ExecuteOptions<State> {
   readonly follows?: true;
   /** The claims that are acquired with the events, unless this aggregate holds them already. */
   readonly claims?: readonly Claim[];
-  /**
-   * The response, built from the state after the events. A store with `carriesResponses` stores it under the ticket,
-   * if any.
-   */
+  /** The response, built from the state after the events. A store with `carriesResponses` stores it, given a ticket. */
   readonly response?: {
     readonly ticket?: { response(status: number, body: string): StoredResponse | undefined };
     readonly status: number;

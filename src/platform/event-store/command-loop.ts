@@ -31,10 +31,7 @@ const NOTHING: CommitResult = { outcome: 'committed', position: null, revisions:
 /** An operator's operation while its change is written (ADR 176). */
 export interface CurrentOperation {
   readonly id: string;
-  /**
-   * The required revision of each of the subject's streams, null for a missing one. A stream is removed once it is
-   * written.
-   */
+  /** The required revision of each stream of the subject, null for a missing one; without those written since. */
   readonly expected: Map<string, number | null>;
   readonly written: { readonly stream: string; readonly eventId: string; readonly type: string }[];
   /** The operation's own stream. The first commit requires this revision, at which the operation is open. */
@@ -66,10 +63,7 @@ interface Found<S> extends Loaded<S> {
   readonly unknown: DomainError | null;
 }
 
-/**
- * Runs commands: loads, decides and appends, again after a conflict. Events of a newer version may prevent a decision
- * (ADR 96).
- */
+/** Runs commands: loads, decides and appends, again after a conflict. Events of a newer version refuse one (ADR 96). */
 @Injectable()
 export class CommandLoop {
   constructor(
@@ -85,10 +79,7 @@ export class CommandLoop {
     return { state: found.state, revision: found.revision, lastId: found.lastId };
   }
 
-  /**
-   * Loads the state for display, from the events that this version can read. Throws as {@link load} does if it can
-   * read none.
-   */
+  /** Loads the state for display, from the events that this version can read. Throws as {@link load} without any. */
   async loadForDisplay<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<S> {
     const found = await this.find(aggregate, id);
     if (found.state === aggregate.initial && found.unknown !== null) throw found.unknown;

@@ -4,10 +4,7 @@ import { Database } from '../postgres/database.js';
 import { Unreachable } from '../postgres/unavailable.js';
 import { comparePositions, EVENT_STORE, EventStoreUnavailable, type EventStore } from './port.js';
 
-/**
- * The check that the event store has the log of the read models and checkpoints in DATABASE_URL. With another log, or
- * one restored to an earlier state, subscriptions would wait for ever.
- */
+/** Checks that the event store has the log of this database: subscriptions would wait for ever at another one. */
 @Injectable()
 export class FollowedLog {
   /** The end of the log at the last check. */
@@ -21,24 +18,31 @@ export class FollowedLog {
   /** Records the first log of this database. Throws {@link ConfigError} for any other, or a shorter one. */
   async verify(): Promise<void> {
     const found = await this.found();
-    const [row] = await this.database.query<{ log_id: string }>(
-      'select log_id from event_store.followed_log',
-    );
-    if (row !== undefined) requireSame(found, row.log_id);
+    await this.requireFollowed(found);
     await this.requireWhole();
-    // Recorded after the check: a shorter log is not the log of this database.
-    const [met] = await this.database.query<{ log_id: string }>(
-      `with met as (
-         insert into event_store.followed_log (log_id) values ($1) on conflict do nothing returning log_id
-       ) select log_id from met union all select log_id from event_store.followed_log`,
-      [found],
+    // Recorded after the check: a shorter log is not the log of this database. Another process may be faster.
+    const sql =
+      'insert into event_store.followed_log (log_id) values ($1) on conflict do nothing returning 1';
+    if ((await this.database.query(sql, [found])).length === 0) await this.requireFollowed(found);
+  }
+
+  private async requireFollowed(found: string): Promise<void> {
+    const sql = 'select log_id from event_store.followed_log where log_id <> $1';
+    const [other] = await this.database.query<{ log_id: string }>(sql, [found]);
+    if (other === undefined) return;
+    throw new ConfigError(
+      `The event store is not the one that this database belongs to (${found}, expected ${other.log_id}). ` +
+        'Set EVENT_STORE_URL to the event store of the service, also for operator programs, or DATABASE_URL to the database of this event store.',
     );
-    if (met !== undefined) requireSame(found, met.log_id);
   }
 
   private async requireWhole(): Promise<void> {
     const { seen } = this;
-    const ahead = await this.furthest();
+    const checkpoints = await this.database.query<{ name: string; position: string }>(
+      'select name, position from event_store.checkpoints where position is not null',
+    );
+    const [ahead = null] = checkpoints.toSorted((a, b) => comparePositions(b.position, a.position));
+    // Read after the checkpoints, because it only grows.
     const head = await this.store.head();
     if (ahead !== null && comparePositions(ahead.position, head) > 0) {
       throw new EventsMissing(
@@ -63,23 +67,7 @@ export class FollowedLog {
       throw new Unreachable(`The event store of EVENT_STORE_URL is unavailable: ${error.message}`);
     }
   }
-
-  /** Reads the furthest checkpoint. The head is read later, because it only grows. */
-  private async furthest(): Promise<{ readonly name: string; readonly position: string } | null> {
-    const rows = await this.database.query<{ name: string; position: string }>(
-      'select name, position from event_store.checkpoints where position is not null',
-    );
-    return rows.toSorted((a, b) => comparePositions(b.position, a.position))[0] ?? null;
-  }
 }
 
 /** The error of a log that ends before a checkpoint of the database. */
 export class EventsMissing extends ConfigError {}
-
-function requireSame(found: string, followed: string): void {
-  if (found === followed) return;
-  throw new ConfigError(
-    `The event store is not the one that this database belongs to (${found}, expected ${followed}). ` +
-      'Set EVENT_STORE_URL to the event store of the service, also for operator programs, or DATABASE_URL to the database of this event store.',
-  );
-}

@@ -4,16 +4,10 @@ import { comparePositions, type EventStore, type RecordedEvent } from './port.js
 /** The events of a page, few enough to be freed before the garbage collector moves them. */
 const PAGE = 500;
 
-/** The range of a read: after one position, up to another or to the end. */
-interface LogExtent {
-  readonly after?: string | null;
-  readonly end?: string | null;
-}
-
-/** Yields the log in pages, none of them empty. The next page is read while the caller handles the last one. */
+/** Yields the log in pages that are not empty. The next page is read while the caller handles the last one. */
 export async function* logPages(
   store: Pick<EventStore, 'readAll'>,
-  { after = null, end }: LogExtent = {},
+  { after = null, end }: { readonly after?: string | null; readonly end?: string | null } = {},
 ): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
   const isAtEnd = (position: string | null): boolean =>
     end !== undefined && comparePositions(position, end) >= 0;

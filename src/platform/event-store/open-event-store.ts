@@ -12,7 +12,7 @@ export interface OpenEventStore {
   readonly store: EventStore;
   /** The store of responses by Idempotency-Key: the event store if it is PostgreSQL, otherwise DATABASE_URL. */
   readonly responses: PostgresEventStore;
-  close(): Promise<void>;
+  close(): Promise<unknown>;
 }
 
 /** Opens the event store of EVENT_STORE_URL or, if that is not set, the one in `pool`. */
@@ -21,26 +21,17 @@ export async function openEventStore(config: StoreConfig, pool: Pool): Promise<O
   if (url?.startsWith('esdb')) {
     // Only processes that need the large client load it.
     const { openEventStoreDb } = await import('./eventstoredb/eventstoredb-event-store.js');
-    const store = openEventStoreDb(url);
-    const responses = new PostgresEventStore(pool);
-    const close = async (): Promise<void> => {
-      await Promise.all([store.close(), responses.close()]);
-    };
-    return { store, responses, close };
+    const [store, responses] = [openEventStoreDb(url), new PostgresEventStore(pool)];
+    return { store, responses, close: () => Promise.all([store.close(), responses.close()]) };
   }
   if (url === null || url === config.databaseUrl) {
     const store = new PostgresEventStore(pool);
     return { store, responses: store, close: () => store.close() };
   }
-  const own = await reaching('event store', 'EVENT_STORE_URL', () =>
-    preparedPool(url, config.databasePoolSize),
-  );
+  const prepare = () => preparedPool(url, config.databasePoolSize);
+  const own = await reaching('event store', 'EVENT_STORE_URL', prepare);
   const store = new PostgresEventStore(own);
-  const close = async (): Promise<void> => {
-    await store.close();
-    await own.end();
-  };
-  return { store, responses: store, close };
+  return { store, responses: store, close: () => store.close().then(() => own.end()) };
 }
 
 /** Creates the schema of a database that contains only events. Migrations do not run there. */

@@ -44,13 +44,11 @@ export interface RecordedEvent extends NewEvent {
   readonly recordedAt: Date;
 }
 
-/** The writer's expectation of the stream: empty, or exactly this revision. */
-export type ExpectedRevision = 'no_stream' | number;
-
 export interface StreamAppend {
   readonly stream: string;
   readonly events: readonly NewEvent[];
-  readonly expected: ExpectedRevision;
+  /** The writer's expectation of the stream: empty, or exactly this revision. */
+  readonly expected: 'no_stream' | number;
 }
 
 /**

@@ -5,22 +5,21 @@ import type { Database } from '../postgres/database.js';
 export const ROOT_ID = 'root';
 
 export interface KeyCopy {
-  readonly keyId: string;
-  readonly masterId: string;
+  readonly key_id: string;
+  readonly master_id: string;
   readonly wrapped: string;
   /** The time from which the key seals; null for the root, which seals nothing. */
-  readonly sealsFrom: Date | null;
-  /** True after `sealsFrom` by the clock of the database, which all processes share. */
-  readonly sealsNow: boolean;
+  readonly seals_from: Date | null;
+  /** True after `seals_from` by the clock of the database, which all processes share. */
+  readonly seals_now: boolean;
 }
 
-export type NewCopy = Omit<KeyCopy, 'sealsNow'>;
+export type NewCopy = Omit<KeyCopy, 'seals_now'>;
 
 const RING_LOCK = 7_331_120;
 
-const COPIES = `select key_id as "keyId", master_id as "masterId", wrapped_key as wrapped, seals_from as "sealsFrom",
-  coalesce(seals_from <= now(), false) as "sealsNow"
-  from platform.key_ring order by created_at, key_id`;
+const COPIES = `select key_id, master_id, wrapped_key as wrapped, seals_from,
+  coalesce(seals_from <= now(), false) as seals_now from platform.key_ring order by created_at, key_id`;
 
 export async function readCopies(database: Pick<Database, 'query'>): Promise<readonly KeyCopy[]> {
   return database.query<KeyCopy>(COPIES);
@@ -37,9 +36,7 @@ export async function changeRing<T>(
   });
 }
 
-/**
- * Checks that a key of a ring was used. If so, an empty ring has lost its rows, and a new ring would open nothing.
- */
+/** Checks that a key of a ring was used: an empty ring has then lost its rows, and a new one would open nothing. */
 export async function hasSealed(tx: PoolClient): Promise<boolean> {
   const { rows } = await tx.query<{ sealed: boolean }>(
     `select exists (select from platform.personal_keys where wrapped_key is not null)
@@ -51,11 +48,11 @@ export async function hasSealed(tx: PoolClient): Promise<boolean> {
 
 /** Adds copies; existing ones remain. */
 export async function addCopies(tx: PoolClient, copies: readonly NewCopy[]): Promise<void> {
-  for (const { keyId, masterId, wrapped, sealsFrom } of copies) {
+  for (const { key_id, master_id, wrapped, seals_from } of copies) {
     await tx.query(
       `insert into platform.key_ring (key_id, master_id, wrapped_key, seals_from) values ($1, $2, $3, $4)
        on conflict do nothing`,
-      [keyId, masterId, wrapped, sealsFrom],
+      [key_id, master_id, wrapped, seals_from],
     );
   }
 }

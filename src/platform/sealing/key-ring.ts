@@ -29,12 +29,13 @@ export class MasterKey {
     this.sealer = new Sealer(wrapping);
   }
 
-  wrap(id: string, key: Buffer, sealsFrom: Date | null): NewCopy {
-    return { keyId: id, masterId: this.id, wrapped: this.sealer.seal(key, `key-ring/${id}`), sealsFrom };
+  wrap(key_id: string, key: Buffer, seals_from: Date | null): NewCopy {
+    const wrapped = this.sealer.seal(key, `key-ring/${key_id}`);
+    return { key_id, master_id: this.id, wrapped, seals_from };
   }
 
-  unwrap({ keyId: id, wrapped }: Pick<KeyCopy, 'keyId' | 'wrapped'>): Buffer {
-    return this.sealer.openBytes(wrapped, `key-ring/${id}`);
+  unwrap({ key_id, wrapped }: Pick<KeyCopy, 'key_id' | 'wrapped'>): Buffer {
+    return this.sealer.openBytes(wrapped, `key-ring/${key_id}`);
   }
 }
 
@@ -67,10 +68,7 @@ export class KeyRing {
     readonly sealer: Sealer,
   ) {}
 
-  /**
-   * Creates the ring at the first boot, and adds copies for the present master key that the former one has. Throws
-   * {@link ConfigError} for a MASTER_KEY that does not match the database.
-   */
+  /** Opens, creates or completes the ring. Throws {@link ConfigError} for a MASTER_KEY of another database. */
   static async open(database: Database, masters: MasterKeys): Promise<KeyRing> {
     let copies = await readCopies(database);
     if (lacking(copies, masters.current).length > 0 || copies.length === 0) {
@@ -95,42 +93,36 @@ export class KeyRing {
 
 /** The wrapped keys that an export needs to check MACs. The root is omitted, because it hashes personal values. */
 export function wrappedKeys(copies: readonly KeyCopy[]) {
-  return copies
-    .filter(({ keyId: id }) => id !== ROOT_ID)
-    .map(({ keyId: key_id, masterId: master_id, wrapped }) => ({ key_id, master_id, wrapped }));
+  const keys = copies.filter(({ key_id }) => key_id !== ROOT_ID);
+  return keys.map(({ key_id, master_id, wrapped }) => ({ key_id, master_id, wrapped }));
 }
 
-/**
- * Returns a {@link Sealer} of {@link wrappedKeys}, or null if no master key matches. Throws SealError for a changed
- * key.
- */
+/** Returns a sealer of {@link wrappedKeys}, or null if no master key matches. Throws SealError for a changed key. */
 export function sealerOfWrapped(
   keys: Readonly<ReturnType<typeof wrappedKeys>>,
   { current, former }: MasterKeys,
 ): Sealer | null {
   const opened = [current, former].flatMap((master) =>
-    keys
-      .filter(({ master_id }) => master_id === master?.id)
-      .map(({ key_id, wrapped }) => master!.unwrap({ keyId: key_id, wrapped })),
+    keys.filter(({ master_id }) => master_id === master?.id).map((key) => master!.unwrap(key)),
   );
   return opened.length === 0 ? null : new Sealer(opened[0]!, opened);
 }
 
 /** The ids of the keys without a copy for this master key. */
 export function lacking(copies: readonly KeyCopy[], master: MasterKey): readonly string[] {
-  const own = new Set(copies.filter(({ masterId }) => masterId === master.id).map(({ keyId: id }) => id));
-  return [...new Set(copies.map(({ keyId: id }) => id))].filter((id) => !own.has(id));
+  const own = new Set(copies.filter(({ master_id }) => master_id === master.id).map(({ key_id }) => key_id));
+  return [...new Set(copies.map(({ key_id }) => key_id))].filter((id) => !own.has(id));
 }
 
 function unwrapped(
   copies: readonly KeyCopy[],
   master: MasterKey,
 ): { readonly root: Buffer; readonly current: Buffer; readonly others: readonly Buffer[] } {
-  const own = copies.filter(({ masterId }) => masterId === master.id);
-  const root = own.find(({ keyId: id }) => id === ROOT_ID);
+  const own = copies.filter(({ master_id }) => master_id === master.id);
+  const root = own.find(({ key_id }) => key_id === ROOT_ID);
   const newest = own
-    .filter(({ keyId: id, sealsNow }) => id !== ROOT_ID && sealsNow)
-    .toSorted((a, b) => a.sealsFrom!.getTime() - b.sealsFrom!.getTime())
+    .filter(({ key_id, seals_now }) => key_id !== ROOT_ID && seals_now)
+    .toSorted((a, b) => a.seals_from!.getTime() - b.seals_from!.getTime())
     .at(-1);
   if (root === undefined || newest === undefined) throw new Error('the key ring is not complete');
   const others = own.filter((copy) => copy !== root && copy !== newest).map((copy) => master.unwrap(copy));
@@ -144,8 +136,10 @@ async function complete(tx: PoolClient, copies: readonly KeyCopy[], masters: Mas
   }
   const { current, former } = masters;
   const missing = lacking(copies, current);
-  const theirs = copies.filter(({ keyId: id, masterId }) => masterId === former?.id && missing.includes(id));
-  const added = theirs.map((copy) => current.wrap(copy.keyId, former!.unwrap(copy), copy.sealsFrom));
+  const theirs = copies.filter(
+    ({ key_id, master_id }) => master_id === former?.id && missing.includes(key_id),
+  );
+  const added = theirs.map((copy) => current.wrap(copy.key_id, former!.unwrap(copy), copy.seals_from));
   await addCopies(tx, added);
   if (added.length < missing.length) throw wrongKey(masters);
 }

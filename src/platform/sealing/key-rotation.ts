@@ -49,26 +49,21 @@ export async function ringStatus(database: Database, { current, former }: Master
   const masters = await database.query<Omit<MasterUse, 'setting'>>(MASTERS);
   const findSetting = (id: string): MasterUse['setting'] =>
     id === current.id ? 'MASTER_KEY' : id === former?.id ? 'MASTER_KEY_FORMER' : null;
+  const queries = Object.entries({ personal_keys: PERSONAL_KEYS, ...texts });
+  const sealed = queries.map(([name, query]) => `select '${name}' as name, sealed from (${query}) ${name}`);
+  const counts = await database.query<{ name: string; id: string; count: number }>(
+    `select name, split_part(sealed, '.', 2) as id, count(*)::int as count
+     from (${sealed.join(' union all ')}) texts group by 1, 2`,
+  );
+  const count = (key: string, name: string): number =>
+    counts.find((each) => each.id === key && each.name === name)?.count ?? 0;
+  const keys = await database.query<Omit<RingKey, 'sealed'>>(KEYS, [ROOT_ID]);
   return {
     masters: masters.map((each): MasterUse => ({ ...each, setting: findSetting(each.id) })),
-    keys: await ringKeys(database, { personal_keys: PERSONAL_KEYS, ...texts }),
-  };
-}
-
-async function ringKeys(database: Database, texts: SealedTexts): Promise<RingKey[]> {
-  const counts = await Promise.all(
-    Object.entries(texts).map(async ([name, query]) => {
-      const rows = await database.query<{ id: string; count: number }>(
-        `select split_part(sealed, '.', 2) as id, count(*)::int as count from (${query}) texts group by 1`,
-      );
-      return [name, new Map(rows.map(({ id, count }) => [id, count]))] as const;
+    keys: keys.map((key): RingKey => {
+      return { ...key, sealed: Object.fromEntries(queries.map(([name]) => [name, count(key.id, name)])) };
     }),
-  );
-  const keys = await database.query<Omit<RingKey, 'sealed'>>(KEYS, [ROOT_ID]);
-  return keys.map((key) => ({
-    ...key,
-    sealed: Object.fromEntries(counts.map(([name, byKey]) => [name, byKey.get(key.id) ?? 0])),
-  }));
+  };
 }
 
 /** Changes the key ring, at most once per operation. */
@@ -76,10 +71,7 @@ async function ringKeys(database: Database, texts: SealedTexts): Promise<RingKey
 export class KeyRotation {
   constructor(private readonly database: Database) {}
 
-  /**
-   * Adds a key that seals after FRESH_AFTER_SECONDS. Throws `invalid_transition` if this process lacks a master key
-   * in use.
-   */
+  /** Adds a key that seals after FRESH_AFTER_SECONDS. Throws `invalid_transition` without every master key in use. */
   async addFreshKey({ current, former }: MasterKeys, operationId?: string): Promise<string> {
     return changeRing(this.database, async (tx, copies) => {
       const [created] = await changedBefore(tx, operationId, 'sealing_key');
@@ -96,10 +88,7 @@ export class KeyRotation {
     });
   }
 
-  /**
-   * Deletes the copies for all other master keys, which open nothing afterwards, and adds a fresh key. Returns the ids
-   * of these master keys. Throws `invalid_transition` while a process uses one of them.
-   */
+  /** Deletes the copies for other master keys, and adds a key. Throws `invalid_transition` while a process uses one. */
   async retireFormer({ current }: MasterKeys, operationId?: string): Promise<readonly string[]> {
     return changeRing(this.database, async (tx, copies) => {
       const others = findMasters(copies).filter((id) => id !== current.id);
@@ -126,7 +115,7 @@ export class KeyRotation {
 }
 
 function findMasters(copies: readonly KeyCopy[]): readonly string[] {
-  return [...new Set(copies.map(({ masterId }) => masterId))];
+  return [...new Set(copies.map(({ master_id }) => master_id))];
 }
 
 async function freshKey(
@@ -139,10 +128,8 @@ async function freshKey(
   ]);
   const fresh = randomBytes(32);
   const id = keyId(fresh);
-  await addCopies(
-    tx,
-    masters.map((master) => master.wrap(id, fresh, rows[0]!.at)),
-  );
+  const copies = masters.map((master) => master.wrap(id, fresh, rows[0]!.at));
+  await addCopies(tx, copies);
   await recordRowChange(tx, operationId, 'sealing_key', id);
   return id;
 }

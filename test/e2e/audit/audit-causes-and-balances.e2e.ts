@@ -2,24 +2,69 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Walk } from '../../../src/contexts/audit/verify/explain.service.js';
 import { deriveId, newId } from '../../../src/kernel/ids.js';
 import { EVENT_STORE, type EventMetadata, type EventStore } from '../../../src/platform/event-store/port.js';
-import type { Run } from '../../support/programs/cli.js';
-import { wholeJourney } from './whole-journey.js';
+import { startService } from '../../../sandbox/service.js';
 import { LookupsView } from '../../../src/contexts/operations/operations.contract.js';
+import { testApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import { ADDRESS, orderIn } from '../../support/exchange/exchange-orders.js';
+import { SignedClient } from '../../support/http/signed-client.js';
+import { createPayee, receivedPayout, reported, settledPayout } from '../../support/payouts/payout-calls.js';
+import { programsFor, type Run } from '../../support/programs/cli.js';
 import { asShell } from '../../support/programs/disburse.js';
+import { MerchantWebhooks } from '../../support/webhooks/merchant-webhooks.js';
+import { TestReceiver } from '../../support/webhooks/receiver.js';
 
 const ROUTE = /^(POST|PATCH|PUT|DELETE|GET) \/[^ ]+$/;
 
 // Its own settings: payouts expire, and orders are completed, within a second.
+const app = await testApp({
+  PAYOUT_EXPIRY_MARGIN_SECONDS: '0',
+  CHAIN_MAX_HEAD_AGE_SECONDS: '0',
+  EXCHANGE_CHECK_INTERVAL_MS: '50',
+  EXCHANGE_SCAN_INTERVAL_MS: '20',
+  EXCHANGE_SETTLE_MS: '50',
+});
+const { merchant, chain } = app;
+const { dataDir } = app.config;
+const audit = (...args: string[]): Promise<Run> => programsFor(app)('audit', ...args);
+const receiver = await TestReceiver.start();
+afterAll(() => receiver.stop());
 
-const journey = await wholeJourney();
-afterAll(() => journey.close());
+// Payouts of each outcome, an exchange order, webhooks, and operators' work, all over HTTP and the programs.
+const webhooks = new MerchantWebhooks(app, merchant);
+const endpoint = await webhooks.register(`${receiver.url}/hook`);
+await webhooks.register(`${receiver.url}/gone`);
+receiver.behavior = (response, { path }) => response.writeHead(path === '/gone' ? 410 : 204).end();
+const testDelivery = await webhooks.test(endpoint);
+const {
+  user,
+  payout: { id: received },
+} = await receivedPayout(app, '12.50');
+const leaver = (await createPayee(merchant)).id;
+// A payout expires within a second, not a day.
+const brief = await startService({ ...app.config, roles: ['api'], payoutVerificationWindowSeconds: 1 });
+const inHaste = new SignedClient(brief.address!, merchant.credentials);
+const expired = (await reported(inHaste, leaver, { amount: '3' })).id;
+await brief.close();
+await asShell(dataDir, 'users', 'deactivate', leaver, '--reason', 'requested');
+const sale = orderIn(await app.exchange.open.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS }), 201);
+await chain.transfer(sale.deposit_address, '100');
+await chain.mine();
+const store = app.app.get<EventStore>(EVENT_STORE, { strict: false });
+const seen = (stream: string, type: string): Promise<true> =>
+  eventually(async () => (await store.readStream(stream)).some((event) => event.type === type));
+await seen(`order-${sale.id}`, 'order.completed.v1');
+await settledPayout(merchant, expired);
+await seen(`user-${leaver}`, 'user.deactivated.v1');
+await seen(`webhook_endpoints-${merchant.credentials.apiKey}`, 'webhook_endpoint.disabled.v1');
+const network = ['--ip-allow-list', '127.0.0.0/8', '--reason', 'their own network'];
+await asShell(dataDir, 'merchants', 'update', app.secondMerchant.credentials.apiKey, ...network);
+const pending = (await reported(merchant, user, { amount: '7' })).id;
 
-const store = journey.app.app.get<EventStore>(EVENT_STORE, { strict: false });
 const events = await store.readAll(null, 5000);
-const { user, received } = journey;
 const eventOf = (stream: string, type: string) =>
   events.find((event) => event.stream === stream && event.type === type)!;
-const delivery = deriveId(eventOf(`payout-${received}`, 'payout.received.v2').id, journey.endpoint);
+const delivery = deriveId(eventOf(`payout-${received}`, 'payout.received.v2').id, endpoint);
 
 describe('every event says what caused it', () => {
   const of = (stream: string): [string, EventMetadata][] =>
@@ -46,19 +91,16 @@ describe('every event says what caused it', () => {
   });
 
   it('names the route, the process, and the event of another stream', () => {
-    const [[, reportedBy], [, receivedBy]] = of(`payout-${journey.received}`) as [
-      [string, EventMetadata],
-      [string, EventMetadata],
-    ];
+    const [reportedBy, receivedBy] = of(`payout-${received}`).map(([, metadata]) => metadata);
     expect(reportedBy).toMatchObject({ actor: 'POST /merchants/v1/payouts/report' });
     expect(receivedBy).toMatchObject({ actor: 'payouts.verification' });
-    const activated = of(`user-${journey.user}`).find(([type]) => type === 'user.activated.v1')![1];
+    const activated = of(`user-${user}`).find(([type]) => type === 'user.activated.v1')![1];
     expect(events.find(({ id }) => id === activated.causation_id)).toMatchObject({
       type: 'onboarding.card_issued.v1',
-      stream: `onboarding-${journey.user}`,
+      stream: `onboarding-${user}`,
     });
-    const key = journey.app.exchange.open.credentials.apiKey;
-    expect(of(`order-${journey.order}`)[0]![1]).toMatchObject({ actor: 'POST /v1/orders', key_id: key });
+    const key = app.exchange.open.credentials.apiKey;
+    expect(of(`order-${sale.id}`)[0]![1]).toMatchObject({ actor: 'POST /v1/orders', key_id: key });
   });
 
   it('has no personal data', () => {
@@ -74,10 +116,9 @@ describe('every event says what caused it', () => {
 });
 
 describe('npm run audit -- explain', () => {
-  const text = async (...args: string[]): Promise<string> =>
-    (await journey.run('audit', 'explain', ...args)).printed;
+  const text = async (...args: string[]): Promise<string> => (await audit('explain', ...args)).printed;
   const walk = async (...args: string[]): Promise<Walk> =>
-    JSON.parse((await journey.run('audit', '--json', 'explain', ...args)).printed) as Walk;
+    JSON.parse((await audit('--json', 'explain', ...args)).printed) as Walk;
   /** Types and actors from the last event back to the first cause. */
   const chain = ({ causes, events }: Walk): unknown[] =>
     causes.map((position) => {
@@ -90,10 +131,10 @@ describe('npm run audit -- explain', () => {
   ];
 
   it("a payout: its events, their causes up to the merchant's call, and its deliveries", async () => {
-    const found = await walk('payout', journey.received);
+    const found = await walk('payout', received);
     expect(chain(found)).toEqual(payoutChain);
     expect(found.events[1]!.data).toMatchObject({
-      payout_id: journey.received,
+      payout_id: received,
       receipt_sha256: expect.any(String),
     });
     expect(found.deliveries.find(({ delivery_id }) => delivery_id === delivery)).toMatchObject({
@@ -102,33 +143,33 @@ describe('npm run audit -- explain', () => {
       attempt_list: [{ attempt: 1, outcome: 'succeeded', http_status: 204 }],
     });
     expect(found.deliveries.map(({ state }) => state)).toContain('dropped');
-    const printed = await text('payout', journey.received);
+    const printed = await text('payout', received);
     expect(printed).toMatch(new RegExp(`^${delivery} +payout.received +succeeded +1 +204 +http`, 'm'));
     expect(printed).toContain(found.causes.join(' ← '));
-    expect((await walk('payout', journey.pending)).deliveries).toEqual([]);
+    expect((await walk('payout', pending)).deliveries).toEqual([]);
   });
 
   it('an order: its events from the quote to the outcome, and the key of its request', async () => {
-    const found = await walk('order', journey.order);
+    const found = await walk('order', sale.id);
     expect(chain(found)).toEqual([
       ['order.completed.v1', 'exchange.watch', false],
       ['order.processing_started.v1', 'exchange.watch', false],
       ['order.created.v1', 'POST /v1/orders', true],
     ]);
-    expect(found.events[0]!.metadata.key_id).toBe(journey.app.exchange.open.credentials.apiKey);
+    expect(found.events[0]!.metadata.key_id).toBe(app.exchange.open.credentials.apiKey);
   });
 
   it('a delivery: the stream of its event, also of a test', async () => {
     const found = await walk('delivery', delivery);
-    expect(found.stream).toBe(`payout-${journey.received}`);
+    expect(found.stream).toBe(`payout-${received}`);
     expect(chain(found)).toEqual(payoutChain);
-    const { events, deliveries } = await walk('delivery', journey.test);
+    const { events, deliveries } = await walk('delivery', testDelivery);
     expect(events.map(({ type }) => type)).toEqual(['webhook_endpoint.test_requested.v1']);
-    expect(deliveries.map(({ delivery_id }) => delivery_id)).toEqual([journey.test]);
+    expect(deliveries.map(({ delivery_id }) => delivery_id)).toEqual([testDelivery]);
   });
 
   it('a delivery: control characters in the error of a receiver are escaped', async () => {
-    await journey.app.database.query(
+    await app.database.query(
       `update webhooks.attempts set http_status = null, error = e'no\\u001b[2J\\n\\u202eway' where delivery_id = $1`,
       [delivery],
     );
@@ -146,12 +187,11 @@ describe('npm run audit -- explain', () => {
 });
 
 describe('npm run audit -- balance', () => {
-  const run = (...args: string[]): Promise<Run> => journey.run('audit', ...args);
   const balance = async (...args: string[]): Promise<object> =>
-    JSON.parse((await run('--json', 'balance', '--user', user, ...args)).printed) as object;
+    JSON.parse((await audit('--json', 'balance', '--user', user, ...args)).printed) as object;
 
   it('prints the present balance', async () => {
-    const { printed, exitCode } = await run('balance', '--user', user);
+    const { printed, exitCode } = await audit('balance', '--user', user);
     expect(printed).toMatch(/^confirmed +12\.5$/m);
     expect(printed).toMatch(/^pending +7$/m);
     expect(printed).toMatch(/^committed +19\.5$/m);
@@ -178,24 +218,24 @@ describe('npm run audit -- balance', () => {
 
   it.each<[string, () => string[], RegExp]>([
     ['of no id', () => ['--user', 'x'], /is not a valid user id: expected a UUID/],
-    ['at an invalid point', () => ['--user', user, '--at', 'yesterday'], /--at takes a position/],
+    ['at an invalid point', () => ['--user', user, '--at', 'yesterday'], /--at must be a position/],
     ['before the user', () => ['--user', user, '--at', '0'], /contains no user/],
     ['of a user who is not there', () => ['--user', newId()], /contains no user/],
   ])('refuses a balance %s', async (_name, args, message) => {
-    await expect(run('balance', ...args())).rejects.toThrow(message);
+    await expect(audit('balance', ...args())).rejects.toThrow(message);
   });
 });
 
-const merchantId = journey.app.merchant.credentials.apiKey;
-const grace = await journey.app.newAdmin({ role: 'support' });
+const merchantId = merchant.credentials.apiKey;
+const grace = await app.newAdmin({ role: 'support' });
 
 describe('what the shell displays of a merchant', () => {
   // Programs of other tests displayed some of it.
-  beforeAll(() => journey.app.database.query('truncate operations.lookups'));
+  beforeAll(() => app.database.query('truncate operations.lookups'));
 
-  const run = (...args: readonly string[]) => asShell(journey.app.config.dataDir, ...args);
+  const run = (...args: readonly string[]) => asShell(dataDir, ...args);
   const lookups = async () => {
-    const view = journey.app.app.get(LookupsView, { strict: false });
+    const view = app.app.get(LookupsView, { strict: false });
     const { lookups: found } = await view.page(merchantId, { page_size: 100 });
     return found
       .filter((each) => each['kind'] === 'read')
@@ -203,13 +243,12 @@ describe('what the shell displays of a merchant', () => {
   };
 
   it("is in the merchant's lookups, by the key's owner or the shell", async () => {
-    const { pending, order, test } = journey;
     const commands: readonly (readonly [subject: string, ...args: string[]])[] = [
       [`payout ${received}`, 'payouts', 'show', received],
       [`payout ${pending}`, 'payouts', 'show', pending],
       [`user ${user}`, 'users', 'show', user],
-      [`delivery ${test}`, 'deliveries', 'show', test],
-      [`order ${order}`, 'orders', 'show', order],
+      [`delivery ${testDelivery}`, 'deliveries', 'show', testDelivery],
+      [`order ${sale.id}`, 'orders', 'show', sale.id],
       ['orders', 'orders', 'list'],
       ['credentials', 'credentials', 'list'],
       [`merchant ${merchantId}`, 'merchants', 'show', merchantId],

@@ -1,12 +1,17 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { observe, type Observation } from '../../../src/contexts/exchange/orders/observation.js';
-import { cancelOrder, createOrder, order } from '../../../src/contexts/exchange/orders/order.js';
+import {
+  cancelOrder,
+  createOrder,
+  order,
+  type OrderState,
+} from '../../../src/contexts/exchange/orders/order.js';
+import type { OrderEvent } from '../../../src/contexts/exchange/orders/order-events.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { testApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import { facts } from '../../support/exchange/order-fixtures.js';
+import { deposit, facts, observing } from '../../support/exchange/order-fixtures.js';
 import {
   createPayee,
   createUser,
@@ -231,30 +236,24 @@ describe('npm run audit -- verify', () => {
 /** A completed order, a cancelled one with a late deposit, and an open one. */
 async function createOrders(app: TestApp): Promise<{ completed: string; openOrder: string }> {
   const loop = app.app.get(CommandLoop, { strict: false });
-  const metadata = {};
+  const execute = (id: string, decide: (state: OrderState) => readonly OrderEvent[]): Promise<unknown> =>
+    loop.execute(order, id, decide, { metadata: {} });
   const at = new Date().toISOString();
-  const whose = {
-    key_id: app.exchange.open.credentials.apiKey,
-    merchant_id: app.merchant.credentials.apiKey,
-  };
+  const { open } = app.exchange;
+  const whose = { key_id: open.credentials.apiKey, merchant_id: app.merchant.credentials.apiKey };
   const create = async (more: object = {}): Promise<string> => {
     const times = { created_at: at, expires_at: new Date(Date.now() + 3_600_000).toISOString() };
     const created = { ...facts, ...whose, ...times, order_id: newId(), user_id: 'ann', ...more };
-    await loop.execute(order, created.order_id, (state) => createOrder(created, state), { metadata });
+    await execute(created.order_id, (state) => createOrder(created, state));
     return created.order_id;
   };
   const completed = await create();
   const cancelled = await create({ user_id: null, user_hash: null, caller: 'hash' });
   const openOrder = await create();
-  const deposit = { deposit_id: '1:0x1:0', amount: '120', transaction_hash: '0x1', deposited_at: at };
   const outcome = { kind: 'completed', transactionHash: '0xout', amountTo: null } as const;
-  const seen = { isDepositPending: false, completeUntil: at, at };
-  const observation: Observation = { ...seen, deposits: [deposit], outcome };
-  await loop.execute(order, completed, (state) => observe(observation, state), { metadata });
-  const cancel = { at, isDepositPending: false };
-  await loop.execute(order, cancelled, (state) => cancelOrder(cancel, state), { metadata });
-  const late = { ...seen, deposits: [{ ...deposit, deposit_id: '1:0x2:0', amount: '7' }], outcome: null };
-  await loop.execute(order, cancelled, (state) => observe(late, state), { metadata });
+  await execute(completed, observing({ at, deposits: [deposit('1:0x1:0', '120', at)], outcome }));
+  await execute(cancelled, (state) => cancelOrder({ at, isDepositPending: false }, state));
+  await execute(cancelled, observing({ at, deposits: [deposit('1:0x2:0', '7', at)] }));
   await eventually(async () => {
     const isListed = `select from exchange.orders where body like '%late_deposits":[{%'`;
     return (await app.database.query(isListed)).length === 1;

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { ProofResponse } from '../../../src/contexts/audit/ledger/ledger.controller.js';
 import type { Copied } from '../../../src/contexts/audit/export/events.program.js';
 import type { AuditReport } from '../../../src/contexts/audit/verify/verify.service.js';
 import type { SignedHead } from '../../../src/contexts/audit/ledger/signed-head.js';
@@ -9,6 +10,7 @@ import { comparePositions, EVENT_STORE, type EventStore } from '../../../src/pla
 import { startService } from '../../../sandbox/service.js';
 import type { Service } from '../../../src/service.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
+import { readHeads } from '../../support/audit/signed-log.js';
 import { eventually } from '../../support/eventually.js';
 import { CLI, runBuilt } from '../../support/erasure/killed.js';
 import { SignedClient } from '../../support/http/signed-client.js';
@@ -66,10 +68,7 @@ const eventStoreDb = process.env['EVENTSTOREDB_URL'];
     env = { ...env, EVENT_STORE_URL: eventStoreUrl ?? '' };
   };
   const heads = async (): Promise<readonly SignedHead[]> =>
-    (await invoke('audit', env, 'heads')).printed
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as SignedHead);
+    readHeads((await invoke('audit', env, 'heads')).printed);
   const verify = async (...options: string[]): Promise<AuditReport> =>
     JSON.parse((await invoke('audit', env, '--json', 'verify', ...options)).printed) as AuditReport;
 
@@ -136,6 +135,23 @@ const eventStoreDb = process.env['EVENTSTOREDB_URL'];
     acknowledged.push(id);
     expect((await settledPayout(merchant, id)).status).toBe('received');
     await expectInOrder(before);
+  });
+
+  it('proves a payout, and an export of copied and later events, to a holder of the key', async () => {
+    const program = '../../../examples/audit-verifier/verify-proof.mjs';
+    const { verifyProof } = (await import(program)) as {
+      verifyProof(proof: ProofResponse['proof'], key: string): { events: readonly object[] };
+    };
+    const proof = await eventually(async () => {
+      const response = await merchant.get(`${PAYOUTS}/${acknowledged.at(-1)!}/proof`);
+      return response.status === 200 && response.json().proof;
+    });
+    expect(verifyProof(proof, proof.head.public_key).events).toHaveLength(2);
+    const [out, pem] = [join(specFolder('export'), 'out'), join(specFolder('key'), 'key.pem')];
+    writeFileSync(pem, proof.head.public_key);
+    await invoke('audit', env, 'export', '--out', out);
+    const found = await verify('--from', out, '--offline', '--key', pem);
+    expect(found).toMatchObject({ violations: [], faults: [], not_checked: [], ledger: { findings: [] } });
   });
 
   it('rebuilds read models from copied and later events', async () => {

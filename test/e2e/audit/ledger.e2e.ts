@@ -12,6 +12,7 @@ import {
 } from '../../../src/contexts/audit/ledger/signed-head.js';
 import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { testApp } from '../../support/app.js';
+import { readHeads } from '../../support/audit/signed-log.js';
 import { eventually } from '../../support/eventually.js';
 import { programsFor, type Run } from '../../support/programs/cli.js';
 import { createUser, PAYOUTS, randomHash, receivedPayout } from '../../support/payouts/payout-calls.js';
@@ -29,6 +30,13 @@ const received = (await receivedPayout(app, '2')).payout.id;
 
 describe('the ledger', () => {
   const audit = (...args: string[]): Promise<Run> => programsFor(app)('audit', ...args);
+  const listHeads = async (...args: string[]): Promise<SignedHead[]> =>
+    readHeads((await audit('heads', ...args)).printed);
+  const fileOf = (text: string): string => {
+    const name = join(runFolder(), randomUUID());
+    writeFileSync(name, text);
+    return name;
+  };
   const proofOf = (id: string): Promise<PayoutProof> =>
     eventually(async () => {
       const response = await merchant.get(`${PAYOUTS}/${id}/proof`);
@@ -37,8 +45,10 @@ describe('the ledger', () => {
       expect(response.headers['retry-after']).toBe('1');
       return null;
     });
+  const verifies = (pem: string, text: string, signature: string): boolean =>
+    verify(null, Buffer.from(text), createPublicKey(pem), Buffer.from(signature, 'hex'));
   const isSigned = ({ public_key, signature, ...head }: PublishedHead): boolean =>
-    verify(null, Buffer.from(headText(head)), createPublicKey(public_key), Buffer.from(signature, 'hex'));
+    verifies(public_key, headText(head), signature);
 
   it('proves the events of a payout, as they are stored', async () => {
     const { payout_id, events, head } = await proofOf(received.toUpperCase());
@@ -77,11 +87,7 @@ describe('the ledger', () => {
   it('shows the newest head to merchants, and every head to a file and to operators', async () => {
     const { head } = (await merchant.get('/merchants/v1/audit/head')).json();
     expect(isSigned(head)).toBe(true);
-    const { printed } = await audit('heads', '--since', String(head.size - 1));
-    const [first] = printed
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as SignedHead);
+    const [first] = await listHeads('--since', String(head.size - 1));
     const same: Partial<PublishedHead> = { ...head };
     delete (same as { public_key?: string }).public_key;
     expect(first).toEqual(same);
@@ -91,46 +97,38 @@ describe('the ledger', () => {
   });
 
   it('proves to merchants and operators that a head extends an earlier one', async () => {
-    const sizes = (await audit('heads')).printed
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as SignedHead);
-    const [kept, newest] = [sizes[0]!, sizes.at(-1)!];
+    const heads = await listHeads();
+    const [kept, newest] = [heads[0]!, heads.at(-1)!];
     const path = `/merchants/v1/audit/consistency?from=${kept.size}`;
     const pinned = await merchant.get(`${path}&to=${newest.size}`);
-    const file = (text: string): string => {
-      const name = join(runFolder(), `${randomUUID()}.json`);
-      writeFileSync(name, text);
-      return name;
-    };
-    const key = file(pinned.json().consistency.head.public_key);
+    const key = fileOf(pinned.json().consistency.head.public_key);
     const verified = (response: string, head: SignedHead): string =>
       execFileSync(
         process.execPath,
-        ['examples/audit-verifier/verify-consistency.mjs', file(response), key, file(JSON.stringify(head))],
+        [
+          'examples/audit-verifier/verify-consistency.mjs',
+          fileOf(response),
+          key,
+          fileOf(JSON.stringify(head)),
+        ],
         { encoding: 'utf8', stdio: 'pipe' },
       );
     expect(verified(pinned.text, kept)).toContain(`proven: the head over ${newest.size} events`);
     expect(verified((await merchant.get(path)).text, kept)).toMatch(/^proven/);
     expect(() => verified(pinned.text, { ...kept, root: newest.root.replace(/^./, 'x') })).toThrow();
-    expect((await merchant.get(`/merchants/v1/audit/consistency?from=${newest.size + 1000}`)).status).toBe(
-      400,
-    );
-    expect((await merchant.get(`/merchants/v1/audit/consistency?from=0`)).status).toBe(400);
+    for (const from of [newest.size + 1000, 0])
+      expect((await merchant.get(`/merchants/v1/audit/consistency?from=${from}`)).status).toBe(400);
     expect((await merchant.get(`${path}&to=${newest.size + 1000}`)).status).toBe(404);
 
-    const proof = await audit('proof', '--from', file(JSON.stringify(kept)), '--to', String(newest.size));
+    const proof = await audit('proof', '--from', fileOf(JSON.stringify(kept)), '--to', String(newest.size));
     expect([proof.printed, proof.exitCode]).toEqual([expect.stringMatching(/^proven/), null]);
-    const forged = await audit('proof', '--from', file(JSON.stringify({ ...kept, root: newest.root })));
+    const forged = await audit('proof', '--from', fileOf(JSON.stringify({ ...kept, root: newest.root })));
     expect([forged.printed, forged.exitCode]).toEqual([expect.stringContaining('NOT proven'), 2]);
   });
 
   it('is in order with a kept head and the published key', async () => {
-    const kept = join(runFolder(), `${randomUUID()}.json`);
-    const pem = join(runFolder(), `${randomUUID()}.pem`);
     const response = await merchant.get('/merchants/v1/audit/head');
-    writeFileSync(kept, response.text);
-    writeFileSync(pem, response.json().head.public_key);
+    const [kept, pem] = [fileOf(response.text), fileOf(response.json().head.public_key)];
     const { printed, exitCode } = await audit('verify', '--head', kept, '--head', file, '--key', pem);
     expect(printed).toContain('in order: the read models equal the replay, and no rule is broken');
     expect(exitCode).toBeNull();
@@ -141,14 +139,7 @@ describe('the ledger', () => {
     const { printed } = await audit('--json', 'key', 'rotate');
     const next = JSON.parse(printed) as SigningKey;
     expect(next.former_key_id).toBe(before.key_id);
-    expect(
-      verify(
-        null,
-        Buffer.from(keyText(next)),
-        createPublicKey(before.public_key),
-        Buffer.from(next.signature!, 'hex'),
-      ),
-    ).toBe(true);
+    expect(verifies(before.public_key, keyText(next), next.signature!)).toBe(true);
     await createUser(merchant);
     const after = await eventually(async () => {
       const { head } = (await merchant.get('/merchants/v1/audit/head')).json();

@@ -10,7 +10,7 @@ import { listenOnSocket } from '../../../src/platform/http/admin/shell-socket.js
 import type { OperationJson } from '../../../src/platform/operations/operations.js';
 import { testApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import { DISBURSE, Disburse, type DisburseRun } from '../../support/programs/disburse.js';
+import { DISBURSE, Disburse, type DisburseRun, expectEnd } from '../../support/programs/disburse.js';
 import { specFolder } from '../../support/run-folder.js';
 
 const REASON = ['--reason', 'requested by the merchant'];
@@ -96,10 +96,7 @@ describe('disburse admin', () => {
     expect(pending.output).not.toMatch(/^ *operation +none/m);
     const approve = ['operations', 'approve', id!, '--reason', 'agreed'];
     const byShell = await admin(shell, ...approve);
-    expect([byShell.code, byShell.errors]).toEqual([
-      1,
-      expect.stringContaining('Only a person decides on operations (403).'),
-    ]);
+    expectEnd(byShell, 1, 'Only a person decides on operations (403).');
     const waiting = shell.start('admin', 'operations', 'reject', id!, '--reason', 'mine');
     expect(await waiting.ended).toBe(1);
     expect((await admin(byKey, ...approve)).code).toBe(0);
@@ -159,7 +156,7 @@ describe('disburse admin', () => {
       ['merchants list --url http://127.0.0.1:1', '--url needs the key of a person in DISBURSE_ADMIN_KEY'],
     ] as const) {
       const run = await admin(nowhere, ...args.split(' '));
-      expect([run.code, run.errors]).toEqual([2, expect.stringContaining(error)]);
+      expectEnd(run, 2, error);
     }
     expect((await admin(nowhere, '--help')).output).toMatch(/merchants suspend <id> +Suspend a merchant/);
     expect((await admin(nowhere, 'credentials', 'create', '--help')).output).toMatch(
@@ -170,17 +167,11 @@ describe('disburse admin', () => {
   it('ends with 69 where no process runs or responds, and with 78 where the path of the socket is too long', async () => {
     const nowhere = new Disburse({ DATA_DIR: specFolder('nowhere') });
     const missing = await admin(nowhere, 'whoami');
-    expect([missing.code, missing.errors]).toEqual([
-      69,
-      expect.stringContaining('No process with the role admin'),
-    ]);
+    expectEnd(missing, 69, 'No process with the role admin');
     const closed = await admin(byKey.with({ DISBURSE_ADMIN_URL: 'http://127.0.0.1:1' }), 'whoami');
-    expect([closed.code, closed.errors]).toEqual([
-      69,
-      expect.stringContaining('does not respond: ECONNREFUSED'),
-    ]);
+    expectEnd(closed, 69, 'does not respond: ECONNREFUSED');
     const long = await admin(nowhere.with({ DATA_DIR: `/tmp/${'x'.repeat(100)}` }), 'whoami');
-    expect([long.code, long.errors]).toEqual([78, expect.stringContaining('a shorter DATA_DIR')]);
+    expectEnd(long, 78, 'a shorter DATA_DIR');
   });
 
   it('is admitted by a key within its scopes', async () => {

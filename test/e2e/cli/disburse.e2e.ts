@@ -5,7 +5,7 @@ import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { Listener, sandboxFolderOf } from '../../support/http/listener.js';
 import { PortalBrowser } from '../../support/http/portal-browser.js';
-import { Disburse, DISBURSE } from '../../support/programs/disburse.js';
+import { Disburse, DISBURSE, expectEnd } from '../../support/programs/disburse.js';
 import { createPayee, reported } from '../../support/payouts/payout-calls.js';
 import { specFolder } from '../../support/run-folder.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';
@@ -59,7 +59,7 @@ describe('disburse', () => {
     expect(found.lines()).toMatchObject([{ id: payouts[1] }]);
 
     const refused = await keyless.run('payouts', 'list');
-    expect([refused.code, refused.errors]).toEqual([69, expect.stringContaining('disburse login')]);
+    expectEnd(refused, 69, 'disburse login');
     const [session] = (await disburse.run('login', '--json')).lines<{ file: string }>();
     const file = join(disburse.folder('XDG_CONFIG_HOME'), 'disburse', 'session.json');
     expect(session).toMatchObject({ file, merchant: { id: app.merchant.credentials.apiKey } });
@@ -85,10 +85,7 @@ describe('disburse', () => {
     const sent = () => receiver.received.filter(({ headers }) => headers['webhook-id'] === id);
     await eventually(() => sent().length === 2);
     const unknown = await disburse.run('events', 'resend', payouts[0]!);
-    expect([unknown.code, unknown.errors]).toEqual([
-      1,
-      expect.stringMatching(/not found \(404\)\. Request id: /),
-    ]);
+    expectEnd(unknown, 1, 'not found (404). Request id: ');
     await receiver.stop();
   });
 
@@ -136,7 +133,7 @@ describe('disburse', () => {
     expect(run.lines().map(({ request_id }) => request_id)).toEqual(['first', 'second']);
     expect(run.errors.match(/The service is starting/g)).toHaveLength(1);
     expect(run.errors).toContain('The service responds again.');
-    expect([run.code, run.errors]).toEqual([1, expect.stringContaining('The session has ended')]);
+    expectEnd(run, 1, 'The session has ended');
     await portal.stop();
   });
 
@@ -153,22 +150,16 @@ describe('disburse', () => {
     const { apiKey } = app.merchant.credentials;
     const keys = { DISBURSE_API_KEY: apiKey, DISBURSE_PRIVATE_KEY: 'wrong' };
     const stranger = await disburse.with({ ...keys, DISBURSE_BASE_URL: app.url }).run('payouts', 'list');
-    expect([stranger.code, stranger.errors]).toEqual([
-      1,
-      expect.stringContaining('the private key is not that of this api key'),
-    ]);
+    expectEnd(stranger, 1, 'the private key is not that of this api key');
     const json = await disburse.run('payouts', 'get', apiKey, '--json');
     expect(JSON.parse(json.errors)).toMatchObject({ error: { status: 404, request_id: expect.any(String) } });
     const wrong = await disburse.run('payots');
-    expect([wrong.code, wrong.errors]).toEqual([2, expect.stringContaining('Did you mean payouts?')]);
+    expectEnd(wrong, 2, 'Did you mean payouts?');
     expect((await disburse.run('payouts')).code).toBe(2);
     const nowhere = await disburse
       .with({ ...keys, DISBURSE_BASE_URL: 'http://127.0.0.1:1024' })
       .run('payouts', 'list');
-    expect([nowhere.code, nowhere.errors]).toEqual([
-      69,
-      expect.stringContaining('Is the service running there?'),
-    ]);
+    expectEnd(nowhere, 69, 'Is the service running there?');
   });
 
   it('prints help for itself and each command', async () => {

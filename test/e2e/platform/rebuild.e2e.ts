@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { PERSONAL_KEYS } from '../../../src/contexts/audit/verify/personal-keys-check.service.js';
+import { PERSONAL_KEYS } from '../../../src/contexts/audit/verify/personal-keys-check.store.js';
 import { storeSource, verify } from '../../../src/contexts/audit/verify/verify.service.js';
 import type { TableCheck } from '../../../src/platform/projections/table-check.js';
-import { liveTables } from '../../../src/contexts/audit/verify/live-tables.program.js';
+import { liveTables } from '../../../src/contexts/audit/verify/audited-tables.store.js';
 import { ALL_CONTEXTS, MIGRATIONS, readConfig } from '../../../src/composition.js';
 import { knownEvents } from '../../../src/platform/context.js';
 import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
@@ -257,11 +257,11 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
         ...proof,
       };
       const config = () => readConfig({ DATABASE_URL: db.url });
-      const parts = { contexts: ALL_CONTEXTS, migrations: MIGRATIONS, sealer: null, config };
+      const parts = { contexts: ALL_CONTEXTS, migrations: MIGRATIONS, config };
       // This suite's events have no key for each person.
       const others = (checks: readonly TableCheck[]) => checks.filter(({ name }) => name !== PERSONAL_KEYS);
-      const auditing = liveTables(db.database, parts, ({ tables: live, checks }) =>
-        verify(source, { tables: live, checks: others(checks) }, rules),
+      const auditing = liveTables(db.database, parts, null, (live) =>
+        verify(source, { ...live, checks: others(live.checks) }, rules),
       );
       await slow.reached;
       const rebuilding = rebuild();

@@ -99,8 +99,13 @@ export async function checkLedger(
   return check.end();
 }
 
+/** The heads of a text with one in each line. */
+export function readHeads(text: string): SignedHead[] {
+  const lines = text.split('\n').slice(0, -1);
+  return lines.map((line) => JSON.parse(line) as SignedHead);
+}
+
 /** The sizes of the heads in a file of AUDIT_HEADS_FILE. */
 export function headSizesIn(path: string): number[] {
-  const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1);
-  return lines.map((line) => (JSON.parse(line) as SignedHead).size);
+  return readHeads(readFileSync(path, 'utf8')).map(({ size }) => size);
 }

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from '../../../src/platform/postgres/database.js';
 import { MasterKey } from '../../../src/platform/sealing/key-ring.js';
+import { readCopies } from '../../../src/platform/sealing/key-ring-store.js';
 import { associatedDataOfPersonalKey } from '../../../src/platform/sealing/personal-keys.js';
 import { keyId, Sealer } from '../../../src/platform/sealing/sealer.js';
 
@@ -84,12 +85,7 @@ function* hexTexts(text: string): Generator<string> {
 
 async function keysOf(database: Pick<Database, 'query'>, masterKey: string): Promise<Buffer[]> {
   const master = new MasterKey(Buffer.from(masterKey, 'hex'));
-  const copies = await database.query<{ key_id: string; wrapped_key: string }>(
-    'select key_id, wrapped_key from platform.key_ring',
-  );
-  const ring = copies.map(({ key_id, wrapped_key }) =>
-    master.unwrap({ keyId: key_id, wrapped: wrapped_key } as Parameters<MasterKey['unwrap']>[0]),
-  );
+  const ring = (await readCopies(database)).map((copy) => master.unwrap(copy));
   const sealer = new Sealer(ring[0]!, ring.slice(1));
   const persons = await database.query<{ subject: string; wrapped_key: string }>(
     'select subject, wrapped_key from platform.personal_keys where wrapped_key is not null',

@@ -24,8 +24,6 @@ export const phone = (key: string): Claim => ({
   message: 'is held',
 });
 
-export const noKeys = { obtain: async () => null, find: async () => new Map() };
-
 /** Empty `metadata` by default, for tests that are not about causes. */
 export class CauselessLoop extends CommandLoop {
   override execute<S, E extends DomainEvent>(
@@ -39,7 +37,7 @@ export class CauselessLoop extends CommandLoop {
 }
 
 export function loopOver(store: EventStore): CauselessLoop {
-  const codec = new EventCodec(noKeys).register([
+  const codec = new EventCodec().register([
     ...CLAIM_EVENTS,
     { type: 'counter.added.v1' },
     { type: 'counter.closed.v1' },

@@ -1,3 +1,4 @@
+import { deepEqual } from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { TestProcess } from './test-process.js';
 
@@ -54,4 +55,9 @@ export async function asShell<T = Record<string, unknown>>(dataDir: string, ...a
   const run = await new Disburse({ DATA_DIR: dataDir }).run('admin', ...args, '--json');
   if (run.code !== 0) throw new Error(`admin ${args.join(' ')}: ${run.errors}`);
   return run.lines<T>()[0]!;
+}
+
+/** Fails unless a run ended with this code and with these words on standard error. */
+export function expectEnd({ code, errors }: DisburseRun, expected: number, words: string): void {
+  deepEqual([code, errors.includes(words)], [expected, true], errors);
 }

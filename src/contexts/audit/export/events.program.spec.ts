@@ -9,7 +9,7 @@ import { hashOfEvent } from '../ledger/event-leaf.js';
 import { MerkleTree } from '../ledger/merkle-tree.js';
 import type { SignedHead } from '../ledger/signed-head.js';
 import { copyLog } from './events.program.js';
-import { printTable } from '../verify/output.program.js';
+import { printTable } from '../../../platform/cli/output.js';
 
 /**
  * Copies between two databases; test/e2e/audit/copied-log.extended.e2e.ts copies to EventStoreDB and back.

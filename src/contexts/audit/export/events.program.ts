@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { newId } from '../../../kernel/ids.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
 import { connected } from '../../../platform/cli/connected.js';
+import { collectEarly, counted, createProgress, printResult } from '../../../platform/cli/output.js';
 import { ConfigError } from '../../../platform/config/settings.js';
 import { COPY_END, openCopyEnd } from '../../../platform/event-store/copy-end.js';
 import { logPages } from '../../../platform/event-store/log-pages.js';
@@ -12,7 +13,6 @@ import { hashOfEvent } from '../ledger/event-leaf.js';
 import { MerkleTree } from '../ledger/merkle-tree.js';
 import type { SignedHead } from '../ledger/signed-head.js';
 import { Heads } from '../ledger/heads.store.js';
-import { collectEarly, counted, printResult, createProgress } from '../verify/output.program.js';
 
 const END = 'postgres (the database of DATABASE_URL) or an esdb:// address';
 const ALIVE = `select count(*)::int as count from platform.processes

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { DomainError } from '../../../kernel/domain-error.js';
 import type { ExportLine } from '../ledger/event-leaf.js';
 import { type Manifest, MANIFEST_FILE, type Part, readManifest, type Signed } from './manifest.js';
 
@@ -25,18 +24,9 @@ export class ExportFolder {
     return new ExportFolder(path);
   }
 
-  /** Reads the manifest; null when the export is not complete. */
-  async manifest(): Promise<Manifest | null> {
-    const text = await this.read(MANIFEST_FILE);
-    if (text === null) return null;
-    const manifest = readManifest(text);
-    if (typeof manifest !== 'string') return manifest;
-    throw new DomainError('invalid_transition', `${join(this.path, MANIFEST_FILE)} ${manifest}`);
-  }
-
   /** Reads the state; null when no export has begun. */
   async unfinished(): Promise<Unfinished | null> {
-    const text = await this.read(UNFINISHED_FILE);
+    const text = await read(join(this.path, UNFINISHED_FILE));
     return text === null ? null : (JSON.parse(text) as Unfinished);
   }
 
@@ -55,19 +45,26 @@ export class ExportFolder {
     return PartWriter.begin(this.path, name);
   }
 
-  private async read(name: string): Promise<string | null> {
-    try {
-      return await readFile(join(this.path, name), 'utf8');
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-      throw error;
-    }
-  }
-
   private async write(name: string, value: object): Promise<void> {
     const file = await PartWriter.begin(this.path, name);
     await file.write(`${JSON.stringify(value, null, 2)}\n`);
     await file.end();
+  }
+}
+
+/** Reads the manifest of a folder; null when the export is not complete. Throws `bad_request` for an invalid one. */
+export async function readManifestIn(folder: string): Promise<Manifest | null> {
+  const path = join(folder, MANIFEST_FILE);
+  const text = await read(path);
+  return text === null ? null : readManifest(path, text);
+}
+
+async function read(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
   }
 }
 
@@ -110,11 +107,6 @@ export class PartWriter {
     await rename(join(this.folder, `.${file}.${process.pid}`), join(this.folder, file));
     return { file, bytes, sha256: this.hash.digest('hex'), events, first_position, last_position };
   }
-
-  async drop(): Promise<void> {
-    await this.file.close().catch(() => undefined);
-    await rm(join(this.folder, `.${this.name}.${process.pid}`), { force: true }).catch(() => undefined);
-  }
 }
 
 /** Writes lines to standard output, at the speed of its reader. */
@@ -128,24 +120,3 @@ export async function printLines(pages: AsyncIterable<readonly ExportLine[]>): P
 function toText(lines: readonly ExportLine[]): string {
   return lines.map(({ text }) => `${text}\n`).join('');
 }
-
-export async function withPath<T>(path: string, act: () => Promise<T>): Promise<T> {
-  try {
-    return await act();
-  } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    const words = MESSAGES[code];
-    throw words === undefined ? error : new DomainError('unavailable', `${path}: ${words} (${code})`);
-  }
-}
-
-const MESSAGES: Readonly<Record<string, string>> = {
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the quota of the disk is used up',
-  EACCES: 'it may not be written to',
-  EROFS: 'it is on a disk that may only be read',
-  ENOTDIR: 'it is no folder',
-  EEXIST: 'it is no folder',
-  EPIPE: 'its reader is gone',
-  EIO: 'the disk does not respond',
-};

@@ -5,14 +5,19 @@ import { exportLine, type ExportLine } from '../ledger/event-leaf.js';
 import {
   type ExportScope,
   isWhole,
+  type LogPoint,
   type Manifest,
   MANIFEST_FORMAT,
-  type Signed,
-  type LogPoint,
   readPoint,
+  type Signed,
 } from './manifest.js';
 import { MerkleTree } from '../ledger/merkle-tree.js';
-import type { ExportFolder, PartWriter, Unfinished } from './export-folder.store.js';
+import {
+  type ExportFolder,
+  type PartWriter,
+  readManifestIn,
+  type Unfinished,
+} from './export-folder.store.js';
 
 /** Receives the number of events read and the last position. */
 type Progress = (read: number, position: string) => void;
@@ -37,19 +42,10 @@ export async function* exportedLines(
     const within = over < 0 ? page : page.slice(0, over + 1);
     yield within
       .filter((event) => selection.includes(event) && comparePositions(event.position, after) > 0)
-      .map(toLine);
+      .map((event) => exportLine(event));
     if (over >= 0) return;
     read += page.length;
     progress(read, page.at(-1)!.position);
-  }
-}
-
-function toLine(event: RecordedEvent): ExportLine {
-  try {
-    return exportLine(event);
-  } catch (error) {
-    const text = `The event at position ${event.position} cannot be exported: ${(error as Error).message}`;
-    throw new DomainError('unavailable', text);
   }
 }
 
@@ -60,7 +56,7 @@ export async function exportTo(
   scope: ExportScope,
   { progress, signed, now }: { progress: Progress; signed: (size: number) => Promise<Signed>; now: Date },
 ): Promise<Exported> {
-  const done = await folder.manifest();
+  const done = await readManifestIn(folder.path);
   const begun = await folder.unfinished();
   const logId = await store.identity();
   for (const found of [done, begun]) if (found !== null) requireSame(found, scope, logId, folder.path);
@@ -80,7 +76,6 @@ export async function exportTo(
   const { log_end: end, last_position: after } = before;
   let written = before;
   const tree = new MerkleTree(kept.size, Buffer.from(kept.peaks, 'hex'));
-  let part: PartWriter | null = null;
   const endPart = async (writer: PartWriter): Promise<void> => {
     const ended = await writer.end();
     written = {
@@ -92,24 +87,20 @@ export async function exportTo(
     };
     await folder.keep({ ...written, tree: { size: tree.size, peaks: tree.peakBytes.toString('hex') } });
   };
-  try {
-    for await (const page of exportedLines(store, scope, { end, after, progress })) {
-      for (let lines = page; lines.length > 0;) {
-        part ??= await folder.part(written.parts.length + 1);
-        const fitting = lines.slice(0, scope.part_events - part.events);
-        lines = lines.slice(fitting.length);
-        for (const { leaf } of fitting) tree.append(leaf);
-        await part.add(fitting);
-        if (part.events < scope.part_events) continue;
-        await endPart(part);
-        part = null;
-      }
+  let part: PartWriter | null = null;
+  for await (const page of exportedLines(store, scope, { end, after, progress })) {
+    for (let lines = page; lines.length > 0;) {
+      part ??= await folder.part(written.parts.length + 1);
+      const fitting = lines.slice(0, scope.part_events - part.events);
+      lines = lines.slice(fitting.length);
+      for (const { leaf } of fitting) tree.append(leaf);
+      await part.add(fitting);
+      if (part.events < scope.part_events) continue;
+      await endPart(part);
+      part = null;
     }
-    if (part !== null) await endPart(part);
-    part = null;
-  } finally {
-    await part?.drop();
   }
+  if (part !== null) await endPart(part);
   const manifest: Manifest = isWhole(scope)
     ? { ...written, merkle_root: tree.root.toString('hex'), ...(await signed(written.events)) }
     : { ...written, merkle_root: null, signed_head: null, signing_keys: [], key_ring: [] };

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { type ExportedEvent, readLine } from '../ledger/event-leaf.js';
-import { isWhole, type Manifest, MANIFEST_FILE, type Part, readManifest } from './manifest.js';
+import { readManifestIn } from './export-folder.store.js';
+import { isWhole, type Manifest, MANIFEST_FILE, type Part } from './manifest.js';
 import { MerkleTree } from '../ledger/merkle-tree.js';
 import { FindingList } from '../../../kernel/finding-list.js';
 
@@ -23,25 +24,15 @@ export class ExportedLog {
     readonly manifest: Manifest | null,
   ) {}
 
-  /** Opens a folder with a manifest, or one file of lines. Throws `bad_request` for any other path. */
+  /** Opens a folder with a manifest, or one file of lines. Throws `bad_request` for any other folder. */
   static async open(path: string): Promise<ExportedLog> {
-    const found = await stat(path).catch(() => null);
-    if (found === null) throw new DomainError('bad_request', `${path} is not there`);
-    if (!found.isDirectory()) return new ExportedLog(dirname(resolve(path)), [basename(path)], null);
-    const text = await readFile(join(path, MANIFEST_FILE), 'utf8').catch(() => null);
-    if (text === null)
-      throw new DomainError(
-        'bad_request',
-        `${path} has no ${MANIFEST_FILE}: the export was not finished, or a file is missing`,
-      );
-    const manifest = readManifest(text);
-    if (typeof manifest === 'string')
-      throw new DomainError('bad_request', `${join(path, MANIFEST_FILE)} ${manifest}`);
-    const log = new ExportedLog(
-      path,
-      manifest.parts.map(({ file }) => file),
-      manifest,
-    );
+    const isFolder = (await stat(path)).isDirectory();
+    if (!isFolder) return new ExportedLog(dirname(resolve(path)), [basename(path)], null);
+    const manifest = await readManifestIn(path);
+    const missing = `${path} has no ${MANIFEST_FILE}: the export was not finished, or a file is missing`;
+    if (manifest === null) throw new DomainError('bad_request', missing);
+    const files = manifest.parts.map(({ file }) => file);
+    const log = new ExportedLog(path, files, manifest);
     await log.checkFolder(manifest);
     return log;
   }
@@ -63,12 +54,10 @@ export class ExportedLog {
     const events = manifest.parts.reduce((sum, part) => sum + part.events, 0);
     if (events !== manifest.events)
       this.faults.add(`${MANIFEST_FILE} says ${manifest.events} events, and its parts have ${events}`);
-    for (const { file } of manifest.parts)
-      if (!PART_FILE.test(file))
-        throw new DomainError(
-          'bad_request',
-          `${MANIFEST_FILE} lists ${file}, which is not a valid name of a part`,
-        );
+    // A name of another form could lead out of the folder.
+    const strange = this.files.find((file) => !PART_FILE.test(file));
+    if (strange !== undefined)
+      throw new DomainError('bad_request', `${MANIFEST_FILE} lists ${strange}, which is no name of a part`);
   }
 
   private async *part(file: string, part: Part | null): AsyncGenerator<readonly ExportedEvent[]> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isWhole, readManifest } from './manifest.js';
+import { isWhole, readManifest, readPoint } from './manifest.js';
 
 const part = { file: 'f', bytes: 1, sha256: 'ab', events: 1, first_position: '1', last_position: '1' };
 const head = {
@@ -29,20 +29,14 @@ const manifest = {
   signing_keys: [key],
   key_ring: [{ key_id: 'k', master_id: 'm', wrapped: 's1.w' }],
 };
-const read = (over: object): unknown => readManifest(JSON.stringify({ ...manifest, ...over }));
+const read = (over: object): unknown => readManifest('m.json', JSON.stringify({ ...manifest, ...over }));
 
 describe('the manifest of an export', () => {
   it('is read with its head and keys', () => {
     expect(read({})).toEqual(manifest);
     expect(read({ signed_head: null, parts: [] })).toEqual({ ...manifest, signed_head: null, parts: [] });
-    expect(read({ scope: { ...scope, merchant: 'm', from: '1', to: '2' }, log_end: null })).toMatchObject({
-      scope: { merchant: 'm' },
-    });
-  });
-
-  it('is not read without keys', () => {
-    expect(read({ signing_keys: undefined })).toBe('names signing keys that are none');
-    expect(read({ key_ring: [{ key_id: 'k' }] })).toBe('names keys of MACs that are none');
+    const ofPart = { scope: { ...scope, merchant: 'm', from: '1', to: '2' }, log_end: null };
+    expect(read(ofPart)).toEqual({ ...manifest, ...ofPart });
   });
 
   it('is that of the whole log without a merchant and ends', () => {
@@ -50,50 +44,57 @@ describe('the manifest of an export', () => {
     for (const name of ['merchant', 'from', 'to']) expect(isWhole({ ...scope, [name]: '1' })).toBe(false);
   });
 
-  it.each<[string, object, string]>([
-    ['of another format', { format: 'disburse-export.v1' }, 'is not of the format disburse-export.v2'],
-    ...['merchant', 'from', 'to', 'part_events'].map((name): [string, object, string] => [
-      `without ${name} in what was requested`,
-      { scope: { ...scope, [name]: undefined } },
-      'lacks what a manifest says',
-    ]),
-    ['with a number for a merchant', { scope: { ...scope, merchant: 7 } }, 'lacks what a manifest says'],
-    ['without what was requested', { scope: null }, 'lacks what a manifest says'],
-    ['with a text for what was requested', { scope: 'x' }, 'lacks what a manifest says'],
-    ['without a count', { events: undefined }, 'lacks what a manifest says'],
-    ['without a log', { log_id: null }, 'lacks what a manifest says'],
-    ['without an end', { log_end: 7 }, 'lacks what a manifest says'],
-    ['without parts', { parts: {} }, 'lacks what a manifest says'],
-    ...Object.keys(part).map((name): [string, object, string] => [
-      `with a second part without its ${name}`,
+  it.each<[object, string]>([
+    [{ format: 'disburse-export.v1' }, 'its format is disburse-export.v1'],
+    [{ scope: { ...scope, merchant: 7 } }, 'merchant is number, expected string null'],
+    [{ scope: 'x' }, 'merchant is undefined'],
+    [{ events: undefined }, 'events is undefined, expected number'],
+    [{ log_id: null }, 'log_id is null, expected string'],
+    [{ log_end: 7 }, 'log_end is number, expected string null'],
+    [{ parts: {} }, 'not iterable'],
+    ...Object.keys(part).map((name): [object, string] => [
       { parts: [part, { ...part, [name]: null }] },
-      'lacks what it says of part 2',
+      `${name} is null`,
     ]),
-    ['with a part that is none', { parts: [null, part] }, 'lacks what it says of part 1'],
-    [
-      'with a head that is none',
-      { signed_head: {} },
-      'names a signed head or a key that is none: size must be a positive integer',
-    ],
-    [
-      'without a head',
-      { signed_head: undefined },
-      'names a signed head or a key that is none: size must be a positive integer',
-    ],
-    ['without keys', { signing_keys: undefined }, 'names signing keys that are none'],
-    ['with keys that are no list', { signing_keys: {} }, 'names signing keys that are none'],
-    [
-      'with a key that is none',
-      { signing_keys: [key, {}] },
-      'names a signed head or a key that is none: a member is missing',
-    ],
-  ])('is refused %s', (_what, over, why) => {
-    expect(read(over)).toBe(why);
+    [{ parts: [null, part] }, 'file is undefined'],
+    [{ key_ring: [{ key_id: 'k' }] }, 'master_id is undefined'],
+    [{ signed_head: undefined }, 'log_id is undefined'],
+    [{ signed_head: { ...head, size: 0 } }, 'size must be a positive integer'],
+    [{ signing_keys: undefined }, 'undefined'],
+    [{ signing_keys: [key, {}] }, 'key_id is undefined'],
+  ])('is refused with %j', (over, why) => {
+    expect(() => read(over)).toThrow('m.json is not a manifest of the format disburse-export.v2: ');
+    expect(() => read(over)).toThrow(why);
   });
 
-  it('is refused if it is not JSON or has another format', () => {
-    expect(readManifest('{')).toBe('is no JSON');
-    for (const none of ['null', '7', '"x"', '{}'])
-      expect(readManifest(none)).toBe('is not of the format disburse-export.v2');
+  it.each(['{', 'null', '7', '"x"', '{}'])('is not %s', (text) => {
+    expect(() => readManifest('m.json', text)).toThrow('m.json is not a manifest');
   });
+});
+
+describe('a point of the log', () => {
+  it.each([
+    ['2026-01-31', '2026-01-31T00:00:00.000Z'],
+    ['2026-01-31T12:30', '2026-01-31T12:30:00.000Z'],
+    ['2026-01-31 12:30:15', '2026-01-31T12:30:15.000Z'],
+    ['2026-01-31T12:30:15.1239Z', '2026-01-31T12:30:15.123Z'],
+    ['2026-01-31T12:30:15-05:30', '2026-01-31T18:00:15.000Z'],
+  ])('given as %s is the time %s', (text, time) => {
+    expect(readPoint(text)).toEqual({ kind: 'time', time: new Date(time) });
+  });
+
+  it.each([
+    ['0', '0'],
+    ['0017', '17'],
+    ['20260131', '20260131'],
+  ])('given as %s is the position %s', (text, position) => {
+    expect(readPoint(text)).toEqual({ kind: 'position', position });
+  });
+
+  it.each(['', 'now', '-1', '2026-02-30', '2026-01-31T25:00', '2026-01-31T12', '12:00'])(
+    'is not %s',
+    (text) => {
+      expect(readPoint(text)).toBeNull();
+    },
+  );
 });

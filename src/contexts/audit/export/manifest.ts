@@ -1,12 +1,6 @@
-import {
-  hasTypes,
-  readHead,
-  readKey,
-  type MemberTypes,
-  type SignedHead,
-  type SigningKey,
-} from '../ledger/signed-head.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { parseDateTime } from '../../../kernel/instant.js';
+import { readHead, readKey, requireTypes, type SignedHead, type SigningKey } from '../ledger/signed-head.js';
 
 export const MANIFEST_FILE = 'manifest.json';
 export const MANIFEST_FORMAT = 'disburse-export.v2';
@@ -58,33 +52,25 @@ export function isWhole({ merchant, from, to }: ExportScope): boolean {
   return merchant === null && from === null && to === null;
 }
 
-/** Parses a manifest, or returns its fault. */
-export function readManifest(text: string): Manifest | string {
-  let found: Partial<Manifest> | null;
+/** Parses the manifest of a file. Throws `bad_request` for an invalid one. */
+export function readManifest(path: string, text: string): Manifest {
   try {
-    found = JSON.parse(text) as Partial<Manifest> | null;
-  } catch {
-    return 'is no JSON';
+    const found = JSON.parse(text) as Manifest;
+    requireTypes(found, { format: 'string', events: 'number', log_id: 'string', log_end: 'string null' });
+    if (found.format !== MANIFEST_FORMAT) throw new TypeError(`its format is ${String(found.format)}`);
+    requireTypes(found.scope, SCOPE);
+    for (const part of found.parts) requireTypes(part, PART);
+    for (const key of found.key_ring) requireTypes(key, KEY);
+    const { signed_head: head, signing_keys: keys } = found;
+    return { ...found, signed_head: head === null ? null : readHead(head), signing_keys: keys.map(readKey) };
+  } catch (error) {
+    const why = `${path} is not a manifest of the format ${MANIFEST_FORMAT}: ${(error as Error).message}`;
+    throw new DomainError('bad_request', why);
   }
-  if (found?.format !== MANIFEST_FORMAT) return `is not of the format ${MANIFEST_FORMAT}`;
-  const { parts, scope, key_ring } = found;
-  if (!hasTypes(scope, SCOPE) || !hasTypes(found, SAID) || !Array.isArray(parts))
-    return 'lacks what a manifest says';
-  const bad = (parts as readonly unknown[]).findIndex((part) => !hasTypes(part, PART));
-  if (bad >= 0) return `lacks what it says of part ${bad + 1}`;
-  if (!Array.isArray(key_ring) || !key_ring.every((key) => hasTypes(key, KEY)))
-    return 'names keys of MACs that are none';
-  return signed(found as Manifest);
 }
 
-const SCOPE: MemberTypes = {
-  merchant: 'string null',
-  from: 'string null',
-  to: 'string null',
-  part_events: 'number',
-};
-const SAID: MemberTypes = { events: 'number', log_id: 'string', log_end: 'string null' };
-const PART: MemberTypes = {
+const SCOPE = { merchant: 'string null', from: 'string null', to: 'string null', part_events: 'number' };
+const PART = {
   file: 'string',
   bytes: 'number',
   sha256: 'string',
@@ -92,18 +78,7 @@ const PART: MemberTypes = {
   first_position: 'string',
   last_position: 'string',
 };
-const KEY: MemberTypes = { key_id: 'string', master_id: 'string', wrapped: 'string' };
-
-function signed(manifest: Manifest): Manifest | string {
-  const { signed_head: head, signing_keys: keys } = manifest;
-  try {
-    if (!Array.isArray(keys)) return 'names signing keys that are none';
-    const signing_keys = (keys as readonly unknown[]).map(readKey);
-    return { ...manifest, signed_head: head === null ? null : readHead(head), signing_keys };
-  } catch (error) {
-    return `names a signed head or a key that is none: ${(error as Error).message}`;
-  }
-}
+const KEY = { key_id: 'string', master_id: 'string', wrapped: 'string' };
 
 /** A point of the log. */
 export type LogPoint =

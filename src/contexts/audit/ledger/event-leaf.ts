@@ -26,10 +26,7 @@ export function eventLeaf(event: LeafEvent, position = event.position): EventLea
   return { position, stream, revision, id, type, data, metadata, recorded_at: recordedAt.toISOString() };
 }
 
-/**
- * The canonical text of a JSON value (RFC 8785): members in the order of UTF-16 code units, no white space, one form of
- * each number and escape. Throws SyntaxError for a number such as `1e999`, which would become null.
- */
+/** The canonical JSON of RFC 8785. Throws SyntaxError for a number such as `1e999`, which would become null. */
 export function canonicalJson(value: unknown): string {
   if (typeof value === 'number' && !Number.isFinite(value)) throw new SyntaxError('a number is too large');
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
@@ -54,10 +51,7 @@ export function hashOfEvent(event: LeafEvent, position?: string): Buffer {
   return leafHash(canonicalJson(eventLeaf(event, position)));
 }
 
-/**
- * A line of an export: an event with its leaf hash as the last member. The line retains the member order of `data`
- * and `metadata`, because the MAC covers that order. The leaf hash covers the canonical text.
- */
+/** A line of an export: an event with its leaf hash last. The MAC covers the member order of `data` and `metadata`. */
 export interface ExportLine {
   readonly position: string;
   /** The text without the line break. */

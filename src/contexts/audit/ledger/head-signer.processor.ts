@@ -76,10 +76,7 @@ export class HeadSigner {
     });
   }
 
-  /**
-   * Returns the last signed head, or null before the first. Throws {@link LedgerTampered} if it, or the last head
-   * known to this process, is missing.
-   */
+  /** Returns the last signed head, or null. Throws {@link LedgerTampered} if it or the last known head is missing. */
   private async formerHead(last: HeadExtent): Promise<SignedHead | null> {
     const known = this.anchor.last;
     if (known !== null && known.size > last.size)
@@ -93,10 +90,10 @@ export class HeadSigner {
     return former;
   }
 
-  private async hasHead({ size, hash }: HeadExtent): Promise<SignedHead> {
-    const head = await this.heads.at(size);
-    if (head !== null && hashOfHead(head) === hash) return head;
-    throw new LedgerTampered(`audit.heads no longer has the head that was signed over ${size} events`);
+  private async hasHead(extent: HeadExtent): Promise<SignedHead> {
+    const head = await this.heads.find(extent);
+    if (head !== null) return head;
+    throw new LedgerTampered(`audit.heads no longer has the head that was signed over ${extent.size} events`);
   }
 
   private async requireExtends(former: SignedHead, { tree }: LedgerState): Promise<void> {
@@ -128,26 +125,17 @@ const TAIL_BYTES = 4096;
 export class HeadsFile {
   constructor(private readonly path: string) {}
 
-  async newest(): Promise<SignedHead | null> {
-    const file = await open(this.path, 'a+', 0o644);
-    try {
-      return await lastOf(file);
-    } finally {
-      await file.close();
-    }
+  newest(): Promise<SignedHead | null> {
+    return this.opened(lastOf);
   }
 
-  /**
-   * Adds the heads that the file lacks, up to `newest`. Throws {@link LedgerTampered} for a head without a valid
-   * signature of `keys`, or one that does not follow the head before it.
-   */
+  /** Adds the heads up to `newest`. Throws {@link LedgerTampered} for one that is not signed or does not follow. */
   async append(
     heads: Pick<Heads, 'all'>,
     newest: SignedHead,
     keys: () => Promise<readonly SigningKey[]>,
   ): Promise<void> {
-    const file = await open(this.path, 'a+', 0o644);
-    try {
+    return this.opened(async (file) => {
       const inFile = await lastOf(file);
       // A head of another log remains in the file before these.
       let last = inFile?.log_id === newest.log_id ? inFile : null;
@@ -167,9 +155,12 @@ export class HeadsFile {
       if (last?.size !== newest.size)
         throw new LedgerTampered(`audit.heads lacks the head over ${newest.size} events`);
       await write();
-    } finally {
-      await file.close();
-    }
+    });
+  }
+
+  private async opened<T>(work: (file: FileHandle) => Promise<T>): Promise<T> {
+    const file = await open(this.path, 'a+', 0o644);
+    return work(file).finally(() => file.close());
   }
 }
 

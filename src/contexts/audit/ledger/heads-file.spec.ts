@@ -36,12 +36,8 @@ describe('the file of heads', () => {
   const append = (heads: readonly SignedHead[], newest = heads.at(-1)!): Promise<void> =>
     file.append(table(heads), newest, async () => [key]);
   const sizes = (): readonly number[] => headSizesIn(path);
-  const [three, five, nine, twelve] = chain([3, 5, 9, 12]) as [
-    SignedHead,
-    SignedHead,
-    SignedHead,
-    SignedHead,
-  ];
+  const heads = chain([3, 5, 9, 12]);
+  const [three, five, nine, twelve] = [heads[0]!, heads[1]!, heads[2]!, heads[3]!];
 
   it('gets every head that it lacks, each once', async () => {
     await append([three, five, nine]);

@@ -1,23 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/postgres/database.js';
 import type { Macs } from '../../../platform/event-store/authentic-event-store.js';
-import {
-  hashOfHead,
-  LedgerTampered,
-  type HeadExtent,
-  type SignedHead,
-  type SigningKey,
-} from './signed-head.js';
+import { hashOfHead, LedgerTampered } from './signed-head.js';
+import type { HeadExtent, SignedHead, SigningKey } from './signed-head.js';
 import { beginLedger } from './ledger.store.js';
-import type { PoolClient } from 'pg';
 import { currentOperation } from '../../../platform/event-store/command-loop.js';
 import { changedBefore, recordRowChange } from '../../../platform/postgres/row-changes.js';
 
-interface LastRow {
-  readonly size: string;
-  readonly hash: string;
+interface LastRow extends HeadExtent {
   readonly mac: string;
 }
+
+const LAST = 'select size::float8 as size, hash, mac from audit.last_head';
 
 const EMPTY = `truncate audit.heads, audit.last_head, audit.leaves, audit.ledger;
   update event_store.checkpoints set position = null where name = 'audit.ledger'`;
@@ -60,11 +54,16 @@ export class Heads {
     return row ?? null;
   }
 
+  /** Finds the head with this size and hash. */
+  async find({ size, hash }: HeadExtent): Promise<SignedHead | null> {
+    const head = await this.at(size);
+    return head !== null && hashOfHead(head) === hash ? head : null;
+  }
+
   /** Reads the extent of the last head that the service signed; null where the row is missing or forged. */
   async lastSigned(macs: Pick<Macs, 'isAuthentic'>): Promise<HeadExtent | null> {
-    const [row] = await this.database.query<LastRow>('select size, hash, mac from audit.last_head');
-    const last = row === undefined ? null : { size: Number(row.size), hash: row.hash };
-    return last !== null && macs.isAuthentic(PURPOSE, toText(last), row!.mac) ? last : null;
+    const [row] = await this.database.query<LastRow>(LAST);
+    return row === undefined ? null : readLast(row, macs);
   }
 
   /** Adds the missing initial rows of follower and signer; `emptied` empties the tables first. */
@@ -72,10 +71,10 @@ export class Heads {
     await this.database.transaction(async (tx) => {
       if (emptied) await tx.query(EMPTY);
       await beginLedger(tx, logId, macs);
-      const none = { size: 0, hash: '' };
+      const mac = macs.mac(PURPOSE, toText({ size: 0, hash: '' }));
       await tx.query(
-        'insert into audit.last_head (size, hash, mac) values (0, $1, $2) on conflict do nothing',
-        [none.hash, macs.mac(PURPOSE, toText(none))],
+        `insert into audit.last_head (size, hash, mac) values (0, '', $1) on conflict do nothing`,
+        [mac],
       );
     });
   }
@@ -86,10 +85,10 @@ export class Heads {
     make: (last: HeadExtent) => Promise<SignedHead | null>,
   ): Promise<SignedHead | null> {
     return this.database.transaction(async (tx) => {
-      const { rows } = await tx.query<LastRow>('select size, hash, mac from audit.last_head for update');
+      const { rows } = await tx.query<LastRow>(`${LAST} for update`);
       if (rows[0] === undefined) throw new LedgerTampered('audit.last_head was emptied');
-      const last = { size: Number(rows[0].size), hash: rows[0].hash };
-      if (!macs.isAuthentic(PURPOSE, toText(last), rows[0].mac))
+      const last = readLast(rows[0], macs);
+      if (last === null)
         throw new LedgerTampered('the row of audit.last_head was not written by the service');
       const head = await make(last);
       if (head === null) return null;
@@ -99,15 +98,16 @@ export class Heads {
          values ($1, decode($2, 'hex'), $3, $4, $5, decode($6, 'hex'), decode($7, 'hex'))`,
         [size, root, position, signed_at, key_id, previous, signature],
       );
-      const next = { size, hash: hashOfHead(head) };
-      await tx.query('update audit.last_head set size = $1, hash = $2, mac = $3', [
-        next.size,
-        next.hash,
-        macs.mac(PURPOSE, toText(next)),
-      ]);
+      const hash = hashOfHead(head);
+      const mac = macs.mac(PURPOSE, toText({ size, hash }));
+      await tx.query('update audit.last_head set size = $1, hash = $2, mac = $3', [size, hash, mac]);
       return head;
     });
   }
+}
+
+function readLast({ size, hash, mac }: LastRow, macs: Pick<Macs, 'isAuthentic'>): HeadExtent | null {
+  return macs.isAuthentic(PURPOSE, toText({ size, hash }), mac) ? { size, hash } : null;
 }
 
 function toText({ size, hash }: HeadExtent): string {
@@ -150,28 +150,18 @@ export class SigningKeys {
       if ((await changedBefore(tx, currentOperation()?.id, 'signing_key')).length > 0) return present;
       const added = make(present);
       if (added === null) return present;
-      await insert(tx, added);
-      await recordRowChange(tx, currentOperation()?.id, 'signing_key', added.key_id);
+      const { key_id, public_key, made_at, former_key_id, signature, sealedPrivateKey, sealedPublicKey } =
+        added;
+      // The former private keys are deleted, so that no thief can sign with them.
+      await tx.query('update audit.signing_keys set sealed_private_key = null');
+      await tx.query(
+        `insert into audit.signing_keys (key_id, public_key, made_at, former_key_id, signature, sealed_private_key,
+           sealed_public_key, place)
+         select $1, decode($2, 'base64'), $3, $4, decode($5, 'hex'), $6, $7, count(*) from audit.signing_keys`,
+        [key_id, public_key, made_at, former_key_id, signature, sealedPrivateKey, sealedPublicKey],
+      );
+      await recordRowChange(tx, currentOperation()?.id, 'signing_key', key_id);
       return [...present.map((key) => ({ ...key, sealedPrivateKey: null })), added];
     });
   }
-}
-
-/** Inserts a key and deletes the former private keys, so that no thief can sign with them. */
-async function insert(tx: PoolClient, key: SigningKeyRow): Promise<void> {
-  await tx.query('update audit.signing_keys set sealed_private_key = null');
-  await tx.query(
-    `insert into audit.signing_keys (key_id, public_key, made_at, former_key_id, signature, sealed_private_key,
-       sealed_public_key, place)
-     select $1, decode($2, 'base64'), $3, $4, decode($5, 'hex'), $6, $7, count(*) from audit.signing_keys`,
-    [
-      key.key_id,
-      key.public_key,
-      key.made_at,
-      key.former_key_id,
-      key.signature,
-      key.sealedPrivateKey,
-      key.sealedPublicKey,
-    ],
-  );
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { eventually } from '../../../../test/support/eventually.js';
+import { freshReport } from '../../../../test/support/fresh-report.js';
 import {
   NEWER,
   OTHER,
@@ -12,13 +13,13 @@ import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { hashOfEvent } from './event-leaf.js';
 import { checkLedger, stored, TRUSTING } from '../../../../test/support/audit/signed-log.js';
 import { inclusionRanges, provesInclusion, MerkleTree } from './merkle-tree.js';
-import { LedgerTampered } from './signed-head.js';
+import { Heads } from './heads.store.js';
 import { beginLedger, extendLedger, Ledger } from './ledger.store.js';
 import { HealthRegistry } from '../../../platform/telemetry/health.js';
 import { LEDGER, LedgerAnchor, ledgerFollower } from './ledger-follower.saga.js';
 
-const anchor = (health = new HealthRegistry()): LedgerAnchor =>
-  new LedgerAnchor(health, { last: async () => null }, { readAll: async () => [] });
+const anchor = (): LedgerAnchor =>
+  new LedgerAnchor(new HealthRegistry(), { last: async () => null }, { readAll: async () => [] });
 
 describe('the ledger that follows a log', () => {
   let harness: SubscriptionHarness;
@@ -150,24 +151,64 @@ describe('the ledger that follows a log', () => {
     error.mockRestore();
   });
 
-  it('is not ready and adds no leaf while the last signed head is not authentic', async () => {
-    const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
-    const health = new HealthRegistry();
-    const sentence = 'the row of the head signed last was not written by the service';
-    const lastKnown = async (): Promise<never> => {
-      throw new LedgerTampered(sentence);
+  describe('whose newest events were deleted next to the running service', () => {
+    beforeAll(() => void jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined));
+    afterAll(() => void jest.restoreAllMocks());
+
+    /** The check of a process that follows the log. */
+    function started(): () => Promise<{ readonly status: string; readonly detail?: string } | undefined> {
+      const health = new HealthRegistry();
+      const own = new LedgerAnchor(health, ledger, harness.writer);
+      harness.process(ledgerFollower(harness.writer, harness.sealer, own, async () => null)).runner.start();
+      return async () => (await freshReport(() => health.report())).checks['ledger'];
+    }
+    const deleted = async (events: number): Promise<string> => {
+      const { pool } = harness.database;
+      await pool.query(
+        `create table kept as select * from event_store.events order by position desc limit ${events}`,
+      );
+      await pool.query('delete from event_store.events where position in (select position from kept)');
+      const { rows } = await pool.query<{ last: string }>('select max(position) as last from kept');
+      return rows[0]!.last;
     };
-    const size = (await ledger.state())!.tree.size;
-    const follower = ledgerFollower(harness.writer, harness.sealer, anchor(health), lastKnown);
-    await harness.write(1);
-    const events = (await log()).slice(-1);
-    const apply = harness.database.database.transaction((tx) => follower.apply(events, tx));
-    await expect(apply).rejects.toThrow(sentence);
-    expect((await health.report()).checks['ledger']).toEqual({ status: 'unavailable', detail: sentence });
-    expect(error).toHaveBeenCalledWith(
-      expect.objectContaining({ msg: `ledger follower stopped: ${sentence}` }),
+
+    it.each([1, 5])(
+      'is found after later writes, by a new process too, until the %s events are back',
+      async (count) => {
+        const check = started();
+        await harness.write(9);
+        const { length } = await log();
+        await eventually(() => covers(length));
+        expect(await check()).toEqual({ status: 'ok' });
+        const gone = await deleted(count);
+        await harness.write(20);
+        const detail = `the event at position ${gone} was recorded and is not in the log`;
+        expect(await check()).toEqual({ status: 'unavailable', detail });
+        await harness.end();
+        const again = started();
+        await harness.write(20);
+        expect(await again()).toEqual({ status: 'unavailable', detail });
+        expect(await covers(length)).toBe(true);
+        await harness.database.pool.query(
+          'insert into event_store.events select * from kept; drop table kept',
+        );
+        await eventually(() => covers(length + 40));
+        await eventually(async () => (await again())?.status === 'ok');
+      },
     );
-    expect(await covers(size)).toBe(true);
-    error.mockRestore();
+
+    it('is in order again after an operator begins another ledger', async () => {
+      const check = started();
+      await deleted(2);
+      expect(await check()).toMatchObject({ status: 'unavailable' });
+      await harness.end();
+      await new Heads(harness.database.database).begin(harness.sealer, await harness.writer.identity(), {
+        emptied: true,
+      });
+      const next = started();
+      const { length } = await log();
+      await eventually(() => covers(length));
+      expect(await next()).toEqual({ status: 'ok' });
+    });
   });
 });

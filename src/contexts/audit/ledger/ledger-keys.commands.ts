@@ -50,10 +50,7 @@ export class LedgerKeys implements OperationHandler<RotateLedgerKey> {
     return { ...named, signature: signText(headText(named), this.openPrivateKey(key)) };
   }
 
-  /**
-   * Creates a key, signed by the present one, whose private key is then deleted. Throws `invalid_transition` before
-   * the first key.
-   */
+  /** Creates a key that the present one signs, and deletes its private key. Throws `invalid_transition` without one. */
   async execute(): Promise<SigningKey> {
     const keys = await this.keys.change((present) => {
       const former = present.at(-1);
@@ -92,33 +89,30 @@ export class LedgerKeys implements OperationHandler<RotateLedgerKey> {
     return {
       ...key,
       signature: former === null ? null : signText(keyText(key), this.openPrivateKey(former)),
-      sealedPrivateKey: this.sealer.seal(privateKey, placeOfPrivate(key)),
-      sealedPublicKey: this.sealer.seal(publicKey, placeOfPublic(key)),
+      sealedPrivateKey: this.sealer.seal(privateKey, placeOf('signing-key', key)),
+      sealedPublicKey: this.sealer.seal(publicKey, placeOf('public-key', key)),
     };
   }
 
   private openPrivateKey(key: SigningKeyRow): Buffer {
     if (key.sealedPrivateKey === null) throw new Error(`the private key of ${key.key_id} was deleted`);
-    return this.sealer.openBytes(key.sealedPrivateKey, placeOfPrivate(key));
+    return this.sealer.openBytes(key.sealedPrivateKey, placeOf('signing-key', key));
   }
 }
 
 /** Checks that a process with the master key wrote this row: others cannot seal. */
 export function isOwnKey(key: SigningKeyRow, sealer: Pick<Sealer, 'openBytes'>): boolean {
   try {
-    const bytes = sealer.openBytes(key.sealedPublicKey, placeOfPublic(key));
+    const bytes = sealer.openBytes(key.sealedPublicKey, placeOf('public-key', key));
     return bytes.toString('base64') === key.public_key && toKeyId(bytes) === key.key_id;
   } catch {
     return false;
   }
 }
 
-function placeOfPrivate({ key_id }: Pick<SigningKey, 'key_id'>): string {
-  return `audit/signing-key/${key_id}`;
-}
-
-function placeOfPublic({ key_id }: Pick<SigningKey, 'key_id'>): string {
-  return `audit/public-key/${key_id}`;
+/** The associated data of the sealed private (`signing-key`) or public key. */
+function placeOf(what: 'signing-key' | 'public-key', { key_id }: Pick<SigningKey, 'key_id'>): string {
+  return `audit/${what}/${key_id}`;
 }
 
 /** A new Ed25519 pair: the public key as SubjectPublicKeyInfo, the private one as PKCS #8, both DER. */

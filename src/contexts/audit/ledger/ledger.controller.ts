@@ -94,6 +94,10 @@ export class ConsistencyResponse extends ResourceOf('consistency', Consistency) 
 
 export class HeadResponse extends ResourceOf('head', LedgerHead) {}
 
+const PROOF = {
+  200: [ProofResponse, 'The events of the payout, and their proofs.'],
+  503: 'The newest event of the payout is under no signed head yet: Retry-After says when it will be.',
+} as const;
 const HEAD = {
   200: [HeadResponse, 'The head, and the public key that it is signed with.'],
   503: 'No head is signed yet.',
@@ -120,11 +124,7 @@ export class LedgerController {
     tag: TAG,
     summary: 'Get the proof that the events of a payout are in the log',
     description: `${EXTENSION} Each event leads to the root of the newest signed head. The public key is all that a check needs.`,
-    responses: {
-      200: [ProofResponse, 'The events of the payout, and their proofs.'],
-      404: 'The merchant has no such payout.',
-      503: 'The newest event of the payout is under no signed head yet: Retry-After says when it will be.',
-    },
+    responses: { ...PROOF, 404: 'The merchant has no such payout.' },
   })
   async getProof(
     @MerchantId() merchantId: string,
@@ -169,11 +169,7 @@ export class AdminAuditController {
     tag: 'Admin: payouts',
     summary: 'Get the proof that the events of a payout are in the log',
     scopes: ['payouts:read'],
-    responses: {
-      200: [ProofResponse, 'The events of the payout, and their proofs.'],
-      404: 'There is no such payout within reach of the key.',
-      503: 'The newest event of the payout is under no signed head yet: Retry-After says when it will be.',
-    },
+    responses: { ...PROOF, 404: 'There is no such payout within reach of the key.' },
   })
   @Reads({ view: null, lookup: 'payout' })
   async getProof(@UuidParam('id', 'Payout') id: string): Promise<Disclosure<ProofResponse>> {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { EXIT_WRONG, printResult } from '../../../platform/cli/output.js';
 import { writes } from '../../../platform/cli/write.js';
 import type { EventStore } from '../../../platform/event-store/port.js';
 import type { Database } from '../../../platform/postgres/database.js';
@@ -15,7 +16,6 @@ import { readHead, readKey, type SignedHead, type SigningKey, toTree } from './s
 import { consistencyRanges, provesConsistency } from './merkle-tree.js';
 import { Heads, SigningKeys } from './heads.store.js';
 import { Ledger } from './ledger.store.js';
-import { EXIT_WRONG, printResult } from '../verify/output.program.js';
 
 const BEGUN = 'The ledger begins again. Restart every worker now, with another AUDIT_HEADS_FILE.';
 
@@ -134,37 +134,25 @@ function described(key: SigningKey): string {
 
 /** Reads the heads of a file, one per line. Throws ConfigError where it has none. */
 export async function readHeads(path: string): Promise<readonly SignedHead[]> {
-  const lines = (await readLedgerFile(path)).split('\n').filter((line) => line.trim() !== '');
+  const lines = (await readFile(path, 'utf8')).split('\n').filter((line) => line.trim() !== '');
   if (lines.length === 0) throw new ConfigError(`${path} contains no signed head`);
   return lines.map((line, place) => {
     try {
       const { head = JSON.parse(line) as unknown } = JSON.parse(line) as { readonly head?: unknown };
       return readHead(head);
     } catch (error) {
-      throw new ConfigError(
-        `line ${place + 1} of ${path} is not a signed head: ${(error as Error).message}`,
-        {
-          cause: error,
-        },
-      );
+      const why = (error as Error).message;
+      throw new ConfigError(`line ${place + 1} of ${path} is not a signed head: ${why}`, { cause: error });
     }
   });
 }
 
 /** Reads the public key of a PEM file. Throws ConfigError where it has none. */
 export async function readPublicKey(path: string): Promise<Pick<SigningKey, 'key_id' | 'public_key'>> {
-  const pem = await readLedgerFile(path);
+  const pem = await readFile(path, 'utf8');
   try {
     return keyOfPem(pem);
   } catch (error) {
     throw new ConfigError(`${path} contains no Ed25519 public key (PEM)`, { cause: error });
-  }
-}
-
-async function readLedgerFile(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    throw new ConfigError(`${path} cannot be read: ${(error as Error).message}`, { cause: error });
   }
 }

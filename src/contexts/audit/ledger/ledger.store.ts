@@ -73,7 +73,7 @@ export class Ledger {
 
   /** Finds the indexes of events in the tree; null for an event that it lacks. */
   async indexes(positions: readonly string[]): Promise<readonly (number | null)[]> {
-    const rows = await this.database.query<{ index: string | null }>(
+    const rows = await this.database.query<{ index: number | null }>(
       `with recursive halves(place, position, low, high) as (
          select p.place, p.position, 0::bigint, l.size - 1
          from unnest($1::bigint[]) with ordinality p(position, place) cross join audit.ledger l
@@ -84,13 +84,13 @@ export class Ledger {
          from halves h join audit.leaves m on m.index = (h.low + h.high) / 2
          where h.low < h.high
        )
-       select l.index from unnest($1::bigint[]) with ordinality p(position, place)
+       select l.index::float8 as index from unnest($1::bigint[]) with ordinality p(position, place)
        left join halves h on h.place = p.place and h.low = h.high
        left join audit.leaves l on l.index = h.low and l.position = p.position
        order by p.place`,
       [positions],
     );
-    return rows.map(({ index }) => (index === null ? null : Number(index)));
+    return rows.map(({ index }) => index);
   }
 
   /** Computes the root over each range of a proof. Throws where the ledger lacks leaves. */
@@ -113,23 +113,16 @@ export class Ledger {
 
   /** Reads up to `limit` leaves from `index` on. */
   async leaves(index: number, limit: number): Promise<readonly Leaf[]> {
-    const rows = await this.database.query<{ index: string; position: string; hashes: Buffer }>(
-      'select index, position, hashes from audit.leaves where index >= $1 order by index limit $2',
+    return this.database.query<Leaf>(
+      `select l.index::float8 as index, l.position, substring(l.hashes for ${HASH_BYTES}) as hash,
+         substring(l.hashes from 1 + ${HASH_BYTES}) as completed
+       from audit.leaves l where l.index >= $1 order by l.index limit $2`,
       [index, limit],
     );
-    return rows.map((row) => ({
-      index: Number(row.index),
-      position: row.position,
-      hash: row.hashes.subarray(0, HASH_BYTES),
-      completed: row.hashes.subarray(HASH_BYTES),
-    }));
   }
 }
 
-/**
- * Adds the missing leaves, in the transaction that moves the follower's checkpoint. Throws {@link LedgerTampered} for a
- * forged state, one with fewer than `signed` events, and one of another log than `logId`.
- */
+/** Adds missing leaves. Throws {@link LedgerTampered} for a state that is forged, of another log or below `signed`. */
 export async function extendLedger(
   tx: PoolClient,
   macs: Macs,

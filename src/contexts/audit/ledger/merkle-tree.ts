@@ -24,9 +24,12 @@ export class MerkleTree {
     private leaves = 0,
     peaks: Buffer = Buffer.alloc(0),
   ) {
-    if (peaks.length !== HASH_BYTES * countOnes(leaves))
+    const ones = leaves.toString(2).replaceAll('0', '').length;
+    if (peaks.length !== HASH_BYTES * ones)
       throw new RangeError('these are not the peaks of a tree of that size');
-    this.peaks = toHashes(peaks);
+    this.peaks = Array.from({ length: peaks.length / HASH_BYTES }, (_, place) =>
+      peaks.subarray(place * HASH_BYTES, (place + 1) * HASH_BYTES),
+    );
   }
 
   get size(): number {
@@ -54,18 +57,6 @@ export class MerkleTree {
     this.leaves += 1;
     return completed;
   }
-}
-
-function toHashes(bytes: Buffer): Buffer[] {
-  return Array.from({ length: bytes.length / HASH_BYTES }, (_, place) =>
-    bytes.subarray(place * HASH_BYTES, (place + 1) * HASH_BYTES),
-  );
-}
-
-function countOnes(size: number): number {
-  let ones = 0;
-  for (let rest = size; rest > 0; rest = Math.floor(rest / 2)) ones += rest % 2;
-  return ones;
 }
 
 /** The leaves from `from` to before `to`. */

@@ -7,7 +7,7 @@ import { Sealer } from '../../../platform/sealing/sealer.js';
 import { PAYOUT_CATEGORY } from '../../payouts/payouts.contract.js';
 import { canonicalJson, eventLeaf } from './event-leaf.js';
 import { consistencyRanges, inclusionRanges } from './merkle-tree.js';
-import { hashOfHead, type SignedHead } from './signed-head.js';
+import type { SignedHead } from './signed-head.js';
 import { Heads, SigningKeys } from './heads.store.js';
 import { Ledger } from './ledger.store.js';
 import { isOwnKey, isSignedHead, toPem } from './ledger-keys.commands.js';
@@ -29,8 +29,8 @@ export class PayoutProofs {
   async newestHead() {
     const last = await this.heads.lastSigned(this.sealer);
     if (last?.size === 0) throw this.notYet('No head is signed yet');
-    const head = last === null ? null : await this.heads.at(last.size);
-    if (head === null || hashOfHead(head) !== last?.hash) throw changed();
+    const head = last && (await this.heads.find(last));
+    if (head === null) throw changed();
     return this.withKey(head);
   }
 
@@ -42,10 +42,7 @@ export class PayoutProofs {
     });
   }
 
-  /**
-   * Proves that the head over `to` events, or the newest, extends the first `from`. Throws `not_found`, `bad_request`
-   * and `unavailable`.
-   */
+  /** Proves that a head, the newest without `to`, extends the first `from`. Throws `not_found` and `bad_request`. */
   async consistency(from: number, to: number | null) {
     const newest = await this.newestHead();
     const head = to === null ? newest : to > newest.size ? null : await this.heads.at(to);

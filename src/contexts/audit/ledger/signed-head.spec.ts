@@ -13,8 +13,8 @@ const HEAD = {
   signature: 'ef',
 };
 const KEY = { key_id: 'k', public_key: 'p', made_at: 'then', former_key_id: 'f', signature: 'ef' };
-const without = (value: object, name: string): object =>
-  Object.fromEntries(Object.entries(value).filter(([each]) => each !== name));
+const withoutEach = (value: object): object[] =>
+  Object.keys(value).map((name) => ({ ...value, [name]: undefined }));
 
 describe('a signed head', () => {
   it('is signed over one text, whose hash is in the next head', () => {
@@ -30,22 +30,11 @@ describe('a signed head', () => {
   });
 
   it.each([
-    null,
-    undefined,
-    {},
-    { ...HEAD, size: 0 },
-    { ...HEAD, size: 1.5 },
-    { ...HEAD, size: '7' },
-    { ...HEAD, previous: 7 },
-    ...['log_id', 'root', 'position', 'signed_at', 'key_id', 'previous', 'signature'].map((name) =>
-      without(HEAD, name),
-    ),
+    ...[null, undefined, {}, { ...HEAD, previous: 7 }],
+    ...[0, 1.5, '7'].map((size) => ({ ...HEAD, size })),
+    ...withoutEach(HEAD),
   ])('is not read from %j', (value) => {
-    expect(() => readHead(value)).toThrow(
-      value === null || value === undefined || !Number.isSafeInteger((value as { size: unknown }).size)
-        ? 'size must be a positive integer'
-        : /size must be a positive integer|a member is missing/,
-    );
+    expect(() => readHead(value)).toThrow(TypeError);
   });
 });
 
@@ -62,10 +51,7 @@ describe('a signing key', () => {
     expect(readKey(first)).toEqual(first);
   });
 
-  it.each([null, undefined, ...Object.keys(KEY).map((name) => without(KEY, name))])(
-    'is not read from %j',
-    (value) => {
-      expect(() => readKey(value)).toThrow('a member is missing');
-    },
-  );
+  it.each([null, undefined, ...withoutEach(KEY)])('is not read from %j', (value) => {
+    expect(() => readKey(value)).toThrow(TypeError);
+  });
 });

@@ -32,14 +32,13 @@ export interface SigningKey {
   readonly signature: string | null;
 }
 
-/** The types of members by name: words of `typeof`, or `null`, separated by spaces. */
-export type MemberTypes = Readonly<Record<string, string>>;
-
-export function hasTypes(value: unknown, types: MemberTypes): boolean {
+/** Throws TypeError unless each member has one of its types: words of `typeof`, or `null`, separated by spaces. */
+export function requireTypes(value: unknown, types: Readonly<Record<string, string>>): void {
   const members = (value ?? {}) as Readonly<Record<string, unknown>>;
-  return Object.entries(types).every(([name, allowed]) =>
-    allowed.split(' ').includes(members[name] === null ? 'null' : typeof members[name]),
-  );
+  for (const [name, allowed] of Object.entries(types)) {
+    const type = members[name] === null ? 'null' : typeof members[name];
+    if (!allowed.split(' ').includes(type)) throw new TypeError(`${name} is ${type}, expected ${allowed}`);
+  }
 }
 
 const TEXT = 'string';
@@ -48,33 +47,23 @@ const KEY = { key_id: TEXT, public_key: TEXT, made_at: TEXT };
 
 /** Reads the members of a head and drops all others. Throws TypeError for an invalid head. */
 export function readHead(value: unknown): SignedHead {
-  const { log_id, size, root, position, signed_at, key_id, previous, signature } = (value ??
-    {}) as SignedHead;
+  requireTypes(value, { ...HEAD, previous: 'string null' });
+  const { log_id, size, root, position, signed_at, key_id, previous, signature } = value as SignedHead;
   if (!Number.isSafeInteger(size) || size < 1) throw new TypeError('size must be a positive integer');
-  if (!hasTypes(value, { ...HEAD, previous: 'string null' })) throw new TypeError('a member is missing');
   return { log_id, size, root, position, signed_at, key_id, previous, signature };
 }
 
 /** Reads the members of a key and drops all others. Throws TypeError for an invalid key. */
 export function readKey(value: unknown): SigningKey {
-  if (!hasTypes(value, { ...KEY, former_key_id: 'string null', signature: 'string null' }))
-    throw new TypeError('a member is missing');
+  requireTypes(value, { ...KEY, former_key_id: 'string null', signature: 'string null' });
   const { key_id, public_key, made_at, former_key_id, signature } = value as SigningKey;
   return { key_id, public_key, made_at, former_key_id, signature };
 }
 
 /** The signed text of a head, which leaves out all other members, such as `public_key`. */
 export function headText({ log_id, size, root, position, signed_at, key_id, previous }: Head): string {
-  return canonicalJson({
-    kind: 'disburse.head.v1',
-    log_id,
-    size,
-    root,
-    position,
-    signed_at,
-    key_id,
-    previous,
-  });
+  const signed = { kind: 'disburse.head.v1', log_id, size, root, position, signed_at, key_id, previous };
+  return canonicalJson(signed);
 }
 
 /** The hash of a head, as the next head contains it: SHA-256 over signed text, line feed and hex signature. */
@@ -88,12 +77,8 @@ export function toTree({ size, root }: Head): { readonly size: number; readonly 
 }
 
 /** The signed text of a key. */
-export function keyText({
-  key_id,
-  public_key,
-  made_at,
-  former_key_id,
-}: Omit<SigningKey, 'signature'>): string {
+export function keyText(key: Omit<SigningKey, 'signature'>): string {
+  const { key_id, public_key, made_at, former_key_id } = key;
   return canonicalJson({ kind: 'disburse.key.v1', key_id, public_key, made_at, former_key_id });
 }
 

@@ -3,21 +3,27 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { fromMinorUnits } from '../../../kernel/money.js';
 import { connected } from '../../../platform/cli/connected.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
+import {
+  collectEarly,
+  columns,
+  counted,
+  createProgress,
+  printResult,
+  printTable,
+} from '../../../platform/cli/output.js';
 import { logPages } from '../../../platform/event-store/log-pages.js';
 import { requireId, explain, type Walk } from './explain.service.js';
 import { isUpTo, type Exported, exportedLines, exportTo } from '../export/export.service.js';
 import { BalanceReplay } from './balance-replay.js';
 import { Violations } from './findings.js';
-import { POINT_FORMS, readPoint, type ExportScope, isWhole, type Signed } from '../export/manifest.js';
 import {
-  columns,
-  printResult,
-  createProgress,
-  printTable,
-  time,
-  collectEarly,
-  counted,
-} from './output.program.js';
+  POINT_FORMS,
+  readPoint,
+  type ExportScope,
+  isWhole,
+  type LogPoint,
+  type Signed,
+} from '../export/manifest.js';
 import { storedLedger, ledgerProgram } from '../ledger/ledger.program.js';
 import { verifyProgram } from './verify.program.js';
 import { resolve } from 'node:path';
@@ -25,7 +31,7 @@ import { isUuid } from '../../../kernel/ids.js';
 import { wrappedKeys } from '../../../platform/sealing/key-ring.js';
 import { readCopies } from '../../../platform/sealing/key-ring-store.js';
 import { readKey } from '../ledger/signed-head.js';
-import { ExportFolder, printLines, withPath } from '../export/export-folder.store.js';
+import { ExportFolder, printLines } from '../export/export-folder.store.js';
 import { Heads, SigningKeys } from '../ledger/heads.store.js';
 
 /** `npm run audit -- balance`: prints one user's sums from the money books, at a point of the log. */
@@ -37,9 +43,7 @@ function balanceProgram(program: Command, cli: CliContext): void {
     .option('--at <point>', POINT_FORMS)
     .action(async ({ user, at }: { readonly user: string; readonly at?: string }) => {
       const id = requireId('user', user);
-      const point = at === undefined ? null : readPoint(at);
-      if (at !== undefined && point === null)
-        throw new DomainError('bad_request', `--at takes ${POINT_FORMS}.`);
+      const point = readOptionPoint('--at', at);
       const books = new BalanceReplay(new Violations());
       const progress = createProgress();
       const end = point?.kind === 'position' ? { end: point.position } : {};
@@ -90,7 +94,7 @@ function printWalk({ stream, events, causes, deliveries, changed_rows, missing, 
     ...printTable(
       events.map(({ position, recorded_at, stream: of, type, data, metadata, leaf }) => ({
         position,
-        'recorded (UTC)': time(new Date(recorded_at)),
+        recorded: recorded_at,
         stream: of,
         event: type,
         actor: metadata.actor ?? '',
@@ -112,7 +116,7 @@ function printWalk({ stream, events, causes, deliveries, changed_rows, missing, 
       })),
     ),
     ...printTable(
-      changed_rows.map(({ what, id, at }) => ({ 'changed row': what, id, 'at (UTC)': time(at) })),
+      changed_rows.map(({ what, id, at }) => ({ 'changed row': what, id, at: at.toISOString() })),
     ),
     ...printTable(missing.map(({ event_id, stream: of }) => ({ 'NOT in the log': event_id, stream: of }))),
     '',
@@ -165,9 +169,7 @@ function exportProgram(program: Command, cli: CliContext): void {
         const progress = createProgress();
         if (out === undefined) {
           const end = await store.head();
-          return withPath('standard output', () =>
-            printLines(exportedLines(store, scope, { end, progress })),
-          );
+          return printLines(exportedLines(store, scope, { end, progress }));
         }
         const path = resolve(out);
         // The order of these reads matters: the keys include those of the head and the events.
@@ -176,9 +178,8 @@ function exportProgram(program: Command, cli: CliContext): void {
           signing_keys: (await new SigningKeys(database).all()).map(readKey),
           key_ring: wrappedKeys(await readCopies(database)),
         });
-        const exported = await withPath(path, async () =>
-          exportTo(await ExportFolder.at(path), store, scope, { progress, signed, now: new Date() }),
-        );
+        const folder = await ExportFolder.at(path);
+        const exported = await exportTo(folder, store, scope, { progress, signed, now: new Date() });
         printResult(program, cli, exported.manifest, () => describe(exported, path));
       });
     });
@@ -196,17 +197,21 @@ function toScope({
     throw new DomainError('bad_request', `--part-events must be a number from 1 to ${MAX_PART_EVENTS}`);
   return {
     merchant: merchant?.toLowerCase() ?? null,
-    from: readOptionPoint('--from', from),
-    to: readOptionPoint('--to', to),
+    from: toPointText(readOptionPoint('--from', from)),
+    to: toPointText(readOptionPoint('--to', to)),
     part_events: events,
   };
 }
 
-function readOptionPoint(option: string, text: string | undefined): string | null {
+function readOptionPoint(option: string, text: string | undefined): LogPoint | null {
   if (text === undefined) return null;
   const point = readPoint(text);
   if (point === null) throw new DomainError('bad_request', `${option} must be ${POINT_FORMS}`);
-  return point.kind === 'position' ? point.position : point.time.toISOString();
+  return point;
+}
+
+function toPointText(point: LogPoint | null): string | null {
+  return point?.kind === 'time' ? point.time.toISOString() : (point?.position ?? null);
 }
 
 function describe({ manifest, resumed }: Exported, path: string): string {

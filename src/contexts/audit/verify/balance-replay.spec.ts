@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { BalanceReplay } from './balance-replay.js';
+import { BalanceReplay, EvidenceCheck } from './balance-replay.js';
 import { Violations } from './findings.js';
 
 const user = { user_id: 'u', merchant_id: 'm' };
@@ -59,15 +59,8 @@ describe('the books', () => {
   });
 
   it('count payouts by status', () => {
-    const books = replayOf(
-      created,
-      reported('p'),
-      reported('q'),
-      reported('r'),
-      expired('q'),
-      claimed(),
-      received(),
-    );
+    const payouts = [reported(), reported('q'), reported('r')];
+    const books = replayOf(created, ...payouts, expired('q'), claimed(), received());
     expect(books.counts).toEqual({ pending: 1, received: 1, expired: 1 });
   });
 
@@ -137,16 +130,73 @@ describe('the books', () => {
   });
 
   it('let two logs of one transaction confirm two payouts', () => {
-    const [one, two] = [claimed('p', 0), claimed('q', 1)];
-    const books = replayOf(
-      created,
-      reported('p'),
-      reported('q'),
-      one,
-      two,
-      received('p', 0),
-      received('q', 1),
-    );
+    const claims = [claimed('p', 0), claimed('q', 1)];
+    const books = replayOf(created, reported(), reported('q'), ...claims, received(), received('q', 1));
     expect(rules(books)).toEqual([]);
+  });
+});
+
+describe('the evidence of a payout', () => {
+  type Event = readonly [type: string, data: object];
+  const [WALLET, TOKEN] = [`0x${'2e'.repeat(20)}`, `0x${'70'.repeat(20)}`];
+  const wallet = (type: string, address = WALLET.toUpperCase()): Event => [
+    type,
+    { user_id: 'u', issuer_wallet_address: address },
+  ];
+  const activated = wallet('user.activated.v1');
+  const transfer = { value: '12500000', to: WALLET, token: TOKEN, confirmations: 1 };
+  const settled = (over: object = {}): Event => ['payout.received.v2', { ...facts, ...transfer, ...over }];
+
+  function checkOf(events: readonly Event[], token: string | null = TOKEN.toUpperCase()) {
+    const violations = new Violations();
+    const check = new EvidenceCheck(violations, token);
+    events.forEach(([type, data], place) =>
+      check.add({ position: String(place + 1), stream: 's', revision: 0, type, data }),
+    );
+    return [violations.listed, check.checked];
+  }
+
+  it.each<[string, readonly Event[], string | null]>([
+    ['its amount of the token to the wallet of its user', [activated, settled()], TOKEN],
+    [
+      'its amount to the wallet that onboarding has created',
+      [wallet('onboarding.wallet_provisioned.v1'), settled()],
+      TOKEN,
+    ],
+    ['any token where that of the chain is not known', [activated, settled({ token: '0x' })], null],
+  ])('is a transfer of %s', (_what, events, token) => {
+    expect(checkOf(events, token)).toEqual([[], 1]);
+  });
+
+  const ofAmount = 'payout p: its evidence is a transfer of its amount, and not of';
+  it.each<[string, readonly Event[], string]>([
+    [
+      'of one unit less',
+      [activated, settled({ value: '12499999' })],
+      `${ofAmount} 12499999 minor units for 12.50`,
+    ],
+    ['that does not say its value', [activated, settled({ value: null })], ofAmount],
+    ['of what is no amount', [activated, settled({ amount: '12,5' })], ofAmount],
+    [
+      'to a stranger',
+      [activated, settled({ to: '0x1' })],
+      `payout p: its evidence is a transfer to its user's wallet ${WALLET}, and not to 0x1`,
+    ],
+    ['of a user without a wallet', [settled()], "to its user's wallet (none), and not to 0x2e"],
+    [
+      'of a user whose wallet is another now',
+      [activated, wallet('user.activated.v1', '0x9'), settled()],
+      "its user's wallet 0x9",
+    ],
+    [
+      'of another token',
+      [activated, settled({ token: '0xff' })],
+      `payout p: its evidence is a transfer of the token ${TOKEN}, and not of 0xff`,
+    ],
+    ['without a confirmation', [activated, settled({ confirmations: 0 })], 'its evidence has confirmations'],
+    ['that does not say its confirmations', [activated, settled({ confirmations: null })], 'confirmations'],
+  ])('is named when it is a transfer %s', (_what, events, rule) => {
+    const violation = { position: String(events.length), rule: expect.stringContaining(rule) as unknown };
+    expect(checkOf(events)).toEqual([[violation], 1]);
   });
 });

@@ -14,11 +14,7 @@ interface BookedBalance {
   isDeactivating: boolean;
 }
 
-/**
- * The money books: balances from only the events, by code that no projection shares. They check the rules across
- * streams; histories check those of one payout or user. They take memory for open payouts, and some 40 bytes per
- * received one.
- */
+/** The money books: balances by code that no projection shares. A received payout takes some 40 bytes of memory. */
 export class BalanceReplay {
   readonly balances = new Map<string, BookedBalance>();
   readonly counts = { pending: 0, received: 0, expired: 0 };

@@ -40,7 +40,7 @@ async function compared(log: readonly LeafEvent[], recorded: readonly LeafEvent[
   });
 }
 
-const place = ({ position, stream, id }: LeafEvent) => ({ position, stream, id });
+const place = ({ position, stream, revision, id }: LeafEvent) => ({ position, stream, revision, id });
 
 describe('a log compared with the leaves of its ledger', () => {
   const key = signer(null);
@@ -78,7 +78,7 @@ describe('a log compared with the leaves of its ledger', () => {
   });
 
   it.each<[string, readonly LeafEvent[], readonly object[]]>([
-    ['changed', changed, [{ kind: 'changed', ...place(third), revision: 0 }]],
+    ['changed', changed, [{ kind: 'changed', ...place(third) }]],
     ['deleted in the middle', without(third), [{ kind: 'deleted', position: '3' }]],
     [
       'deleted at the beginning, two of them',
@@ -98,15 +98,15 @@ describe('a log compared with the leaves of its ledger', () => {
     expect((await compared(log, events, { page: 1 })).findings).toEqual(findings);
   });
 
+  const spread = events.map((event) => ({ ...event, position: `${event.position}0` }));
+
   it('names an event that was inserted between two others', async () => {
-    const spread = events.map((event) => ({ ...event, position: String(Number(event.position) * 10) }));
     const stranger = { ...third, id: randomUUID(), position: '35' };
     const log = [...spread.slice(0, 3), stranger, ...spread.slice(3)];
     expect((await compared(log, spread)).findings).toEqual([{ kind: 'inserted', ...place(stranger) }]);
   });
 
   it('has a finding with both positions of a moved event', async () => {
-    const spread = events.map((event) => ({ ...event, position: String(Number(event.position) * 10) }));
     const moved = { ...spread[2]!, position: '45' };
     const log = [...spread.slice(0, 2), spread[3]!, moved, ...spread.slice(4)];
     expect((await compared(log, spread)).findings).toEqual([{ kind: 'moved', from: '30', ...place(moved) }]);
@@ -116,14 +116,12 @@ describe('a log compared with the leaves of its ledger', () => {
     const broken = events.map((event) =>
       event === third ? { ...event, data: { amount: Infinity } } : event,
     );
-    expect((await compared(broken, events)).findings).toEqual([
-      { kind: 'unreadable', ...place(third), revision: 0 },
-    ]);
+    expect((await compared(broken, events)).findings).toEqual([{ kind: 'unreadable', ...place(third) }]);
   });
 
   it('names an event that the service did not write, once', async () => {
     const isForged = ({ position }: LeafEvent): boolean => position === '3';
-    const forged = { kind: 'forged', ...place(third), revision: 0 };
+    const forged = { kind: 'forged', ...place(third) };
     expect((await compared(events, events, { ledger: { isForged } })).findings).toEqual([forged]);
     expect((await compared(events, events.slice(0, 2), { ledger: { isForged } })).findings).toEqual([forged]);
     expect((await compared(changed, events, { ledger: { isForged } })).findings).toMatchObject([
@@ -141,12 +139,12 @@ describe('a log compared with the leaves of its ledger', () => {
     const { findings, proven, unsigned } = await compared(changed, events, { heads: [two, four] });
     expect(findings).toEqual([
       { kind: 'head', size: 4, why: 'it does not follow the head before it' },
-      { kind: 'changed', ...place(third), revision: 0 },
+      { kind: 'changed', ...place(third) },
     ]);
     expect([proven, unsigned]).toEqual([two, 7]);
     const chained = { ...four, previous: hashOfHead(two) };
     expect((await compared(changed, events, { heads: [two, chained] })).findings).toEqual([
-      { kind: 'changed', ...place(third), revision: 0 },
+      { kind: 'changed', ...place(third) },
       { kind: 'rewritten', size: 4, since: 2, signed_at: AT },
     ]);
   });
@@ -169,23 +167,11 @@ describe('a log compared with the leaves of its ledger', () => {
       heads,
       ledger: { trust: { ...TRUSTING, trusts } },
     });
-    const none = await compared(
-      events,
-      events,
-      trusting(() => false),
-    );
-    expect(none).toMatchObject({ proven: null, unsigned: 9, findings: [{ kind: 'head', size: 4, why }] });
-    const later = await compared(
-      events,
-      events,
-      trusting((head) => head === heads[1]),
-    );
-    expect(later).toMatchObject({ proven: { size: 4 }, unsigned: 5, findings: [] });
-    const other = await compared(
-      changed,
-      changed,
-      trusting(() => false),
-    );
+    const [older, later] = [trusting(() => false), trusting((head) => head === heads[1])];
+    const none = { proven: null, unsigned: 9, findings: [{ kind: 'head', size: 4, why }] };
+    expect(await compared(events, events, older)).toMatchObject(none);
+    expect(await compared(events, events, later)).toMatchObject({ unsigned: 5, findings: [] });
+    const other = await compared(changed, changed, older);
     expect(other.findings).toContainEqual(expect.objectContaining({ kind: 'rewritten', size: 4 }));
   });
 
@@ -220,18 +206,12 @@ describe('a log compared with the leaves of its ledger', () => {
     expect(await whats({ state: { ...state, tree: ledgerOver(changed).state.tree } })).toEqual([
       'audit.ledger has another root than its leaves',
     ]);
-    const subtree = leaves.map((leaf) =>
-      leaf.index === 3 ? { ...leaf, completed: Buffer.alloc(64) } : leaf,
-    );
-    expect(await whats({ leaves: subtree })).toEqual([
-      'the subtrees of leaf 3 are not those over its leaves',
-    ]);
-    const shorter = leaves.map((leaf) =>
-      leaf.index === 3 ? { ...leaf, completed: Buffer.alloc(32) } : leaf,
-    );
-    expect(await whats({ leaves: shorter })).toEqual([
-      'the subtrees of leaf 3 are not those over its leaves',
-    ]);
+    for (const length of [64, 32]) {
+      const completed = Buffer.alloc(length);
+      const wrong = leaves.map((leaf) => (leaf.index === 3 ? { ...leaf, completed } : leaf));
+      const what = 'the subtrees of leaf 3 are not those over its leaves';
+      expect(await whats({ leaves: wrong })).toEqual([what]);
+    }
     expect(await whats({ leaves: leaves.slice(0, 8) })).toEqual(['inserted', 'there are 8 leaves of 9']);
     const gap = leaves.filter(({ index }) => index !== 2);
     expect((await whats({ leaves: gap }))[0]).toBe('leaf 2 is missing, 3 follows');

@@ -45,10 +45,7 @@ interface Difference {
   readonly leaf: Leaf | null;
 }
 
-/**
- * Compares the events of a log with the leaves of the ledger, and with the root and signature of every head. Memory
- * is one page of events and of leaves and two lists of peaks, for a log of any length.
- */
+/** Compares a log with the leaves, roots and signatures of its ledger, in the memory of a page for any length. */
 export class LedgerCheck {
   private readonly log = new MerkleTree();
   private readonly leaves = new MerkleTree();
@@ -87,10 +84,8 @@ export class LedgerCheck {
     for (const event of events) {
       const hash = ('leaf' in event ? event.leaf : hashAt(event)) ?? NO_HASH;
       const isDifferent = this.ledger.state !== null && (await this.compare(event, hash));
-      if (!isDifferent && (await this.ledger.isForged?.(event))) {
-        const { position, stream, revision, id } = event;
-        this.findings.add({ kind: 'forged', position, stream, revision, id });
-      }
+      if (!isDifferent && (await this.ledger.isForged?.(event)))
+        this.findings.add({ kind: 'forged', ...toPlace(event) });
       this.log.append(hash);
       this.lastEvent = event.position;
       await this.compareHeads(this.log.size);
@@ -250,10 +245,7 @@ function hashAt(event: LeafEvent, position?: string): Buffer | null {
   }
 }
 
-/**
- * Converts differences to findings. Those within the first `proven` events are faults of the ledger, because a head
- * proves the events.
- */
+/** Converts differences to findings. A head proves the first `proven` events: there the leaves are at fault. */
 function toFindings(differences: readonly Difference[], proven: number): readonly LedgerFinding[] {
   const origins = new Map(differences.map((each) => [each, findOrigin(each, differences)]));
   const moved = new Set(origins.values());
@@ -263,12 +255,16 @@ function toFindings(differences: readonly Difference[], proven: number): readonl
     if (index < proven)
       return [{ kind: 'ledger', what: `the leaf at position ${position} is not that of the event` }];
     if (event === null) return moved.has(leaf) ? [] : [{ kind: 'deleted', position }];
-    const { stream, revision, id } = event;
+    const place = toPlace(event);
     const origin = origins.get(difference);
-    if (origin) return [{ kind: 'moved', position, from: origin.position, stream, id }];
-    if (leaf === null) return [{ kind: 'inserted', position, stream, id }];
-    return [{ kind: hashAt(event) ? 'changed' : 'unreadable', position, stream, revision, id }];
+    if (origin) return [{ kind: 'moved', ...place, from: origin.position }];
+    if (leaf === null) return [{ kind: 'inserted', ...place }];
+    return [{ kind: hashAt(event) ? 'changed' : 'unreadable', ...place }];
   });
+}
+
+function toPlace({ position, stream, revision, id }: LeafEvent) {
+  return { position, stream, revision, id };
 }
 
 /** Finds the leaf of the same event at another position. */

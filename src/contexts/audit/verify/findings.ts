@@ -1,6 +1,6 @@
 import { FindingList } from '../../../kernel/finding-list.js';
 
-export interface Violation {
+interface Violation {
   readonly position: string;
   readonly rule: string;
 }
@@ -11,18 +11,18 @@ export class Violations extends FindingList<Violation> {
   }
 }
 
-interface Place {
-  readonly position: string;
-  readonly stream: string;
-  readonly id: string;
-}
-
 /** A finding of the check of the ledger: a change by somebody other than the service. */
 export type LedgerFinding =
-  /** The event differs from the recorded one, is invalid JSON, or has no MAC of the service. */
-  | (Place & { readonly kind: 'changed' | 'unreadable' | 'forged'; readonly revision: number })
-  | (Place & { readonly kind: 'moved'; readonly from: string })
-  | (Place & { readonly kind: 'inserted' })
+  /** The event differs from the recorded one, is invalid JSON, has no MAC of the service, or was inserted or moved. */
+  | {
+      readonly kind: 'changed' | 'unreadable' | 'forged' | 'inserted' | 'moved';
+      readonly position: string;
+      readonly stream: string;
+      readonly revision: number;
+      readonly id: string;
+      /** The position at which a moved event was recorded. */
+      readonly from?: string;
+    }
   | { readonly kind: 'deleted'; readonly position: string }
   /** The log ends after `events` of `size` events, at `ends_at` (null for an empty log) instead of `ended_at`. */
   | {
@@ -41,18 +41,11 @@ export type LedgerFinding =
   | { readonly kind: 'key'; readonly key_id: string; readonly why: string };
 
 /** The kinds of findings about events, which cause differing roots. */
-const CAUSES: ReadonlySet<LedgerFinding['kind']> = new Set([
-  'changed',
-  'unreadable',
-  'moved',
-  'inserted',
-  'deleted',
-  'truncated',
-]);
+const CAUSES = ['changed', 'unreadable', 'moved', 'inserted', 'deleted', 'truncated'];
 
 /** Checks for a finding about events, which may be the cause of other findings. */
 export function isOfEvents({ kind }: LedgerFinding): boolean {
-  return CAUSES.has(kind);
+  return CAUSES.includes(kind);
 }
 
 /** Returns a line for each finding, causes first. */
@@ -65,24 +58,22 @@ export function describeFindings(findings: readonly LedgerFinding[]): readonly s
   ];
 }
 
-const WRONG = {
-  changed: 'is not the one that was recorded there',
-  unreadable: 'cannot be read any more',
-  forged: 'was not written by the service',
-} as const;
-
 export function describeFinding(finding: LedgerFinding): string {
+  const event = (what: string): string => {
+    const { position, id, stream, revision } = finding as Extract<LedgerFinding, { revision: number }>;
+    return `the event at position ${position} (${id}, ${stream} revision ${revision}) ${what}`;
+  };
   switch (finding.kind) {
     case 'changed':
+      return event('is not the one that was recorded there');
     case 'unreadable':
-    case 'forged': {
-      const { position, id, stream, revision } = finding;
-      return `the event at position ${position} (${id}, ${stream} revision ${revision}) ${WRONG[finding.kind]}`;
-    }
-    case 'moved':
-      return `the event ${finding.id} of ${finding.stream} was recorded at position ${finding.from} and is now at ${finding.position}`;
+      return event('cannot be read any more');
+    case 'forged':
+      return event('was not written by the service');
     case 'inserted':
-      return `the event at position ${finding.position} (${finding.id}, ${finding.stream}) was inserted: none was recorded there`;
+      return event('was inserted: none was recorded there');
+    case 'moved':
+      return event(`was recorded at position ${finding.from}`);
     case 'deleted':
       return `the event at position ${finding.position} is missing`;
     case 'truncated': {

@@ -1,9 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { Streams } from './streams.js';
+import { onlyOnce } from '../../../kernel/history-rules.js';
 import { Violations } from './findings.js';
+import { type Extent, Histories, Streams } from './streams.js';
 
 type Event = readonly [stream: string, type: string, data?: object];
+/** An event of type `x` by stream, position and revision. */
+type Placed = readonly [stream: string, position: string, revision: number];
 
+/** The broken rules of events, each at the next revision of its stream. */
 function rulesOf(...events: readonly Event[]): string {
   const violations = new Violations();
   const streams = new Streams(violations);
@@ -16,43 +20,38 @@ function rulesOf(...events: readonly Event[]): string {
   return violations.listed.map(({ rule }) => rule).join();
 }
 
+/** Checks events at these places; those of `transfer` streams are claims. */
+function checkOf(events: readonly Placed[], extent?: Extent) {
+  const violations = new Violations();
+  const streams = new Streams(violations, extent);
+  const numbers = events.map(([stream, position, revision]) => {
+    const isClaim = stream.startsWith('transfer-');
+    const content = isClaim ? { type: 'claim.taken.v1', data: { owner: 'a-1' } } : { type: 'x', data: {} };
+    return streams.add({ position, stream, revision, ...content });
+  });
+  return { streams, numbers, found: violations.listed };
+}
+
 const claim = (owner: string, stream = 'transfer-1'): Event => [stream, 'claim.taken.v1', { owner }];
 const fence = (stream: string): Event => [stream, 'claim.owner_abandoned.v1'];
 
 describe('streams', () => {
-  it('have no gaps, and their positions grow', () => {
-    const violations = new Violations();
-    const streams = new Streams(violations);
-    streams.add({ position: '9', stream: 'x-1', revision: 0, type: 'x', data: {} });
-    streams.add({ position: '10', stream: 'x-1', revision: 1, type: 'x', data: {} });
-    expect(violations.count).toBe(0);
-    streams.add({ position: '9', stream: 'x-1', revision: 3, type: 'x', data: {} });
-    expect(violations.listed.map(({ rule }) => rule)).toEqual([
-      'positions grow',
-      'revisions of x-1 have no gap (1, then 3)',
+  it('have no gaps', () => {
+    const gap = checkOf([
+      ['x-1', '9', 0],
+      ['x-1', '10', 1],
+      ['x-1', '11', 3],
     ]);
+    expect(gap.found).toEqual([{ position: '11', rule: 'revisions of x-1 have no gap (1, then 3)' }]);
   });
 
   it('of a part of the log without the claims of others may begin later only for claims', () => {
-    const violations = new Violations();
-    const streams = new Streams(violations, { wholeStreams: true, allClaims: false });
-    streams.add({
-      position: '1',
-      stream: 'transfer-1',
-      revision: 2,
-      type: 'claim.taken.v1',
-      data: { owner: 'a-1' },
-    });
-    expect(violations.count).toBe(0);
-    streams.add({ position: '2', stream: 'x-1', revision: 2, type: 'x', data: {} });
-    streams.add({
-      position: '3',
-      stream: 'transfer-1',
-      revision: 4,
-      type: 'claim.taken.v1',
-      data: { owner: 'a-1' },
-    });
-    expect(violations.listed).toEqual([
+    const events: Placed[] = [
+      ['transfer-1', '1', 2],
+      ['x-1', '2', 2],
+      ['transfer-1', '3', 4],
+    ];
+    expect(checkOf(events, { wholeStreams: true, allClaims: false }).found).toEqual([
       { position: '2', rule: 'revisions of x-1 have no gap (-1, then 2)' },
       { position: '3', rule: 'revisions of transfer-1 have no gap (2, then 4)' },
     ]);
@@ -69,33 +68,30 @@ describe('streams', () => {
   });
 
   it('are counted with their events, and keep their places while their number grows', () => {
-    const violations = new Violations();
-    const streams = new Streams(violations);
-    const add = (n: number, revision: number, position: number): number =>
-      streams.add({ position: String(position), stream: `x-${n}`, revision, type: 'x', data: {} });
-    for (let n = 0; n < 3000; n += 1) expect(add(n, 0, n + 1)).toBe(n);
-    expect([add(1023, 1, 4000), add(1024, 1, 4001), add(2999, 1, 4002)]).toEqual([1023, 1024, 2999]);
-    expect([streams.count, streams.events, violations.listed]).toEqual([3000, 3003, []]);
+    const first = Array.from({ length: 3000 }, (_, n): Placed => [`x-${n}`, String(n + 1), 0]);
+    const again = [1023, 1024, 2999].map((n): Placed => [`x-${n}`, String(n + 4000), 1]);
+    const { streams, numbers, found } = checkOf([...first, ...again]);
+    expect(numbers).toEqual([...first.keys(), 1023, 1024, 2999]);
+    expect([streams.count, streams.events, found]).toEqual([3000, 3003, []]);
   });
 
   it('grow in position as numbers, not as texts', () => {
-    const violations = new Violations();
-    const streams = new Streams(violations);
-    ['9', '10', '11', '11', '9'].forEach((position, revision) =>
-      streams.add({ position, stream: 'x-1', revision, type: 'x', data: {} }),
-    );
-    expect(violations.listed).toEqual([
+    const positions = ['9', '10', '11', '11', '9'];
+    expect(checkOf(positions.map((position, revision) => ['x-1', position, revision])).found).toEqual([
       { position: '11', rule: 'positions grow' },
       { position: '9', rule: 'positions grow' },
     ]);
   });
 
   it('of a part of the log may begin later, and are then not whole', () => {
-    const violations = new Violations();
-    const streams = new Streams(violations, { wholeStreams: false, allClaims: false });
-    const number = streams.add({ position: '9', stream: 'x-1', revision: 4, type: 'x', data: {} });
-    const other = streams.add({ position: '10', stream: 'x-2', revision: 0, type: 'x', data: {} });
-    expect([violations.count, streams.isWhole(number), streams.isWhole(other)]).toEqual([0, false, true]);
+    const { streams, numbers, found } = checkOf(
+      [
+        ['x-1', '9', 4],
+        ['x-2', '10', 0],
+      ],
+      { wholeStreams: false, allClaims: false },
+    );
+    expect([found, numbers.map((number) => streams.isWhole(number))]).toEqual([[], [false, true]]);
   });
 
   it.each<[string, readonly Event[]]>([
@@ -116,16 +112,13 @@ describe('streams', () => {
 
   it.each<[string, readonly Event[], RegExp]>([
     ['from an owner that holds it', [claim('a-1'), ['a-1', 'a'], claim('a-2')], /transfer-1 has one owner/],
-    [
-      'from one that is done, of a claim that stays held',
-      [claim('a-1'), ['a-1', 'user.deactivated.v1'], claim('a-2')],
-      /transfer-1 has one owner/,
-    ],
-    ...['user_external_id-1', 'user_wallet-1'].map((held): [string, readonly Event[], RegExp] => [
-      `of ${held} from a user who is deactivated`,
-      [claim('a-1', held), ['a-1', 'user.deactivated.v1'], claim('a-2', held)],
-      /has one owner/,
-    ]),
+    ...['transfer-1', 'user_external_id-1', 'user_wallet-1'].map(
+      (held): [string, readonly Event[], RegExp] => [
+        `of ${held} from a user who is deactivated`,
+        [claim('a-1', held), ['a-1', 'user.deactivated.v1'], claim('a-2', held)],
+        /has one owner/,
+      ],
+    ),
     [
       'of a phone number from one who is not done with it',
       [claim('a-1', 'user_phone_number-1'), ['a-1', 'a'], claim('a-2', 'user_phone_number-1')],
@@ -136,4 +129,20 @@ describe('streams', () => {
   ])('claims may not move %s', (_name, events, rule) => {
     expect(rulesOf(...events)).toMatch(rule);
   });
+});
+
+it('histories are verified by the rules of their category, in any order of their streams', () => {
+  const violations = new Violations();
+  const histories = new Histories([onlyOnce('thing', 'thing.created.v1').rules], violations);
+  const add = (stream: string, number: number, type = 'thing.created.v1'): void =>
+    histories.add({ position: '7', stream, revision: 0, type, data: {} }, number);
+  add('thing-a', 3);
+  add('thing-b-c', 1);
+  add('thing-b-c', 1, 'claim.owner_abandoned.v1');
+  add('thing-b-c', 1, 'thing.unknown.v1');
+  add('other-a', 0);
+  expect([histories.evaluated, violations.listed]).toEqual([2, []]);
+  add('thing-a', 3);
+  const rule = 'thing-a, thing.created.v1: it does not follow from what was before it';
+  expect(violations.listed).toEqual([{ position: '7', rule }]);
 });

@@ -1,7 +1,7 @@
 import { CLAIM_OWNER_ABANDONED, CLAIM_ACQUIRED } from '../../../kernel/claims.js';
 import { grown, NameTable } from '../../../kernel/name-table.js';
 import type { PlacedEvent } from '../ledger/event-leaf.js';
-import type { Violation, Violations } from './findings.js';
+import type { Violations } from './findings.js';
 import type { HistoryRules } from '../../../kernel/history-rules.js';
 
 /** The types of the owner's events that free a claim, by the category of the claim. */
@@ -97,7 +97,7 @@ export class Streams {
   }
 
   private note(position: string, rule: string): void {
-    this.violations.add({ position, rule } satisfies Violation);
+    this.violations.add({ position, rule });
   }
 }
 

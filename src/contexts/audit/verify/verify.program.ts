@@ -5,6 +5,15 @@ import { EventsMissing } from '../../../platform/event-store/followed-log.js';
 import { comparePositions } from '../../../platform/event-store/port.js';
 import { connected } from '../../../platform/cli/connected.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
+import {
+  collectEarly,
+  counted,
+  createProgress,
+  EXIT_INCOMPLETE,
+  EXIT_WRONG,
+  inOneLine,
+  printResult,
+} from '../../../platform/cli/output.js';
 import { KeyRing, toMasterKeys } from '../../../platform/sealing/key-ring.js';
 import {
   type AuditReport,
@@ -25,16 +34,7 @@ import { describeFindings, isOfEvents } from './findings.js';
 import { isWhole } from '../export/manifest.js';
 import { LastVerifies, type LastVerify } from './last-verify.store.js';
 import { ExportedLog } from '../export/exported-log.store.js';
-import { inOneLine } from '../../../platform/cli/printable.js';
-import {
-  collectEarly,
-  counted,
-  EXIT_INCOMPLETE,
-  EXIT_WRONG,
-  printResult,
-  createProgress,
-} from './output.program.js';
-import { liveTables } from './live-tables.program.js';
+import { liveTables } from './audited-tables.store.js';
 import { readHeads, readPublicKey, storedLedger } from '../ledger/ledger.program.js';
 
 /** The number of database connections. The readers of log and tables share them with the rebuilds of read models. */
@@ -155,7 +155,7 @@ async function verifyConnected(
       const proof = { pinned: key !== null || sealer !== null, hasMasterKey: ring !== null };
       const rules = { ...rest, ...proof, token: config.usdcAddress, ledger };
       if (read !== null && why !== null) return verify(read, why, rules);
-      return liveTables(database, { ...cli, sealer }, async (live) => {
+      return liveTables(database, cli, sealer, async (live) => {
         // The end of the log is read after the snapshot, so that it is not before the checkpoints.
         const log = read ?? (await storeSource(store));
         const isBehind = comparePositions(log.end, live.furthest) < 0;

@@ -7,7 +7,7 @@ import { PAYOUT_VIEWS, readBalances } from '../../payouts/payouts.contract.js';
 import type { ExportedEvent } from '../ledger/event-leaf.js';
 import { Violations } from './findings.js';
 import { type Extent, WHOLE, Histories, Streams } from './streams.js';
-import type { TableSnapshot } from './audited-tables.store.js';
+import type { LiveTables, TableSnapshot } from './audited-tables.store.js';
 import type { ExportedLog } from '../export/exported-log.store.js';
 import { type LedgerInputs, LedgerCheck } from './check-ledger.service.js';
 import type { LogRule } from '../../../kernel/history-rules.js';
@@ -17,7 +17,6 @@ import { BalanceReplay, EvidenceCheck } from './balance-replay.js';
 
 /** The log of an audit, up to the last event at its start. */
 interface LogSource {
-  readonly logId: string | null;
   /** The position of the last event, or null without events. */
   readonly end: string | null;
   readonly extent: Extent;
@@ -27,15 +26,14 @@ interface LogSource {
 }
 
 export async function storeSource(store: EventStore): Promise<LogSource> {
-  const [logId, end] = [await store.identity(), await store.head()];
-  return { logId, end, extent: WHOLE, pages: () => logPages(store, { end }) };
+  const end = await store.head();
+  return { end, extent: WHOLE, pages: () => logPages(store, { end }) };
 }
 
 /** The source of an export. A file of lines without a manifest may be any part of a log. */
 export function exportSource(exported: ExportedLog): LogSource {
   const { manifest } = exported;
   return {
-    logId: manifest?.log_id ?? null,
     faults: exported.faults,
     end: manifest === null ? ANYWHERE : manifest.log_end,
     extent: {
@@ -49,13 +47,6 @@ export function exportSource(exported: ExportedLog): LogSource {
 
 /** A position after all others. */
 const ANYWHERE = '9'.repeat(40);
-
-/** The live read models, in one snapshot of the database. */
-export interface LiveTables {
-  readonly tables: TableSnapshot;
-  /** The checks of rebuilt tables, each up to its checkpoint. */
-  readonly checks: readonly TableCheck[];
-}
 
 export interface VerifyOptions {
   readonly contexts: readonly Context[];
@@ -71,10 +62,7 @@ export interface VerifyOptions {
   readonly hasMasterKey: boolean;
 }
 
-/**
- * Replays the log once. Verifies histories by their rules, balances by the money books, evidence by payouts, and each
- * read model by a rebuild up to its checkpoint. `tables` are the read models, or the reason why none is compared.
- */
+/** Replays the log once, and compares `tables` with it, unless they are the reason why none is compared. */
 export async function verify(
   source: LogSource,
   tables: LiveTables | string | null,
@@ -89,24 +77,15 @@ export async function verify(
   const failures: string[] = [];
   let checks = live?.checks ?? [];
   // A read model that cannot be rebuilt is reported and skipped.
-  const attempt = async <T>(check: TableCheck, act: () => Promise<T>): Promise<T | null> => {
-    try {
-      return await act();
-    } catch (error) {
-      failures.push(
-        `the read model ${check.name}: it cannot be rebuilt from the events (${(error as Error).message})`,
-      );
+  const attempt = async <T>(check: TableCheck, act: () => Promise<T>): Promise<T | null> =>
+    act().catch((error: Error) => {
+      failures.push(`the read model ${check.name}: it cannot be rebuilt from the events (${error.message})`);
       checks = checks.filter((each) => each !== check);
       return null;
-    }
-  };
-  let events = 0;
+    });
   let last: string | null = null;
   for await (const page of source.pages()) {
-    for (const event of page) {
-      audit.add(event);
-      if (comparePositions(event.position, booksEnd) <= 0) events += 1;
-    }
+    for (const event of page) audit.add(event);
     for (const check of checks) await attempt(check, () => check.add(page));
     await ledger?.add(page);
     last = page.at(-1)!.position;
@@ -128,12 +107,10 @@ export async function verify(
   const ledgerReport = (await ledger?.end()) ?? null;
   const isEmpty = ledgerReport?.events === 0;
   return {
-    log_id: source.logId,
     read_to: last,
     read: streams.events,
     /** The last position in the books: the checkpoint of their read models, or the end of the log. */
     position: booksEnd,
-    events,
     streams: streams.count,
     /** The number of events that the decisions of their aggregates verified. */
     evaluated: histories.evaluated,

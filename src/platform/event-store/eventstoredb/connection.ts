@@ -27,15 +27,12 @@ interface Internals {
 
 /** The connection to the server or the cluster's leader, opened on first use. */
 export class Connection {
-  private current: EventStoreDBClient;
+  /** The present client, which {@link reconnect} replaces. */
+  client: EventStoreDBClient;
   private openedAt = performance.now();
 
   constructor(private readonly url: string) {
-    this.current = openClient(url);
-  }
-
-  get client(): EventStoreDBClient {
-    return this.current;
+    this.client = openClient(url);
   }
 
   /**
@@ -45,14 +42,14 @@ export class Connection {
    */
   reconnect(since: number): void {
     if (since < this.openedAt) return;
-    const former = this.current;
-    this.current = openClient(this.url);
+    const former = this.client;
+    this.client = openClient(this.url);
     this.openedAt = performance.now();
     closeClient(former).catch(() => undefined);
   }
 
   async close(): Promise<void> {
-    await this.current.dispose();
+    await this.client.dispose();
   }
 }
 

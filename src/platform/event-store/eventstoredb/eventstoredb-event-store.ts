@@ -42,10 +42,7 @@ const FROM_END = { direction: BACKWARDS, fromPosition: END } as const;
 /** The time for the client to end open calls. The process does not wait longer. */
 const CLOSE_TIMEOUT_MS = 1000;
 
-/**
- * The outcome of one append. After a conflict, `actual` is the current revision, or null if the stream does not
- * exist.
- */
+/** The outcome of one append. After a conflict, `actual` is the current revision, or null for a missing stream. */
 type Outcome =
   { readonly revision: number; readonly position: string | null } | { readonly actual: number | null };
 
@@ -70,12 +67,10 @@ export class EventStoreDbEventStore implements EventStore {
 
   async commit({ appends, response }: Commit): Promise<CommitResult> {
     if (response !== undefined) throw new Error('EventStoreDB cannot commit a response together with events');
-    const [checks, writes] = [true, false].map((isCheck) =>
-      appends.filter(({ events }) => (events.length === 0) === isCheck),
-    );
+    const checksFirst = appends.toSorted((a, b) => Math.sign(a.events.length) - Math.sign(b.events.length));
     const revisions = new Map<StreamAppend, number>();
     let position: string | null = null;
-    for (const append of [...checks!, ...writes!]) {
+    for (const append of checksFirst) {
       const { stream, events } = append;
       const result = events.length === 0 ? await this.check(append) : await this.append(append);
       if ('actual' in result) return { outcome: 'conflict', stream, actual: result.actual };

@@ -20,9 +20,7 @@ const ATTEMPTS = 5;
 const FIRST_ATTEMPT_MS = 3000;
 /** The time limit after a timeout, enough to query one stopped node for the leader and then another node. */
 const NEXT_ATTEMPT_MS = 1500;
-/**
- * The gRPC statuses cancelled, deadline exceeded and unavailable. Without a server the client throws these unwrapped.
- */
+/** The gRPC statuses cancelled, deadline exceeded and unavailable, which the client throws as they are. */
 const UNAVAILABLE_CODES: ReadonlySet<unknown> = new Set([1, 4, 14]);
 
 /** The error for a check against an event that reads do not return yet. */

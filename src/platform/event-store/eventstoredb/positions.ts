@@ -14,10 +14,7 @@ interface Mark {
  */
 export class Positions {
   private readonly marks: readonly Mark[];
-  /**
-   * The offset that is added to the server's positions of events that were not copied, so that they follow the copied
-   * ones.
-   */
+  /** The offset of the server's positions of events that were not copied, so that they follow the copied ones. */
   readonly shift: bigint;
 
   constructor(stored: readonly ResolvedEvent[]) {

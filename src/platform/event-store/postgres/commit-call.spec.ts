@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { deriveId, newId } from '../../../kernel/ids.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
-import type { Commit, CommitResult, ExpectedRevision, NewEvent, StreamAppend } from '../port.js';
+import type { Commit, CommitResult, NewEvent, StreamAppend } from '../port.js';
 import { encodeUnit, groupOfUnits } from './commit-call.js';
 import { PostgresEventStore } from './postgres-event-store.js';
 
-const expected = fc.oneof(fc.constant<ExpectedRevision>('no_stream'), fc.integer({ min: 0, max: 3 }));
+const expected = fc.oneof(fc.constant<StreamAppend['expected']>('no_stream'), fc.integer({ min: 0, max: 3 }));
 const append = fc.record({
   stream: fc.constantFrom('a', 'b', 'c', 'd'),
   ids: fc.uniqueArray(fc.integer({ min: 0, max: 8 }), { maxLength: 3 }),

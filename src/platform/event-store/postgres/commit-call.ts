@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { comparePositions, type Commit, type CommitResult } from '../port.js';
 
 const GROUP_BYTES = 4 * 1024 * 1024;
@@ -92,7 +93,7 @@ export function encodeCall(units: readonly EncodedUnit[], separator: string): st
 }
 
 /** Returns a separator that no text of the units contains: the control character, or that and a random text. */
-export function separatorFor(units: readonly EncodedUnit[], random: () => string): string {
+export function separatorFor(units: readonly EncodedUnit[]): string {
   const plain = '\u001e';
   const clashes = units.some(
     ({ commit: { appends, response } }) =>
@@ -102,7 +103,7 @@ export function separatorFor(units: readonly EncodedUnit[], random: () => string
         ({ stream, events }) => stream.includes(plain) || events.some(({ type }) => type.includes(plain)),
       ),
   );
-  return clashes ? plain + random() : plain;
+  return clashes ? plain + randomUUID() : plain;
 }
 
 interface RespondedRow {

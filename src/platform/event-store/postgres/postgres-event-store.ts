@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Pool, QueryArrayConfig } from 'pg';
 import { bounded, QUERY_TIMEOUT_MS } from '../../postgres/session-settings.js';
 import { failpoint } from '../../failpoints.js';
@@ -83,12 +82,8 @@ export class PostgresEventStore implements EventStore {
   }
 
   async head(): Promise<string | null> {
-    const rows = await this.query<[string | null]>(
-      undefined,
-      'select max(position) from event_store.events',
-      [],
-    );
-    const position = rows[0]![0];
+    const sql = 'select max(position) from event_store.events';
+    const position = (await this.query<[string | null]>(undefined, sql, []))[0]![0];
     // A caller waits for a commit of another process, so followers are woken before their next poll.
     if (comparePositions(position, this.newest) > 0) this.committed.notify();
     this.newest = position;
@@ -138,14 +133,11 @@ export class PostgresEventStore implements EventStore {
   private async call(units: readonly EncodedUnit[]): Promise<readonly PromiseSettledResult<CommitResult>[]> {
     const started = performance.now();
     try {
-      const results = decodeRow(
-        units,
-        await this.withRetries((remainingMs) => this.send(units, remainingMs)),
-      );
+      const row = await this.withRetries((remainingMs) => this.send(units, remainingMs));
       appendDuration.observe((performance.now() - started) / 1000);
       appendUnits.inc(units.length);
       this.committed.notify();
-      return results.map((value) => ({ status: 'fulfilled', value }));
+      return decodeRow(units, row).map((value) => ({ status: 'fulfilled', value }));
     } catch (reason) {
       if (units.length === 1 || reason instanceof EventStoreUnavailable) {
         return units.map(() => ({ status: 'rejected', reason }));
@@ -157,7 +149,7 @@ export class PostgresEventStore implements EventStore {
   }
 
   private async send(units: readonly EncodedUnit[], remainingMs: number): Promise<CommitRow> {
-    const values = encodeCall(units, separatorFor(units, randomUUID));
+    const values = encodeCall(units, separatorFor(units));
     const statement = { name: 'event_store.commit_units', text: COMMIT_STATEMENT, values };
     const client = await this.pool.connect();
     let isInDoubt = true;

@@ -1,40 +1,45 @@
 import { setFlagsFromString } from 'node:v8';
 import type { Command } from 'commander';
-import type { CliContext } from '../../../platform/cli/cli-context.js';
-import { inOneLine } from '../../../platform/cli/printable.js';
+import type { CliContext } from './cli-context.js';
 
 /** The exit code for findings. */
 export const EXIT_WRONG = 2;
 /** The exit code without findings, where not everything could be checked. */
 export const EXIT_INCOMPLETE = 1;
 
+/** Control characters and marks of text direction, which stored text may contain and a terminal would obey. */
+const STEERING = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+
+/** Writes steering characters as JSON escapes, so that JSON text keeps its value. Line breaks and tabs stay. */
+export function printable(text: string): string {
+  return text.replaceAll(STEERING, (each) => (each === '\n' || each === '\t' ? each : escaped(each)));
+}
+
+export function inOneLine(text: string): string {
+  return text.replaceAll(STEERING, escaped);
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
 /** Prints an object with `--json`, and text for people without it. */
 export function printResult<Result extends object>(
-  program: Command,
+  command: Command,
   { print }: Pick<CliContext, 'print'>,
   result: Result,
   text: (result: Result) => string,
 ): void {
-  const asJson = program.opts<{ json?: boolean }>().json === true;
+  const asJson = command.optsWithGlobals<{ json?: boolean }>().json === true;
   print(asJson ? JSON.stringify(result, null, 2) : text(result));
-}
-
-/** `2026-01-31 12:00:00.123`, in UTC. */
-export function time(at: Date): string {
-  return at.toISOString().replace('T', ' ').slice(0, 23);
 }
 
 /** Pads the cells of rows to columns. A cell cannot contain a line break. */
 export function columns(rows: readonly (readonly string[])[]): readonly string[] {
   const cells = rows.map((row) => row.map(inOneLine));
-  const width = (place: number): number => Math.max(...cells.map((row) => row[place]!.length));
-  const widths = cells[0]?.map((_, place) => width(place)) ?? [];
-  return cells.map((row) =>
-    row
-      .map((cell, place) => cell.padEnd(widths[place]!))
-      .join('  ')
-      .trimEnd(),
-  );
+  const widths = cells[0]?.map((_, place) => Math.max(...cells.map((row) => row[place]!.length))) ?? [];
+  const padded = cells.map((row) => row.map((cell, place) => cell.padEnd(widths[place]!)));
+  return padded.map((row) => row.join('  ').trimEnd());
 }
 
 /** Prints rows as a table after an empty line, or in a narrower terminal each row as a list of its members. */
@@ -56,14 +61,16 @@ export function counted(count: number, what: string): string {
 const FIRST_MS = 2000;
 const EVERY_MS = 5000;
 
-export function createProgress(print = (text: string): unknown => process.stderr.write(`${text}\n`)) {
+/** Returns a function that prints the progress of reading a log to standard error, every few seconds. */
+export function createProgress() {
   const began = performance.now();
   let dueAt = began + FIRST_MS;
   return (read: number, position: string): void => {
     const now = performance.now();
     if (now < dueAt) return;
     dueAt = now + EVERY_MS;
-    print(`${read} events read in ${((now - began) / 1000).toFixed(0)} s, up to position ${position}`);
+    const seconds = ((now - began) / 1000).toFixed(0);
+    process.stderr.write(`${read} events read in ${seconds} s, up to position ${position}\n`);
   };
 }
 

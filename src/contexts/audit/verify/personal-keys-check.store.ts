@@ -3,11 +3,10 @@ import { everyRow } from '../../../platform/postgres/batches.js';
 import type { Sealer } from '../../../platform/sealing/sealer.js';
 import { associatedDataOfPersonalKey } from '../../../platform/sealing/personal-keys.js';
 import { comparePositions, type RecordedEvent } from '../../../platform/event-store/port.js';
-import { type Context, knownEvents } from '../../../platform/context.js';
+import { type CheckedTables, type Context, knownEvents } from '../../../platform/context.js';
 import type { EventTypeDefinition } from '../../../platform/event-store/event-codec.js';
 import type { TableCheck } from '../../../platform/projections/table-check.js';
 import { DifferentRows, type TableComparison } from '../../../platform/projections/compare-tables.js';
-import type { TableSnapshot } from './audited-tables.store.js';
 
 export const PERSONAL_KEYS = 'platform.personal_keys';
 /** The maximum time from an erasure's event until its key is dropped, with retries. */
@@ -28,7 +27,7 @@ export class PersonalKeysCheck implements TableCheck {
   private readonly snapshotAt = Date.now();
 
   constructor(
-    private readonly tables: Pick<TableSnapshot, 'query'>,
+    private readonly tables: Pick<CheckedTables, 'query'>,
     private readonly sealer: Pick<Sealer, 'openBytes'> | null,
     contexts: readonly Context[],
     private readonly position: string | null,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { invoke } from '../../../test/support/programs/cli.js';
 import { testDatabase } from '../../../test/support/postgres.js';
-import { inOneLine, printable } from './printable.js';
+import { inOneLine, printable } from './output.js';
 
 const HOSTILE = 'a\u001b[2K\u001b]0;x\u0007\r\u009b1A\u202eb\u2066\u2028';
 
