@@ -34,13 +34,8 @@ const TABLES: Readonly<Record<string, readonly [table: string, id: string]>> = {
   portal_session: ['portal_sessions', 'session_id'],
 };
 
-/** The events that insert a row; the others update it. */
-const INSERTING = [
-  'merchant.registered.v1',
-  'operator.created.v1',
-  'credential.issued.v1',
-  'portal_session.created.v1',
-];
+/** The types of events that insert a row; the others update it. */
+const INSERTING = /\.(registered|created|issued)\.v1$/;
 
 /** The columns that an event sets. Members of an inserted row that are no columns are left out. */
 const COLUMNS: Partial<Changes<object, DirectoryEvent>> = {
@@ -72,7 +67,7 @@ export const directoryProjection = subscriptionOf<DirectoryEvent>({
       const names = Object.keys(row);
       const [name, idName] = TABLES[event.type.split('.')[0]!]!;
       const table = `${schema}.${name}`;
-      if (INSERTING.includes(event.type))
+      if (INSERTING.test(event.type))
         await tx.query(
           `insert into ${table} select * from json_populate_record(null::${table}, $1) on conflict do nothing`,
           [JSON.stringify(row)],
