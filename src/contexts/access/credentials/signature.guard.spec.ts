@@ -39,7 +39,7 @@ describe('the signature of a merchant request', () => {
     authentication = new SignatureGuard(
       { find: async (key) => (key === KEY ? (MERCHANT as never) : null) },
       {} as MemoryBudget,
-      () => NOW,
+      { now: () => new Date(NOW) },
     );
     reply = new Reply();
   });

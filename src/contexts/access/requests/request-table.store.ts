@@ -95,10 +95,11 @@ const COUNT = `insert into access.daily_requests as total (merchant_id, day, req
   on conflict (merchant_id, day) do update
   set requests = total.requests + excluded.requests, refused = total.refused + excluded.refused`;
 
-const USED = `insert into access.credential_uses as credential (credential_id, last_used_at)
-  select id, now() from unnest($1::uuid[]) as id
-  on conflict (credential_id) do update set last_used_at = excluded.last_used_at
-  where credential.last_used_at <= excluded.last_used_at - interval '1 minute'`;
+/** Locks no row whose last use is of the last minute. */
+const USED = `insert into access.credential_uses (credential_id, last_used_at)
+  select id, now() from unnest($1::uuid[]) as id where not exists (select from access.credential_uses
+    where credential_id = id and last_used_at > now() - interval '1 minute')
+  on conflict (credential_id) do update set last_used_at = excluded.last_used_at`;
 
 /**
  * The requests of the last seven days in `access.requests`, with a partition per day in UTC; the last uses of credentials;
