@@ -51,11 +51,3 @@ export class ConsoleSite {
     return { ...person, browser };
   }
 }
-
-/** The response of `GET /session`. */
-export interface Session {
-  readonly operator: { readonly id: string; readonly role: string };
-  readonly scopes: readonly string[];
-  readonly decisions: readonly string[];
-  readonly method: string;
-}

@@ -4,7 +4,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { upTo } from '../../../platform/cache-size.js';
-import { ApiGuard, bodyDigest, signerAmong } from '../../../platform/http/api.guard.js';
+import { ApiGuard } from '../../../platform/http/api.guard.js';
+import { bodyDigest, signerAmong } from '../../../platform/http/hmac.js';
 import { MerchantDirectory, type ApiCaller } from '../../../platform/http/merchant-directory.js';
 import {
   type HttpProblem,

@@ -44,8 +44,8 @@ describe('the request log', () => {
     expect(batches[0]!.batch.requests).toHaveLength(4);
     expect(batches[0]!.batch.credentialIds).toEqual([SECRET]);
     expect(batches[0]!.batch.usage).toEqual([
-      { merchantId: 'm1', requests: 2, refused: 1 },
       { merchantId: 'm2', requests: 2, refused: 0 },
+      { merchantId: 'm1', requests: 2, refused: 1 },
     ]);
   });
 

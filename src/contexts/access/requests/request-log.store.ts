@@ -106,11 +106,9 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
   private next(): RequestBatch | null {
     if (this.counts.size + this.buffer.length + this.uses.size === 0) return null;
     const requests = this.buffer.splice(0, MAX_BATCH);
-    // The same order in every process prevents deadlocks.
     const usage = [...this.counts].map(([merchantId, counts]) => ({ merchantId, ...counts }));
-    usage.sort((a, b) => (a.merchantId < b.merchantId ? -1 : 1));
     this.counts = new Map();
-    const credentialIds = [...this.uses].sort();
+    const credentialIds = [...this.uses];
     this.uses = new Set();
     return { requests, usage, credentialIds };
   }

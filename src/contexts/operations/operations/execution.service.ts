@@ -121,7 +121,7 @@ export class Execution {
     const current: CurrentOperation = { id, expected: revisions, written: [], own };
     failpoint('operation.begun');
     try {
-      // Before its approval an operation may have prepared its subject.
+      // An operation may have prepared its subject before its approval.
       const others = events.length - findChanges(events, id, null).length;
       if (others !== (facts.subject.revision ?? -1) + 1) throw new SubjectChanged();
       const result = (await withinOperation(current, () => this.bus.execute(command))) ?? {};
