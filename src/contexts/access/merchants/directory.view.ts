@@ -142,11 +142,6 @@ export class MerchantList {
   /** Includes all earlier writes. Throws `not_found`. */
   async get(id: string): Promise<AdminMerchant> {
     await this.progress.requireCurrent(DIRECTORY_VIEW);
-    return this.find(id);
-  }
-
-  /** Reads the row without a wait for earlier writes. Throws `not_found`. */
-  async find(id: string): Promise<AdminMerchant> {
     const [row] = (await this.page([id], { page_size: 1 })).rows;
     if (row === undefined) throw DomainError.notFound('Merchant');
     return row;

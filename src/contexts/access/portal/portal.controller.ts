@@ -137,7 +137,7 @@ export class PortalMerchantController {
   @Get('me')
   @PortalScopes()
   async me(@Caller() caller: PortalCaller) {
-    const { id, name, status } = await this.merchants.find(caller.merchantId);
+    const { id, name, status } = await this.merchants.get(caller.merchantId);
     return {
       merchant: { id, name, status },
       actor: caller.actor,
