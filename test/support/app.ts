@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { Role } from '../../src/contexts/access/access.contract.js';
 import { CreateOperator } from '../../src/contexts/access/operators/operators.commands.js';
 import { readConfig, type Config } from '../../src/composition.js';
 import { EVENT_STORE, type EventStore } from '../../src/platform/event-store/port.js';
@@ -52,7 +53,7 @@ export interface TestApp {
 
 /** A person and the terms of the key. */
 interface NewAdmin {
-  readonly role: string;
+  readonly role: Role;
   readonly operatorId: string;
   readonly scopes: readonly string[];
   readonly merchants: readonly string[];

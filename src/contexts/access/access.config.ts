@@ -20,13 +20,8 @@ const pair: Parser<readonly [name: string, value: string]> = (given) => {
   return [given.slice(0, at).trim(), given.slice(at + 1).trim()];
 };
 
-const pairs: Parser<readonly (readonly [group: string, role: string])[]> = (given) => {
-  try {
-    return given.split(',').map(pair);
-  } catch {
-    throw new Error('of the form group=role,group=role');
-  }
-};
+const pairs: Parser<readonly (readonly [group: string, role: string])[]> = (given) =>
+  given.split(',').map((each) => pair(each));
 
 /** The settings of logins to the console and of their sessions (admin-api.md 5). */
 export const accessConfig = defineConfig('access', {

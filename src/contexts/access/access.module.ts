@@ -4,7 +4,6 @@ import { defineContext } from '../../platform/context.js';
 import { OperatorDirectory } from '../../platform/operations/operations.js';
 import { AdminCallers } from '../../platform/http/admin/admin.guard.js';
 import { MerchantDirectory } from '../../platform/http/merchant-directory.js';
-import { MemoryBudget } from '../../platform/http/request-body.js';
 import { AccessCommands, MERCHANT_HANDLERS } from './merchants/merchants.commands.js';
 import { CREDENTIAL_HANDLERS } from './credentials/credentials.commands.js';
 import { CredentialSecrets } from './credentials/credential-secrets.service.js';
@@ -15,7 +14,7 @@ import { merchantHistory } from './merchants/merchant.js';
 import { operatorHistory } from './operators/operator.js';
 import { portalSessionHistory } from './portal/portal-session.js';
 import { AdminAuthentication, adminScheme } from './operators/admin-authentication.guard.js';
-import { AdminCredentials } from './credentials/credentials.dto.js';
+import { AdminCredentials } from './credentials/credentials.service.js';
 import { AdminCredentialsController } from './credentials/credentials.controller.js';
 import { AdminMerchantsController } from './merchants/merchants.controller.js';
 import { AdminOperatorsController, AdminWhoamiController } from './operators/operators.controller.js';
@@ -74,12 +73,7 @@ import { AdminRequestsController } from './requests/requests.controller.js';
       inject: [CredentialDirectory],
       useFactory: ({ exchangeKeys }: CredentialDirectory) => exchangeKeys,
     },
-    {
-      provide: APP_GUARD,
-      inject: [MerchantDirectory, MemoryBudget],
-      useFactory: (merchants: MerchantDirectory, memory: MemoryBudget) =>
-        new SignatureGuard(merchants, memory),
-    },
+    { provide: APP_GUARD, useClass: SignatureGuard },
     { provide: AdminCallers, useExisting: AdminAuthentication },
     { provide: PortalCallers, useExisting: PortalAuthentication },
     { provide: RequestLog, useExisting: BufferedRequestLog },

@@ -35,9 +35,7 @@ describe('the audit of a merchant', () => {
 
   it.each<[string, readonly DomainEvent[], string]>([
     ['is registered twice', [registered, registered], 'The merchant is registered already'],
-    ['is suspended twice', [registered, suspended, suspended], 'it does not follow'],
     ['is reinstated without a suspension', [registered, reinstated], 'it does not follow'],
-    ['sets the addresses that it has', [registered, allowed, allowed], 'it does not follow'],
     ['sets the pages that it has', [registered, embedding, embedding], 'it does not follow'],
     [
       'is in the stream of another',
@@ -63,11 +61,9 @@ describe('the audit of operators', () => {
     expect(brokenRules(operatorHistory, 'o', [...life, ...ends]).filter(Boolean)).toEqual([]);
   });
 
-  it.each<[string, readonly DomainEvent[], string]>([
-    ['a person who is created twice', [created, created], 'it does not follow'],
-    ['a role that is set again', [created, person('role_set', { role: 'viewer' })], 'it does not follow'],
-  ])('finds the rule that is broken by %s', (_what, events, rule) => {
-    expect(brokenRules(operatorHistory, 'o', events).at(-1)).toContain(rule);
+  it('finds the rule that is broken by a role that is set again', () => {
+    const again = [created, person('role_set', { role: 'viewer' })];
+    expect(brokenRules(operatorHistory, 'o', again).at(-1)).toContain('it does not follow');
   });
 });
 
@@ -116,8 +112,6 @@ describe('the audit of credentials', () => {
 
   it.each<[string, readonly DomainEvent[], string]>([
     ['is a third private key', [payouts('a'), payouts('b'), payouts('c')], '2 private keys are valid'],
-    ['is issued twice', [payouts('a'), payouts('a')], 'it does not follow'],
-    ['loses a key that it never had', [payouts('a'), one('revoked', 'b')], 'Credential not found'],
     ['ends twice', [payouts('a'), one('revoked', 'a'), one('revoked', 'a')], 'it does not follow'],
     ['signs memos and demands no signature', [exchange('x', { demands_signing: false })], 'full is for keys'],
     ['is a second secret that replaces none', [exchange('x'), exchange('y')], 'its key_id is'],
@@ -126,15 +120,9 @@ describe('the audit of credentials', () => {
       [admin('a'), rolled('a', 'b'), admin('b', { scopes: ['payouts:read', 'users:write'] })],
       'its scopes is',
     ],
-    ['sets the addresses that it has', [exchange('x'), restricted, restricted], 'it does not follow'],
     ['sets the page that it has', [exchange('x'), page, page], 'it does not follow'],
     ['changes a key after its end', [exchange('x'), one('revoked', 'x'), page], 'The key is revoked'],
     ['is rolled before it is approved', [pending, rolled('a', 'b')], 'The credential is pending'],
-    [
-      'is approved after its end',
-      [pending, one('revoked', 'a'), one('activated', 'a')],
-      'The credential is revoked',
-    ],
     [
       'is in the stream of another',
       [admin('a', { owner_id: 'n' })],

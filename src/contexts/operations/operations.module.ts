@@ -46,10 +46,7 @@ import { OperationsView, operationViews } from './operations/operations.view.js'
     SystemTables,
     SystemStatus,
   ],
-  exports: [
-    ...[Operations, Definitions, Execution, OperationStreams],
-    ...[OperatorLookups, LookupsView, OperationsView],
-  ],
+  exports: [Operations, OperatorLookups],
 })
 class OperationsModule {}
 

@@ -3,7 +3,6 @@ import { OperatorsView } from '../../../src/contexts/access/merchants/directory.
 import type { OperationJson } from '../../../src/platform/operations/operations.js';
 import { freePort } from '../../../sandbox/processes.js';
 import { ConsoleSite } from '../../support/access/console-site.js';
-import { CookieClient } from '../../support/access/cookie-client.js';
 import { OidcIssuer } from '../../support/access/oidc-issuer.js';
 import { startTestApp } from '../../support/app.js';
 
@@ -35,12 +34,22 @@ describe('a login at the identity provider', () => {
     ...more,
   });
 
+  /** A browser that has followed the login, and the addresses that it has seen. */
+  const login = async (
+    claims: ReturnType<typeof claimsOf>,
+    at: number | null = null,
+    browser = site.browser(),
+    path = '/login/oidc',
+  ) => {
+    issuer.signInAs(claims, at);
+    const seen: string[] = [];
+    const { status } = await browser.follow(path, seen);
+    return { browser, seen, status };
+  };
+
   it('signs in the operator with the verified email', async () => {
     const { id, email } = await site.operator();
-    issuer.signInAs(claimsOf(email));
-    const browser = new CookieClient(site.origin);
-    const seen: string[] = [];
-    await browser.follow('/login/oidc', seen);
+    const { browser, seen } = await login(claimsOf(email));
     expect(seen.at(-1)).toBe(`${site.origin}/`);
     expect(new URL(seen[0]!).searchParams.get('code_challenge_method')).toBe('S256');
     expect((await browser.call('/session')).json()).toMatchObject({
@@ -52,17 +61,15 @@ describe('a login at the identity provider', () => {
 
   it('returns to the former page of the console', async () => {
     const { email } = await site.operator();
-    issuer.signInAs(claimsOf(email));
-    const seen: string[] = [];
-    await new CookieClient(site.origin).follow('/login/oidc?return_to=%2Fpayouts%3Fstatus%3Dpending', seen);
+    const path = '/login/oidc?return_to=%2Fpayouts%3Fstatus%3Dpending';
+    const { seen } = await login(claimsOf(email), null, site.browser(), path);
     expect(seen.at(-1)).toBe(`${site.origin}/payouts?status=pending`);
   });
 
   it('is refused to a person of another company', async () => {
     const { email } = await site.operator();
-    issuer.signInAs(claimsOf(email, { hd: 'evil.example' }));
-    const browser = site.browser();
-    expect((await browser.follow('/login/oidc')).status).toBe(403);
+    const { browser, status } = await login(claimsOf(email, { hd: 'evil.example' }));
+    expect(status).toBe(403);
     expect((await browser.call('/session')).status).toBe(401);
   });
 
@@ -70,9 +77,7 @@ describe('a login at the identity provider', () => {
     const roleOf = async (id: string) =>
       (await site.app.app.get(OperatorsView, { strict: false }).get(id))?.role;
     const { id, email } = await site.operator('support');
-    issuer.signInAs(claimsOf(email, { groups: ['helpers'] }));
-    const browser = new CookieClient(site.origin);
-    await browser.follow('/login/oidc');
+    const { browser } = await login(claimsOf(email, { groups: ['helpers'] }));
     expect(await roleOf(id)).toBe('viewer');
     expect((await browser.call('/session')).json().scopes).not.toContain('users_personal:read');
     const { operations } = (await browser.call(`/admin/v1/operations?subject_id=${id}`)).json<{
@@ -91,39 +96,29 @@ describe('a login at the identity provider', () => {
 
   it('is refused in another browser, and at a second use of its address', async () => {
     const { email } = await site.operator();
-    issuer.signInAs(claimsOf(email));
-    const browser = new CookieClient(site.origin);
-    const seen: string[] = [];
-    await browser.follow('/login/oidc', seen);
+    const { browser, seen } = await login(claimsOf(email));
     const callback = seen.find((each) => each.includes('/login/oidc/callback'))!;
-    expect((await new CookieClient(site.origin).call(callback)).status).toBe(401);
+    expect((await site.browser().call(callback)).status).toBe(401);
     expect((await browser.call(callback)).status).toBe(401);
   });
 
   it('has the age of the login at the provider, and replaces a present session', async () => {
     const { email } = await site.operator();
     const at = Math.floor(Date.now() / 1000) - 200;
-    issuer.signInAs(claimsOf(email), at);
-    const browser = new CookieClient(site.origin);
-    const seen: string[] = [];
-    await browser.follow('/login/oidc', seen);
+    const { browser, seen } = await login(claimsOf(email), at);
     expect(new URL(seen[0]!).searchParams.get('max_age')).toBe('300');
     expect(new URL(seen[0]!).searchParams.get('prompt')).toBeNull();
     const authenticated = async () => Date.parse((await browser.call('/session')).json().authenticated_at);
     expect(await authenticated()).toBe(at * 1000);
-    issuer.signInAs(claimsOf(email));
-    const again: string[] = [];
-    await browser.follow('/login/oidc', again);
-    expect(new URL(again[0]!).searchParams.get('prompt')).toBe('login');
+    const again = await login(claimsOf(email), null, browser);
+    expect(new URL(again.seen[0]!).searchParams.get('prompt')).toBe('login');
     expect(await authenticated()).toBeGreaterThan(at * 1000 + 150_000);
   });
 
   it('ends the former session', async () => {
     const { email } = await site.operator();
-    issuer.signInAs(claimsOf(email));
-    const browser = new CookieClient(site.origin);
-    await browser.follow('/login/oidc');
-    const former = new CookieClient(site.origin);
+    const { browser } = await login(claimsOf(email));
+    const former = site.browser();
     former.setCookie('console', browser.cookie('console')!);
     expect((await former.call('/session')).status).toBe(200);
     const begun = await browser.call('/login/oidc');

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/internal';
 import { ModulesContainer } from '@nestjs/core';
-import { ROLES, ROLE_SCOPES, SCOPES } from '../../../src/contexts/access/operators/roles.js';
+import { ROLES, ROLE_SCOPES, SCOPES, type Role } from '../../../src/contexts/access/operators/roles.js';
 import { PORTAL_SCOPES } from '../../../src/contexts/access/portal/portal-session.js';
 import { PORTAL_SCOPES_KEY } from '../../../src/platform/http/admin/portal.guard.js';
 import { findSharedRoute } from '../../../src/platform/http/pages/page.js';
@@ -142,7 +142,7 @@ describe('every route', () => {
     ...ROLES.map((role) => [`the role ${role}`, { role }, ROLE_SCOPES[role]] as const),
     ...SCOPES.map((scope) => [`the scope ${scope}`, { scopes: [scope] }, [scope]] as const),
     ['no scope', { scopes: [] }, []] as const,
-  ] as readonly (readonly [string, { role?: string; scopes?: string[] }, readonly string[]])[];
+  ] as readonly (readonly [string, { role?: Role; scopes?: string[] }, readonly string[]])[];
 
   it.each(KEYS)('of the admin API admits a key of %s where that is enough', async (_, key, scopes) => {
     const admin = await app.newAdmin(key);

@@ -66,36 +66,33 @@ describe('admin keys of one person', () => {
     expect((await roll(audits, audits)).status).toBe(201);
   });
 
+  const later = (ms: number): string => new Date(Date.now() + ms).toISOString();
+  const own = app.merchant.credentials.apiKey;
+  const both = [own, app.secondMerchant.credentials.apiKey];
+
   it.each([
-    ['merchants', () => ({ merchants: [app.merchant.credentials.apiKey] })],
-    ['addresses', () => ({ addresses: ['127.0.0.0/8', '::1/128'] })],
-    ['expires_at', () => ({ expiresAt: new Date(Date.now() + HOUR_MS).toISOString() })],
-  ] as const)('give no other one more %s than they have', async (what, terms) => {
+    ['merchants', () => ({ merchants: [own] }), { merchants: both }, { merchants: [own] }],
+    [
+      'addresses',
+      () => ({ addresses: ['127.0.0.0/8', '::1/128'] }),
+      { addresses: ['127.0.0.0/7'] },
+      { addresses: ['127.0.0.1', '::1'] },
+    ],
+    [
+      'expires_at',
+      () => ({ expiresAt: later(HOUR_MS) }),
+      { expires_at: later(2 * HOUR_MS) },
+      { expires_at: later(HOUR_MS / 2) },
+    ],
+  ])('give no other one more %s than they have', async (what, terms, wider, narrower) => {
     const free = await app.newAdmin();
     const bound = await app.newAdmin({ operatorId: free.operatorId, ...terms() });
     const detail = `The ${what} would exceed those of the key that requests it`;
     expect(detailOf(await issue(bound))).toEqual([403, detail]);
     expect(detailOf(await roll(bound, free))).toEqual([403, detail]);
-    const {
-      merchants = null,
-      addresses = [],
-      expiresAt: expires_at = null,
-    } = terms() as {
-      merchants?: readonly string[];
-      addresses?: readonly string[];
-      expiresAt?: string;
-    };
-    const wider = {
-      merchants: { merchants: [app.merchant.credentials.apiKey, app.secondMerchant.credentials.apiKey] },
-      addresses: { addresses: ['127.0.0.0/7'] },
-      expires_at: { expires_at: new Date(Date.now() + 2 * HOUR_MS).toISOString() },
-    }[what];
     // A merchant outside its reach is 404, as everywhere.
     expect([403, 404]).toContain((await issue(bound, wider)).status);
-    const narrower =
-      what === 'addresses' ? { addresses: ['127.0.0.1', '::1'] } : { merchants, addresses, expires_at };
-    const earlier = expires_at && { expires_at: new Date(Date.parse(expires_at) - 60_000).toISOString() };
-    const next = await approved(await issue(bound, { ...narrower, ...earlier }), bound);
+    const next = await approved(await issue(bound, narrower), bound);
     expect((await roll(bound, next)).status).toBe(201);
     expect((await roll(bound, bound)).status).toBe(201);
     expect((await roll(free, free)).status).toBe(201);
@@ -104,10 +101,7 @@ describe('admin keys of one person', () => {
   it('when rolled, issue no key that outlives them', async () => {
     const old = await app.newAdmin();
     expect((await roll(old, old)).status).toBe(201);
-    await eventually(async () => {
-      const status = (await issue(old)).status;
-      return status === 403;
-    });
+    await eventually(async () => (await issue(old)).status === 403);
     const other = await app.newAdmin({ operatorId: old.operatorId });
     expect((await roll(old, other)).status).toBe(403);
   });
@@ -139,8 +133,6 @@ describe('admin keys of one person', () => {
     const status = async (of: typeof wide): Promise<number> =>
       (await confined.get(`/credentials/${await idOf(of)}`)).status;
     expect([await status(wide), await status(confined)]).toEqual([404, 200]);
-    const elsewhere = { operatorId: wide.operatorId, merchants: [app.secondMerchant.credentials.apiKey] };
-    expect(await status(await app.newAdmin(elsewhere))).toBe(404);
   });
 
   it('are approved by a person with the scope, and requested by their owner', async () => {

@@ -63,6 +63,12 @@ describe('POST /merchants/v1/portal_sessions', () => {
   });
 });
 
+/** A link to the portal, and a browser that has not opened it. */
+const fresh = async () => {
+  const { url } = await createPortalSession(app.merchant);
+  return { url, browser: new PortalBrowser(new URL(url).origin) };
+};
+
 describe('a link to the portal', () => {
   it('opens once, and displays its person', async () => {
     const { portal_session, url } = await createPortalSession(app.merchant, {
@@ -95,22 +101,16 @@ describe('a link to the portal', () => {
   });
 
   it('does not open with an unknown code', async () => {
-    const { url } = await createPortalSession(app.merchant);
-    const browser = new PortalBrowser(new URL(url).origin);
+    const { url, browser } = await fresh();
     for (const code of ['x', url.slice(0, -1) + (url.endsWith('A') ? 'B' : 'A')])
       expect((await browser.follow(`${browser.origin}/enter#${code.split('#').at(-1)}`)).status).toBe(401);
   });
 
-  it('does not open for a page of another site', async () => {
-    const { url } = await createPortalSession(app.merchant);
-    const browser = new PortalBrowser(new URL(url).origin);
+  it('does not open for a page of another site, and sets a cookie that no script reads and no other site sends', async () => {
+    const { url, browser } = await fresh();
     expect((await browser.follow(url, { origin: 'https://evil.example' })).status).toBe(403);
-    expect((await browser.follow(url)).status).toBe(204);
-  });
-
-  it('sets a cookie that no script reads and no other site sends', async () => {
-    const { url } = await createPortalSession(app.merchant);
-    const { headers } = await new PortalBrowser(new URL(url).origin).follow(url);
+    const { status, headers } = await browser.follow(url);
+    expect(status).toBe(204);
     expect(String(headers['set-cookie'])).toMatch(/^portal=[^;]{64}; .*Path=\/; HttpOnly; SameSite=Strict/);
   });
 });
@@ -173,11 +173,10 @@ describe('a session of the portal', () => {
   });
 
   it('is needed for data, which the API of merchants does not serve', async () => {
-    const { url } = await createPortalSession(app.merchant);
-    const { origin } = new URL(url);
-    expect((await new PortalBrowser(origin).get('/api/v1/me')).status).toBe(401);
+    const { browser } = await fresh();
+    expect((await browser.get('/api/v1/me')).status).toBe(401);
     expect((await app.merchant.get('/api/v1/me')).status).toBe(404);
-    expect((await new PortalBrowser(origin).get(SESSIONS)).status).toBe(404);
+    expect((await browser.get(SESSIONS)).status).toBe(404);
   });
 });
 
@@ -185,8 +184,7 @@ describe('the document of the portal', () => {
   it.each(['/', '/enter', '/deliveries'])(
     'is at %s, under a policy that allows only its own files',
     async (path) => {
-      const { url } = await createPortalSession(app.merchant);
-      const browser = new PortalBrowser(new URL(url).origin);
+      const { browser } = await fresh();
       const page = await browser.get(path, { accept: 'text/html' });
       expect(page.status).toBe(200);
       expect(page.headers['content-security-policy']).toMatch(

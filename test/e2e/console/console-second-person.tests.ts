@@ -1,4 +1,5 @@
 import { describe, expect, it, beforeEach } from '@jest/globals';
+import type { Role } from '../../../src/contexts/access/access.contract.js';
 import { keepPicture } from '../../support/http/screen.js';
 import type { ConsoleWorld } from '../../support/pages/console-world.js';
 import { randomHash } from '../../support/payouts/payout-calls.js';
@@ -65,7 +66,7 @@ export function describeSecondPerson(world: ConsoleWorld): void {
       await ada.text('There is no such transaction').waitFor();
     });
 
-    it.each<[role: string, offered: readonly string[]]>([
+    it.each<[role: Role, offered: readonly string[]]>([
       ['viewer', []],
       ['finance', []],
       ['compliance', ['Approve', 'Reject']],

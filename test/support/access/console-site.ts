@@ -1,4 +1,5 @@
 import { CommandBus } from '@nestjs/cqrs';
+import type { Role } from '../../../src/contexts/access/access.contract.js';
 import { CreateOperator } from '../../../src/contexts/access/operators/operators.commands.js';
 import { LoginSecrets } from '../../../src/contexts/access/console/console-sessions.store.js';
 import { newId } from '../../../src/kernel/ids.js';
@@ -21,7 +22,7 @@ export class ConsoleSite {
     return `http://localhost:${this.app.app.get(PageListeners, { strict: false }).portOf(CONSOLE_PAGE)}`;
   }
 
-  async operator(role = 'support', name = 'Ada'): Promise<Operator> {
+  async operator(role: Role = 'support', name = 'Ada'): Promise<Operator> {
     const id = newId();
     const email = `${id}@example.com`;
     await this.app.app.get(CommandBus).execute(new CreateOperator(id, { name, email, role }));
@@ -42,19 +43,11 @@ export class ConsoleSite {
   }
 
   /** A browser of a new operator, signed in by a link as in the sandbox. */
-  async signedIn(role?: string): Promise<Operator & { readonly browser: CookieClient }> {
+  async signedIn(role?: Role): Promise<Operator & { readonly browser: CookieClient }> {
     const person = await this.operator(role);
     const browser = this.browser();
     const login = await browser.post('/login/link', { token: await this.token(person.id) });
     if (login.status !== 204) throw new Error(login.text);
     return { ...person, browser };
   }
-}
-
-/** The response of `GET /session`. */
-export interface Session {
-  readonly operator: { readonly id: string; readonly role: string };
-  readonly scopes: readonly string[];
-  readonly decisions: readonly string[];
-  readonly method: string;
 }

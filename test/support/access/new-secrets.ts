@@ -1,17 +1,14 @@
 import type { NewSecrets } from '../../../src/contexts/access/credentials/new-secrets.store.js';
 
-/** {@link NewSecrets} that are kept until `forget`. */
+/** {@link NewSecrets} that are kept for ever. */
 export function newSecretsInMemory(): NewSecrets {
-  const kept = new Map<string, string | null>();
-  const secrets: Pick<NewSecrets, 'obtain' | 'find' | 'forget'> = {
+  const kept = new Map<string, string>();
+  const secrets: Pick<NewSecrets, 'obtain' | 'find'> = {
     obtain: async (id, generate) => {
       if (!kept.has(id)) kept.set(id, generate());
       return kept.get(id)!;
     },
     find: async (id) => kept.get(id) ?? null,
-    forget: async () => {
-      for (const id of kept.keys()) kept.set(id, null);
-    },
   };
   return secrets as NewSecrets;
 }

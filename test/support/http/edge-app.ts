@@ -40,7 +40,6 @@ import { digits, integer, text } from '../../../src/platform/dto/rules.js';
 import { EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';
 import { HttpModule } from '../../../src/platform/http/http.module.js';
 import { RateLimitGuard } from '../../../src/platform/http/rate-limit.guard.js';
-import { MemoryBudget } from '../../../src/platform/http/request-body.js';
 import { Reply } from '../../../src/platform/http/reply.js';
 import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
 import { Sealer } from '../../../src/platform/sealing/sealer.js';
@@ -200,12 +199,7 @@ export async function startEdgeApp(database: Database, env: Readonly<Record<stri
       { provide: OPEN_EVENT_STORE, useValue: { responses: events } },
       { provide: CLOCK, useValue: systemClock },
       { provide: MerchantDirectory, useValue: { find: async (key: string) => merchants.get(key) ?? null } },
-      {
-        provide: APP_GUARD,
-        inject: [MerchantDirectory, MemoryBudget],
-        useFactory: (directory: MerchantDirectory, memory: MemoryBudget) =>
-          new SignatureGuard(directory, memory),
-      },
+      { provide: APP_GUARD, useClass: SignatureGuard },
       { provide: Probe, useValue: probe },
       { provide: Sealer, useValue: new Sealer(Buffer.alloc(32, 7)) },
       { provide: KeyedHash, useValue: new KeyedHash(Buffer.alloc(32, 7)) },

@@ -2,6 +2,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { morning, type Morning, type MorningPlace } from '../../../scripts/lib/morning.mjs';
 import { freePort } from '../../../sandbox/processes.js';
 import { FUNDED } from '../../../sandbox/usdc.js';
+import type { Role } from '../../../src/contexts/access/access.contract.js';
 import { UpdateOperator } from '../../../src/contexts/access/operators/operators.commands.js';
 import { ConsoleSite, type Operator } from '../access/console-site.js';
 import type { AdminClient } from '../admin/admin-client.js';
@@ -83,7 +84,7 @@ export class PagesService extends ConsoleSite {
     return morning(place, { receiver: receiver.url });
   }
 
-  newOperator(name: string, role = 'administrator'): Promise<Operator> {
+  newOperator(name: string, role: Role = 'administrator'): Promise<Operator> {
     return this.operator(role, name);
   }
 

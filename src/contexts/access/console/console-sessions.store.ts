@@ -130,6 +130,7 @@ interface SecretRow {
 }
 
 const SECRET = 'login secret';
+const LIVING = 'access.login_secrets where hash = $1 and purpose = $2 and expires_at > now()';
 
 /** Returns the address of the console without a final slash. WebAuthn needs a name, so loopback is `localhost`. */
 export function consoleUrl({ adminUrl, adminPort }: HttpConfig): string {
@@ -176,22 +177,12 @@ export class LoginSecrets {
 
   /** Returns null for a secret that is unknown, used, expired or not authentic. */
   async find(purpose: LoginPurpose, secret: string): Promise<SecretRow | null> {
-    return this.one(
-      `select operator_id, expires_at, mac from access.login_secrets
-       where hash = $1 and purpose = $2 and expires_at > now()`,
-      purpose,
-      secret,
-    );
+    return this.one(`select operator_id, expires_at, mac from ${LIVING}`, purpose, secret);
   }
 
   /** Finds a secret as {@link find} does and uses it up: one of two concurrent calls gets null. */
   async take(purpose: LoginPurpose, secret: string): Promise<SecretRow | null> {
-    return this.one(
-      `delete from access.login_secrets where hash = $1 and purpose = $2 and expires_at > now()
-       returning operator_id, expires_at, mac`,
-      purpose,
-      secret,
-    );
+    return this.one(`delete from ${LIVING} returning operator_id, expires_at, mac`, purpose, secret);
   }
 
   private async one(sql: string, purpose: LoginPurpose, secret: string): Promise<SecretRow | null> {

@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { isUuid } from '../../../kernel/ids.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { AnyCommand } from '../../../platform/operations/operation.js';
-import { Operations } from '../../../platform/operations/operations.js';
+import { Operations, type Requester } from '../../../platform/operations/operations.js';
 import { operatorPerson, type Operator, type Passkey } from '../operators/operator.js';
 import { isRole, scopesGained } from '../operators/roles.js';
 import { OperatorsView } from '../merchants/directory.view.js';
@@ -19,13 +19,8 @@ import {
 import { DomainError } from '../../../kernel/domain-error.js';
 import { LoginSecrets, type LoginPurpose, PasskeyCounters } from './console-sessions.store.js';
 
-/** The origin of an operation that a login requests. */
-interface Enrolment {
-  readonly reason: string;
-  readonly address: string;
-  /** The session, or null for a one-time link. */
-  readonly sessionId: string | null;
-}
+/** The origin of an operation that a login requests. It has no session with a one-time link. */
+type Origin = Pick<Requester, 'address' | 'sessionId'> & { readonly reason: string };
 
 /** The scopes of changes to the person who signs in. They do not depend on the role. */
 const OWN_CHANGES: ReadonlySet<string> = new Set(['operators:write']);
@@ -53,7 +48,7 @@ export class People {
     return person?.email.toLowerCase() === email.toLowerCase() ? person : null;
   }
 
-  async addPasskey(person: Operator, passkey: Passkey, by: Enrolment): Promise<void> {
+  async addPasskey(person: Operator, passkey: Passkey, by: Origin): Promise<void> {
     await this.change(person, new AddPasskey(person.operator_id, passkey), by);
   }
 
@@ -70,7 +65,7 @@ export class People {
   private async change(
     { operator_id: operatorId, name, role }: Operator,
     command: AnyCommand,
-    { reason, ...by }: Enrolment,
+    { reason, ...by }: Origin,
   ): Promise<void> {
     const person = { operatorId, name, role, credentialId: null, scopes: OWN_CHANGES, merchants: null };
     const requester = { ...person, ...by };
@@ -109,9 +104,11 @@ export class Passkeys {
 
   /** Returns the new passkey without storing it. Throws DomainError `bad_request` for a response that does not verify. */
   async verifyEnrolment(operatorId: string, response: object, origin: string): Promise<Passkey> {
-    await this.takeChallenge('enrol', response, operatorId);
     const { registrationInfo } = await verifying(() =>
-      verifyRegistrationResponse({ response: response as RegistrationResponseJSON, ...expected(origin) }),
+      verifyRegistrationResponse({
+        response: response as RegistrationResponseJSON,
+        ...this.expected('enrol', operatorId, origin),
+      }),
     );
     if (registrationInfo === undefined) throw invalid();
     const { id, publicKey, counter, transports = [] } = registrationInfo.credential;
@@ -133,12 +130,12 @@ export class Passkeys {
 
   /** Returns the person who signs in. Throws DomainError `forbidden` for the passkey of no active operator. */
   async login(response: object, origin: string): Promise<Operator> {
-    await this.takeChallenge('passkey', response, null);
     const { id, response: signed } = response as Partial<AuthenticationResponseJSON>;
     const operatorId = Buffer.from(String(signed?.userHandle ?? ''), 'base64url').toString();
-    const person = isUuid(operatorId) ? await this.people.find(operatorId) : null;
+    const person = await this.people.find(operatorId);
     const passkey = person?.passkeys.find(({ credential_id }) => credential_id === id);
-    if (person === null || passkey === undefined) throw unknown();
+    if (person === null || passkey === undefined)
+      throw new DomainError('forbidden', 'This passkey belongs to no active operator');
     const { credential_id: passkeyId, public_key: publicKey } = passkey;
     const counter = Math.max(passkey.counter, await this.counters.read(passkeyId));
     const credential = {
@@ -149,7 +146,7 @@ export class Passkeys {
     const { verified, authenticationInfo } = await verifying(async () =>
       verifyAuthenticationResponse({
         response: response as AuthenticationResponseJSON,
-        ...expected(origin),
+        ...this.expected('passkey', null, origin),
         credential,
       }),
     );
@@ -164,45 +161,28 @@ export class Passkeys {
     return new Uint8Array(challenge);
   }
 
-  /** Uses up the challenge that the response signs. Throws for the challenge of another person. */
-  private async takeChallenge(purpose: LoginPurpose, response: object, operatorId: string | null) {
-    const challenge = challengeIn(response);
-    const used = challenge === null ? null : await this.secrets.take(purpose, challenge);
-    if (used === null || used.operator_id !== operatorId) throw expired();
+  /** Returns the expected values. The check uses up the challenge, and throws for that of another person. */
+  private expected(purpose: LoginPurpose, operatorId: string | null, origin: string) {
+    return {
+      expectedChallenge: async (challenge: string) => {
+        const used = await this.secrets.take(purpose, challenge);
+        if (used?.operator_id === operatorId) return true;
+        throw new DomainError('bad_request', 'The attempt has expired: try again');
+      },
+      expectedOrigin: origin,
+      expectedRPID: new URL(origin).hostname,
+      requireUserVerification: true,
+    };
   }
 }
 
 const invalid = (): DomainError => new DomainError('bad_request', 'The passkey could not be verified');
-const expired = (): DomainError => new DomainError('bad_request', 'The attempt has expired: try again');
-const unknown = (): DomainError => new DomainError('forbidden', 'This passkey belongs to no active operator');
-
-/** The expected values; {@link Passkeys.takeChallenge} checks the challenge. */
-function expected(origin: string) {
-  return {
-    expectedChallenge: () => true,
-    expectedOrigin: origin,
-    expectedRPID: new URL(origin).hostname,
-    requireUserVerification: true,
-  };
-}
 
 /** Throws `bad_request` for errors of the WebAuthn package. */
 function verifying<T>(verify: () => Promise<T>): Promise<T> {
   return verify().catch((error: unknown) => {
+    if (error instanceof DomainError) throw error;
     logger.warn({ msg: 'passkey refused', reason: (error as Error).message });
     throw invalid();
   });
-}
-
-/** Reads the challenge of a response that is not verified yet. */
-function challengeIn(response: object): string | null {
-  const { response: signed } = response as { readonly response?: { readonly clientDataJSON?: unknown } };
-  if (typeof signed?.clientDataJSON !== 'string') return null;
-  try {
-    const data: unknown = JSON.parse(Buffer.from(signed.clientDataJSON, 'base64url').toString());
-    const { challenge } = data as { readonly challenge?: unknown };
-    return typeof challenge === 'string' ? challenge : null;
-  } catch {
-    return null;
-  }
 }

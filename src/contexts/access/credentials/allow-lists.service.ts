@@ -14,11 +14,8 @@ function canonicalCidr(text: string): string {
     throw DomainError.invalid({ addresses: [`"${text}" is not an address or a CIDR range`] });
   }
   const [address, bits] = ipaddr.parseCIDR(cidr);
-  const network =
-    address.kind() === 'ipv4'
-      ? ipaddr.IPv4.networkAddressFromCIDR(cidr)
-      : ipaddr.IPv6.networkAddressFromCIDR(cidr);
-  return `${network.toString()}/${bits}`;
+  const { IPv4, IPv6 } = ipaddr;
+  return `${(address.kind() === 'ipv4' ? IPv4 : IPv6).networkAddressFromCIDR(cidr).toString()}/${bits}`;
 }
 
 /** Checks that each canonical range is within a canonical range of `outer`. */

@@ -18,17 +18,13 @@ beforeEach(() => {
 });
 afterEach(() => void jest.restoreAllMocks());
 
-/** The directory of merchants over a query of the index; the merchant's state comes from its events. */
+/** The directory of merchants over a query of a merchant's events. */
 function directoryOver(query: () => Promise<ApiCaller | null>): MerchantDirectory {
-  let found: ApiCaller | null = null;
-  const index = { isMerchant: async () => (found = await query()) !== null };
-  const load = async (aggregate: object) => ({
-    state:
-      aggregate === merchant
-        ? { status: found!.status, name: 'Shop', embedding: {}, cidrs: [], requests_per_minute: null }
-        : { credentials: [] },
-  });
-  return new CredentialDirectory(index as never, { load } as never, {} as never, systemClock).merchants;
+  const load = async (aggregate: object) => {
+    if (aggregate !== merchant) return { state: { credentials: [] } };
+    return { state: { status: (await query())?.status ?? 'unknown', name: 'Shop' } };
+  };
+  return new CredentialDirectory({} as never, { load } as never, {} as never, systemClock).merchants;
 }
 
 /** A directory whose queries return `results` after `queryMs`, the last one repeatedly, and are counted. */

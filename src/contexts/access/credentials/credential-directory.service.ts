@@ -154,14 +154,11 @@ export class CredentialDirectory extends OperatorDirectory {
   }
 
   private async loadMerchant(merchantId: string): Promise<MerchantProfile | null> {
-    if (!(await this.index.isMerchant(merchantId))) return null;
-    const [{ state }, keys] = await Promise.all([
-      this.loop.load(merchant, merchantId),
-      this.loadCredentials(merchantId),
-    ]);
+    const { state } = await this.loop.load(merchant, merchantId);
     if (state.status === 'unknown') return null;
     const { status, name, origins, callbacks, ip_allow_list: ipAllowList } = state;
-    const own = keys.credentials.filter(({ kind }) => kind === 'payouts');
+    const { credentials: all } = await this.loadCredentials(merchantId);
+    const own = all.filter(({ kind }) => kind === 'payouts');
     const { texts: privateKeys, ids: privateKeyIds } = this.openValid(own);
     const { display_name, requests_per_minute: requestsPerMinute } = state;
     const settings = { name: display_name ?? name, origins, callbacks, requestsPerMinute };

@@ -77,8 +77,6 @@ export const KIND_RULES = {
     endsWithLast: true,
     deriveKeyId: (id, _, former) => former ?? deriveId(id, 'exchange key'),
     readTerms: ({ addresses, withdraw_addresses, demands_signing, memo_signing }, ownerId) => {
-      if (memo_signing === null || !MEMO_SIGNING.includes(memo_signing))
-        throw DomainError.invalid({ memo_signing: [`must be one of ${MEMO_SIGNING.join(', ')}`] });
       if (memo_signing === 'full' && !demands_signing)
         throw DomainError.invalid({ memo_signing: ['full is for keys that demand signatures'] });
       return {

@@ -1,5 +1,6 @@
 import { ApiTags } from '@nestjs/swagger';
 import { Get, Post } from '@nestjs/common';
+import { DomainError } from '../../../kernel/domain-error.js';
 import {
   AdminController,
   Caller,
@@ -17,19 +18,23 @@ import { Disclosure, Reach, Reads } from '../../../platform/http/reads.js';
 import type { Reply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { Operations, type OperationOutcome } from '../../../platform/operations/operations.js';
+import { requireReach, requireScopes } from '../../../platform/operations/scopes.js';
+import { isRole, ROLE_SCOPES } from '../operators/roles.js';
+import { KIND_RULES } from './credential-kinds.js';
 import {
   credentialStreams,
   IssueCredential,
+  plainOrder,
   RevokeCredential,
   RevokeLeakedCredential,
   RollCredential,
+  type CredentialSubject,
 } from './credentials.commands.js';
 import type { CredentialWithSecret } from './credential-secrets.service.js';
-import { CredentialIndex, CredentialsQuery } from './credentials.view.js';
+import { AdminCredentials } from './credentials.service.js';
+import { CredentialIndex, CredentialsQuery, type AdminCredential } from './credentials.view.js';
 import { DIRECTORY_VIEW } from '../merchants/directory.view.js';
 import {
-  AdminCredentials,
-  toSubject,
   CredentialCreated,
   CredentialResponse,
   CredentialsResponse,
@@ -91,8 +96,8 @@ export class AdminCredentialsController {
   })
   async issue(@WriteBy() write: AdminWrite, @ValidBody() body: NewCredentialBody): Promise<Reply> {
     const id = write.idempotency.id('credential');
-    const parameters = await this.credentials.order(id, body, write.requester);
-    const request = { ...toWrite(write, body), merchantId: parameters.merchant_id };
+    const parameters = await this.toParameters(id, body, write.requester);
+    const request = toWrite(write, body, parameters.merchant_id);
     const outcome = await this.operations.request(new IssueCredential(id, parameters), request);
     return this.issued(outcome, write);
   }
@@ -133,8 +138,8 @@ export class AdminCredentialsController {
     const { requester, subject } = write;
     const owner = toSubject(await this.credentials.find(subject.id, requester));
     const parameters = { ...owner, overlap_seconds: body.overlap_seconds };
-    const request = { ...toWrite(write, body), merchantId: owner.merchant_id };
-    const outcome = await this.operations.request(new RollCredential(subject.id, parameters), request);
+    const command = new RollCredential(subject.id, parameters);
+    const outcome = await this.operations.request(command, toWrite(write, body, owner.merchant_id));
     return this.issued(outcome, write);
   }
 
@@ -149,8 +154,8 @@ export class AdminCredentialsController {
   async revoke(@WriteTo(CREDENTIAL) write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {
     const { requester, subject } = write;
     const owner = toSubject(await this.credentials.find(subject.id, requester));
-    const request = { ...toWrite(write, body), merchantId: owner.merchant_id };
-    const outcome = await this.operations.request(new RevokeCredential(subject.id, owner), request);
+    const command = new RevokeCredential(subject.id, owner);
+    const outcome = await this.operations.request(command, toWrite(write, body, owner.merchant_id));
     return written(outcome, 200, async () => ({
       credential: await this.credentials.find(subject.id, requester),
     }));
@@ -174,9 +179,38 @@ export class AdminCredentialsController {
     if (status === 'revoked') return { credential_id: id, operation_id: null };
     const owner = toSubject(found);
     const command = new RevokeLeakedCredential(id, { ...owner, url: body.url });
-    const request = { ...toWrite(write, body), merchantId: owner.merchant_id };
-    const outcome = await this.operations.request(command, request);
+    const outcome = await this.operations.request(command, toWrite(write, body, owner.merchant_id));
     return written(outcome, 200, () => ({ credential_id: id }));
+  }
+
+  /**
+   * Returns the parameters of `credentials.issue`. Throws `validation_failed` for members that are missing or of another
+   * kind, `forbidden` without the scope of the kind, `not_found` for merchants out of the caller's reach.
+   */
+  private async toParameters(id: string, body: NewCredentialBody, caller: AdminCaller) {
+    const { kind, merchant_id = null, operator_id = null, merchants = null } = body;
+    requireMembers(body);
+    // The scope comes first, so that a key without it cannot probe which merchants exist.
+    if (kind !== 'admin') requireScopes(caller, ['credentials:write']);
+    const named = [...(merchants ?? []), ...(merchant_id ? [merchant_id] : [])];
+    // The reach comes first, so that a confined key cannot probe which other merchants exist.
+    for (const each of named) requireReach(caller, each, 'Merchant');
+    if (!(await this.rows.areMerchants(named))) {
+      const field = kind === 'admin' ? 'merchants' : 'merchant_id';
+      throw DomainError.invalid({ [field]: ['must name merchants that exist'] }).asTransient();
+    }
+    // Undefined members would replace the defaults.
+    const { reason: _, ticket: __, ...given } = JSON.parse(JSON.stringify(body)) as Recorded;
+    return plainOrder({
+      ...{ demands_signing: true, ...given, api_key: null },
+      ...(kind === 'exchange' && { api_key: KIND_RULES.exchange.deriveKeyId(id, '', null) }),
+      ...(kind === 'admin' && {
+        operator_id: operator_id ?? caller.operatorId,
+        // The current role's scopes replace absent ones, so that the second person can read them.
+        scopes:
+          body.scopes ?? (caller.role !== null && isRole(caller.role) ? ROLE_SCOPES[caller.role] : null),
+      }),
+    });
   }
 
   private async issued({ operation, result }: OperationOutcome, { requester, idempotency }: AdminWrite) {
@@ -187,4 +221,22 @@ export class AdminCredentialsController {
     idempotency.hideSecretAfter(Math.min(SECRET_DISPLAYED_MS, until - Date.now()));
     return written({ operation, result: { credential } }, 201, (result) => result);
   }
+}
+
+type Recorded = Omit<NewCredentialBody, 'expires_at'> & { readonly expires_at?: string | null };
+
+function toSubject({ kind, merchant_id, operator_id, api_key }: AdminCredential): CredentialSubject {
+  return { kind, merchant_id, operator_id, api_key };
+}
+
+/** The members that only some kinds have. */
+const MEMBERS = new Set<string>(Object.values(KIND_RULES).flatMap(({ members }) => [...members]));
+
+function requireMembers(body: NewCredentialBody): void {
+  const given = body as unknown as Readonly<Record<string, unknown>>;
+  const { members, owner } = KIND_RULES[body.kind] as { members: readonly string[]; owner: string };
+  for (const name of MEMBERS)
+    if (given[name] !== undefined && given[name] !== null && !members.includes(name))
+      throw DomainError.invalid({ [name]: [`is not for credentials of kind ${body.kind}`] });
+  if (owner === 'merchant' && !body.merchant_id) throw DomainError.invalid({ merchant_id: ['is required'] });
 }

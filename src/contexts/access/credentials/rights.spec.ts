@@ -33,6 +33,8 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
+const ADMIN_KEY = { kind: 'admin', merchant_id: null, api_key: null };
+
 const isWithin = (part: Iterable<string>, whole: ReadonlySet<string>): boolean =>
   [...part].every((scope) => whole.has(scope));
 
@@ -44,23 +46,15 @@ async function take(world: RightsWorld, given: Step): Promise<string | null> {
   const had = await world.rights(by);
   const deciderHad = await world.rights(decider);
   const { operatorId } = await world.requester(by);
+  const run = (request: Parameters<RightsWorld['run']>[0]) =>
+    world.run(request, by, { decider, decision: given.decision });
   switch (given.kind) {
     case 'issue': {
       const subject = newId();
       const expires_at = given.expires ? '2026-03-01T00:00:00.000Z' : null;
-      const parameters = {
-        kind: 'admin',
-        name: 'next',
-        operator_id: operatorId,
-        scopes: given.scopes,
-        merchants: null,
-        addresses: [],
-        expires_at,
-      };
-      const done = await world.run({ name: 'credentials.issue', parameters, subject, isNew: true }, by, {
-        decider,
-        decision: given.decision,
-      });
+      const terms = { scopes: given.scopes, merchants: null, addresses: [], expires_at };
+      const parameters = { kind: 'admin', name: 'next', operator_id: operatorId, ...terms };
+      const done = await run({ name: 'credentials.issue', parameters, subject, isNew: true });
       if (!done?.approved) return null;
       world.keys.push(subject);
       const { scopes } = (await world.key(subject)).issued;
@@ -72,32 +66,23 @@ async function take(world: RightsWorld, given: Step): Promise<string | null> {
       const { issued } = await world.key(subject);
       // The controller refuses others.
       if (issued.owner_id !== operatorId) return null;
-      const parameters = { kind: 'admin', merchant_id: null, api_key: null, overlap_seconds: given.overlap };
-      const done = await world.run({ name: 'credentials.roll', parameters, subject }, by, {
-        decider,
-        decision: given.decision,
-      });
+      const parameters = { ...ADMIN_KEY, overlap_seconds: given.overlap };
+      const done = await run({ name: 'credentials.roll', parameters, subject });
       if (done === null) return null;
       world.keys.push(rolledTo(done.operationId));
       const { scopes } = (await world.key(rolledTo(done.operationId))).issued;
       return isWithin(scopes, had) ? null : `rolled ${scopes.join()} with ${[...had].join()}`;
     }
-    case 'revoke': {
-      const parameters = { kind: 'admin', merchant_id: null, api_key: null };
-      const subject = at(world.keys, given.on);
-      const request = { name: 'credentials.revoke', parameters, subject } as const;
-      await world.run(request, by, { decider, decision: given.decision });
+    case 'revoke':
+      await run({ name: 'credentials.revoke', parameters: ADMIN_KEY, subject: at(world.keys, given.on) });
       return null;
-    }
     case 'role':
     case 'status': {
       const subject = at(world.persons, given.on);
       const former = await world.person(subject);
       const personHad: readonly string[] = former.status === 'active' ? ROLE_SCOPES[former.role] : [];
-      const parameters: Record<string, string> =
-        given.kind === 'role' ? { role: given.role } : { status: given.status };
-      const request = { name: 'operators.update', parameters, subject } as const;
-      await world.run(request, by, { decider, decision: given.decision });
+      const parameters = given.kind === 'role' ? { role: given.role } : { status: given.status };
+      await run({ name: 'operators.update', parameters, subject });
       const { role, status } = await world.person(subject);
       const gained =
         status === 'active' ? ROLE_SCOPES[role].filter((scope) => !personHad.includes(scope)) : [];

@@ -34,13 +34,8 @@ const TABLES: Readonly<Record<string, readonly [table: string, id: string]>> = {
   portal_session: ['portal_sessions', 'session_id'],
 };
 
-/** The events that insert a row; the others update it. */
-const INSERTING = [
-  'merchant.registered.v1',
-  'operator.created.v1',
-  'credential.issued.v1',
-  'portal_session.created.v1',
-];
+/** The types of events that insert a row; the others update it. */
+const INSERTING = /\.(registered|created|issued)\.v1$/;
 
 /** The columns that an event sets. Members of an inserted row that are no columns are left out. */
 const COLUMNS: Partial<Changes<object, DirectoryEvent>> = {
@@ -72,7 +67,7 @@ export const directoryProjection = subscriptionOf<DirectoryEvent>({
       const names = Object.keys(row);
       const [name, idName] = TABLES[event.type.split('.')[0]!]!;
       const table = `${schema}.${name}`;
-      if (INSERTING.includes(event.type))
+      if (INSERTING.test(event.type))
         await tx.query(
           `insert into ${table} select * from json_populate_record(null::${table}, $1) on conflict do nothing`,
           [JSON.stringify(row)],
@@ -147,11 +142,6 @@ export class MerchantList {
   /** Includes all earlier writes. Throws `not_found`. */
   async get(id: string): Promise<AdminMerchant> {
     await this.progress.requireCurrent(DIRECTORY_VIEW);
-    return this.find(id);
-  }
-
-  /** Reads the row without a wait for earlier writes. Throws `not_found`. */
-  async find(id: string): Promise<AdminMerchant> {
     const [row] = (await this.page([id], { page_size: 1 })).rows;
     if (row === undefined) throw DomainError.notFound('Merchant');
     return row;

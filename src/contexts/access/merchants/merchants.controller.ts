@@ -2,7 +2,6 @@ import { ApiTags } from '@nestjs/swagger';
 import { ApiProperty, Field, Nested, ResourceOf, PageOf } from '../../../platform/dto/field.js';
 import { integer, text, UUID } from '../../../platform/dto/rules.js';
 import { WriteBody, PendingResponse, toWrite, written } from '../../../platform/http/admin/writes.js';
-import { MAX_REQUESTS_PER_MINUTE } from './merchant.js';
 import { label, listOf, networks } from './rules.dto.js';
 import { Get, Patch, Post } from '@nestjs/common';
 import { AdminMerchant, DIRECTORY_VIEW, MerchantList, MerchantsQuery } from './directory.view.js';
@@ -19,7 +18,7 @@ import { Disclosure, Reach, Reads } from '../../../platform/http/reads.js';
 import type { Reply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import type { AnyCommand } from '../../../platform/operations/operation.js';
-import { Operations, type OperationRequest } from '../../../platform/operations/operations.js';
+import { Operations } from '../../../platform/operations/operations.js';
 import { CreateMerchant, ReinstateMerchant, SuspendMerchant, UpdateMerchant } from './merchants.commands.js';
 
 class NewMerchantBody extends WriteBody {
@@ -36,6 +35,8 @@ class EmbeddingBody {
   @Field(label, { optional: true, nullable: true, description: 'Null: the name of the merchant.' })
   display_name?: string | null;
 }
+
+const MAX_REQUESTS_PER_MINUTE = 1_000_000;
 
 class LimitsBody {
   @Field(integer(1, MAX_REQUESTS_PER_MINUTE), { nullable: true, description: 'Null: the default.' })
@@ -100,7 +101,7 @@ export class AdminMerchantsController {
   })
   create(@WriteBy() write: AdminWrite, @ValidBody() { name, ...body }: NewMerchantBody): Promise<Reply> {
     const command = new CreateMerchant(write.idempotency.id('merchant'), { name });
-    return this.request(201, command, { ...toWrite(write, body), merchantId: null });
+    return this.request(201, command, write, body, null);
   }
 
   @Get(':id')
@@ -132,7 +133,7 @@ export class AdminMerchantsController {
     @ValidBody() { name, ip_allow_list, embedding, limits, ...body }: MerchantBody,
   ): Promise<Reply> {
     const change = { name, ip_allow_list, embedding, limits };
-    return this.request(200, new UpdateMerchant(write.subject.id, change), toWrite(write, body));
+    return this.request(200, new UpdateMerchant(write.subject.id, change), write, body);
   }
 
   @Post(':id/suspend')
@@ -145,7 +146,7 @@ export class AdminMerchantsController {
     responses: { 200: [MerchantWritten, 'It is suspended.'], 409: 'It is suspended already.' },
   })
   suspend(@WriteTo(MERCHANT) write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {
-    return this.request(200, new SuspendMerchant(write.subject.id), toWrite(write, body));
+    return this.request(200, new SuspendMerchant(write.subject.id), write, body);
   }
 
   @Post(':id/reinstate')
@@ -160,16 +161,17 @@ export class AdminMerchantsController {
     },
   })
   reinstate(@WriteTo(MERCHANT) write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {
-    return this.request(200, new ReinstateMerchant(write.subject.id), toWrite(write, body));
+    return this.request(200, new ReinstateMerchant(write.subject.id), write, body);
   }
 
   private async request(
     status: number,
     command: AnyCommand,
-    request: ReturnType<typeof toWrite> & Partial<OperationRequest>,
+    write: AdminWrite,
+    body: WriteBody,
+    merchantId: string | null = command.subjectId,
   ): Promise<Reply> {
-    const id = command.subjectId;
-    const outcome = await this.operations.request(command, { merchantId: id, ...request });
-    return written(outcome, status, async () => ({ merchant: await this.merchants.get(id) }));
+    const outcome = await this.operations.request(command, toWrite(write, body, merchantId));
+    return written(outcome, status, async () => ({ merchant: await this.merchants.get(command.subjectId) }));
   }
 }

@@ -1,7 +1,6 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Operator } from './operator.js';
-import type { Role } from './roles.js';
-import { People } from '../console/people.service.js';
+import type { People } from '../console/people.service.js';
 import { accessConfig } from '../access.config.js';
 import { type Claims, OidcLogin, returnPath } from './oidc-login.adapter.js';
 
@@ -28,78 +27,56 @@ interface Setup {
   readonly claims?: Claims | Error;
   readonly demanded?: readonly [string, string];
   readonly roles?: readonly (readonly [string, string])[];
-  /** True where the change of role adds no scopes. */
-  readonly lowers?: boolean;
 }
 
-function login({ claims = CLAIMS, demanded, roles, lowers = true }: Setup = {}) {
+/** Signs in. A change of the role would add scopes. */
+async function login({ claims = CLAIMS, demanded, roles }: Setup = {}): Promise<Operator> {
   class ProviderLogin extends OidcLogin {
     protected override async readClaims(): Promise<Claims> {
       if (claims instanceof Error) throw claims;
       return claims;
     }
   }
-  let current = ADA;
-  const lowerRole = jest.fn(async (_: Operator, role: Role, _address: string) => {
-    if (lowers) current = { ...ADA, role };
-    return lowers;
-  });
   const people = {
-    find: async () => current,
-    findByEmail: async (email: string) => (email === ADA.email ? current : null),
-    lowerRole,
+    findByEmail: async (email: string) => (email === ADA.email ? ADA : null),
+    lowerRole: async () => false,
   } as unknown as People;
   const oidc = new ProviderLogin(people, {
     ...accessConfig({}),
     ...{ adminOidcClaim: demanded ?? null, adminOidcRoles: roles ?? null },
   });
-  return { lowerRole, finish: async () => (await oidc.finish(CALLBACK, ATTEMPT, '192.0.2.1')).person };
+  return (await oidc.finish(CALLBACK, ATTEMPT, '192.0.2.1')).person;
 }
 
 describe('a login at the identity provider', () => {
-  it('signs in the operator whose email the provider has verified', async () => {
-    expect(await login().finish()).toEqual(ADA);
-  });
-
   it.each([
     ['an email that is not verified', { ...CLAIMS, email_verified: false }],
     ['an email that is said to be verified in words', { ...CLAIMS, email_verified: 'true' }],
     ['no email', { sub: 's' }],
     ['the email of no operator', { ...CLAIMS, email: 'eve@example.com' }],
   ])('is refused with %s', async (_, claims) => {
-    await expect(login({ claims }).finish()).rejects.toMatchObject({ code: 'forbidden' });
+    await expect(login({ claims })).rejects.toMatchObject({ code: 'forbidden' });
   });
 
   it('needs the demanded claim, or a list with its value', async () => {
     const demanded = ['hd', 'example.com'] as const;
-    expect(await login({ demanded }).finish()).toEqual(ADA);
-    expect(await login({ demanded, claims: { ...CLAIMS, hd: ['a', 'example.com'] } }).finish()).toEqual(ADA);
+    expect(await login({ demanded })).toEqual(ADA);
+    expect(await login({ demanded, claims: { ...CLAIMS, hd: ['a', 'example.com'] } })).toEqual(ADA);
     for (const hd of ['evil.example', undefined, ['evil.example']])
-      await expect(login({ demanded, claims: { ...CLAIMS, hd } }).finish()).rejects.toMatchObject({
+      await expect(login({ demanded, claims: { ...CLAIMS, hd } })).rejects.toMatchObject({
         code: 'forbidden',
         message: 'The claim hd does not grant access to the console',
       });
   });
 
-  it('lowers the role to that of the first group of the map', async () => {
-    const roles = [
-      ['ops', 'on_call'],
-      ['staff', 'viewer'],
-    ] as const;
-    const { finish, lowerRole } = login({ roles, claims: { ...CLAIMS, groups: ['staff'] } });
-    expect((await finish()).role).toBe('viewer');
-    expect(lowerRole).toHaveBeenCalledWith(ADA, 'viewer', '192.0.2.1');
-  });
-
   it('keeps the role where the group would raise it: that takes a second person', async () => {
     const roles = [['root', 'administrator']] as const;
-    const { finish } = login({ roles, lowers: false, claims: { ...CLAIMS, groups: ['root'] } });
-    expect((await finish()).role).toBe('support');
+    expect((await login({ roles, claims: { ...CLAIMS, groups: ['root'] } })).role).toBe('support');
   });
 
   it('is refused to a person without a group of the map', async () => {
     const roles = [['staff', 'viewer']] as const;
-    await expect(login({ roles, claims: { ...CLAIMS, groups: ['sales'] } }).finish()).rejects.toMatchObject({
+    await expect(login({ roles, claims: { ...CLAIMS, groups: ['sales'] } })).rejects.toMatchObject({
       code: 'forbidden',
     });
   });
@@ -113,7 +90,7 @@ describe('a login at the identity provider', () => {
     ['unavailable', 'no connection', new TypeError('fetch failed')],
     ['unavailable', 'no response', Object.assign(new Error('timed out'), { code: 'OAUTH_TIMEOUT' })],
   ])('is %s with %s of the provider', async (code, _, error) => {
-    await expect(login({ claims: error }).finish()).rejects.toMatchObject({ code });
+    await expect(login({ claims: error })).rejects.toMatchObject({ code });
   });
 });
 

@@ -27,13 +27,11 @@ export function operatorProgram(program: Command, cli: CliContext): void {
     if (person === null && name === undefined) throw DomainError.notFound('Operator');
     const access = context.get(AccessCommands, { strict: false });
     // A third operator gets an id as well; its command is refused.
-    const newOperator = async () =>
-      new CreateOperator((await nextFirstOperator(access, operators)) ?? newId(), {
-        ...{ name: name!, email, role: 'administrator', is_first: true },
-      });
-    const command = person === null ? await newOperator() : new IssueLoginLink(person.id);
+    const id = person?.id ?? (await nextFirstOperator(access, operators)) ?? newId();
+    const first = { name: name ?? '', email, role: 'administrator', is_first: true } as const;
+    const command = person === null ? new CreateOperator(id, first) : new IssueLoginLink(id);
     const { login_url = null } = await write(command, null);
-    const who = person?.name ?? name!;
+    const who = person?.name ?? name;
     const text =
       login_url === null ? `${who} signs in with the identity provider` : `For ${who}, once:\n\n${login_url}`;
     return { text, json: { login_url } };
@@ -46,13 +44,10 @@ export function operatorProgram(program: Command, cli: CliContext): void {
       cliAction(cli, async (context, id) => {
         const access = context.get(AccessCommands, { strict: false });
         const state = await access.load(operatorPerson, parseId(id, 'Operator'));
-        const passkeys = requireOperator(state).passkeys.map(({ credential_id, transports }) => {
-          return { credential_id, transports };
-        });
-        const text = passkeys
-          .map((each) => `${each.credential_id}  ${each.transports.join(', ')}`)
-          .join('\n');
-        return { text: text || 'No passkeys', json: { passkeys } };
+        const { passkeys: all } = requireOperator(state);
+        const passkeys = all.map(({ credential_id, transports }) => ({ credential_id, transports }));
+        const lines = all.map((each) => `${each.credential_id}  ${each.transports.join(', ')}`);
+        return { text: lines.join('\n') || 'No passkeys', json: { passkeys } };
       }),
     );
 

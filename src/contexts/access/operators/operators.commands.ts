@@ -20,14 +20,13 @@ import {
   createOperator,
   requireOperator,
   operatorPerson,
-  readRole,
   removePasskey,
   updateOperator,
   type OperatorChange,
   type OperatorPerson,
   type Passkey,
 } from './operator.js';
-import { ROLE_SCOPES, scopesGained, type Scope } from './roles.js';
+import { ROLE_SCOPES, scopesGained, type Role, type Scope } from './roles.js';
 import { ConsoleSessionTable, LoginSecrets } from '../console/console-sessions.store.js';
 import { DIRECTORY_VIEW, OperatorsView } from '../merchants/directory.view.js';
 import { AccessCommands, decisionHandler } from '../merchants/merchants.commands.js';
@@ -50,8 +49,8 @@ function emailInUse(): DomainError {
 
 /** Returns the next id of {@link FIRST_OPERATORS}; null once two operators exist, in any state. */
 export async function nextFirstOperator(
-  access: Pick<AccessCommands, 'load'>,
-  operators: Pick<OperatorsView, 'count'>,
+  access: AccessCommands,
+  operators: OperatorsView,
 ): Promise<string | null> {
   const states = await Promise.all(FIRST_OPERATORS.map((id) => access.load(operatorPerson, id)));
   const next = FIRST_OPERATORS.find((_, place) => states[place]!.status === 'unknown');
@@ -64,12 +63,13 @@ interface Login {
   readonly login_url?: string;
 }
 
-interface NewPerson extends Readonly<Record<'name' | 'email' | 'role', string>> {
+interface NewPerson extends Readonly<Record<'name' | 'email', string>> {
+  readonly role: Role;
   /** True for one of the first two operators, who have no second person. */
   readonly is_first?: true;
 }
 
-/** A new person. Throws `validation_failed` on `name`, `role` or `email`, also for the email of another person. */
+/** A new person. Throws `validation_failed` on `name` or `email`, also for the email of another person. */
 @Operation({ ...OPERATOR, name: 'operators.create', secondPerson: 'depends' })
 export class CreateOperator extends OperatorCommand<NewPerson, Login> {}
 
@@ -88,7 +88,7 @@ export class CreateOperatorHandler implements OperationHandler<CreateOperator> {
   }
 
   async grants({ parameters }: CreateOperator): Promise<readonly Scope[]> {
-    return ROLE_SCOPES[readRole(parameters.role)];
+    return ROLE_SCOPES[parameters.role];
   }
 
   async check({ subjectId: operator_id, parameters: person }: CreateOperator): Promise<void> {
@@ -168,16 +168,15 @@ class IssueLoginLinkHandler implements OperationHandler<IssueLoginLink> {
 }
 
 /** Returns the scopes that the change adds: all of the role for a disabled person. */
-function findGained({ role, status }: OperatorChange, state: OperatorPerson): readonly Scope[] {
+function findGained(change: OperatorChange, state: OperatorPerson): readonly Scope[] {
   const person = requireOperator(state);
-  const next = role === undefined ? person.role : readRole(role);
-  if (person.status === 'disabled' && status === 'active') return ROLE_SCOPES[next];
-  return scopesGained(next, person.role);
+  const { role = person.role, status } = change;
+  return person.status === 'disabled' && status === 'active'
+    ? ROLE_SCOPES[role]
+    : scopesGained(role, person.role);
 }
 
-/**
- * Changes role or status; disabling ends all keys and sessions. Throws `not_found`, or `validation_failed` on `role`.
- */
+/** Changes role or status; disabling ends all keys and sessions. Throws `not_found`. */
 @Operation({ ...OPERATOR, name: 'operators.update', secondPerson: 'depends' })
 export class UpdateOperator extends OperatorCommand<OperatorChange> {}
 
@@ -261,7 +260,7 @@ export const AddPasskeyHandler = decisionHandler(
 
 /** Lowers the role of the person at the console (ADR 177). Throws `forbidden` for a role that adds scopes. */
 @Operation({ ...OPERATOR, name: 'operators.lower_role' })
-export class LowerRole extends OperatorCommand<{ readonly role: string }> {}
+export class LowerRole extends OperatorCommand<{ readonly role: Role }> {}
 
 export const LowerRoleHandler = decisionHandler(
   LowerRole,

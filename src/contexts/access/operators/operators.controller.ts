@@ -3,7 +3,7 @@ import { ApiProperty, Field, ResourceOf, PageOf } from '../../../platform/dto/fi
 import { nullable, oneOf, text, UUID, TIME } from '../../../platform/dto/rules.js';
 import { WriteBody, PendingResponse, toWrite, written } from '../../../platform/http/admin/writes.js';
 import { OPERATOR_STATUSES } from './operator.js';
-import { ROLES, SCOPES } from './roles.js';
+import { ROLES, SCOPES, type Role } from './roles.js';
 import { label } from '../merchants/rules.dto.js';
 import {
   DIRECTORY_VIEW,
@@ -34,11 +34,11 @@ class NewOperatorBody extends WriteBody {
   @Field(text({ format: 'email', maxLength: 254 }), { description: 'No other operator has it.' })
   email!: string;
 
-  @Field(oneOf(ROLES)) role!: string;
+  @Field(oneOf(ROLES)) role!: Role;
 }
 
 class OperatorBody extends WriteBody {
-  @Field(oneOf(ROLES), { optional: true }) role?: string;
+  @Field(oneOf(ROLES), { optional: true }) role?: Role;
   @Field(oneOf(OPERATOR_STATUSES), { optional: true }) status?: 'active' | 'disabled';
 }
 
@@ -133,7 +133,7 @@ export class AdminOperatorsController {
   ): Promise<Reply> {
     const id = write.idempotency.id('operator');
     const command = new CreateOperator(id, { name, email, role });
-    const outcome = await this.operations.request(command, { ...toWrite(write, body), merchantId: null });
+    const outcome = await this.operations.request(command, toWrite(write, body, null));
     // The link of an approved operation is for its approver, also where a repeat of the request executes it.
     const isOwn = outcome.operation.approval !== 'required';
     return written(outcome, 201, async (result) => ({
@@ -176,7 +176,7 @@ export class AdminOperatorsController {
     @ValidBody() { role, status, ...body }: OperatorBody,
   ): Promise<Reply> {
     const command = new UpdateOperator(write.subject.id, { role, status });
-    const outcome = await this.operations.request(command, { ...toWrite(write, body), merchantId: null });
+    const outcome = await this.operations.request(command, toWrite(write, body, null));
     return written(outcome, 200, async () => ({ operator: await this.operators.get(write.subject.id) }));
   }
 }

@@ -40,7 +40,15 @@ export class PortalAuthentication extends PortalCallers {
       if (merchant.status === 'suspended') throw new Refusal(SUSPENDED);
     }
     Object.assign(edge, { merchant, portalSessionId: session.session_id });
-    return toCaller(session);
+    return {
+      scopes: new Set([...session.scopes, OWN_PERSONAL_SCOPE]),
+      merchants: [session.merchant_id],
+      idempotencyScope: session.session_id,
+      merchantId: session.merchant_id,
+      actor: session.actor,
+      expiresAt: session.session_expires_at!,
+      returnUrl: session.return_url,
+    };
   }
 
   /** Returns the active session of the cookie, or null. */
@@ -48,17 +56,4 @@ export class PortalAuthentication extends PortalCallers {
     const token = this.site.session(request);
     return token === null ? null : this.sessions.find(token);
   }
-}
-
-function toCaller(session: PortalSession): PortalCaller {
-  return {
-    scopes: new Set([...session.scopes, OWN_PERSONAL_SCOPE]),
-    merchants: [session.merchant_id],
-    idempotencyScope: session.session_id,
-    merchantId: session.merchant_id,
-    sessionId: session.session_id,
-    actor: session.actor,
-    expiresAt: session.session_expires_at!,
-    returnUrl: session.return_url,
-  };
 }

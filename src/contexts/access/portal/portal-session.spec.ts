@@ -5,6 +5,7 @@ import {
   enterPortal,
   portalSession,
   revokePortalSession,
+  type PortalSession,
   type PortalSessionEvent,
 } from './portal-session.js';
 
@@ -35,51 +36,41 @@ const revoked: PortalSessionEvent = { type: 'portal_session.revoked.v1', data: {
 
 const given = givenOf(portalSession);
 const enter = { code_hash: 'code', token_hash: 'token', entered_at: entered.data.entered_at };
+type Decision = (state: PortalSession | null) => PortalSessionEvent[];
+const entering =
+  (over: object = {}): Decision =>
+  (state) =>
+    enterPortal({ ...enter, ...over }, state);
+const revoking =
+  (merchant_id = 'm1'): Decision =>
+  (state) =>
+    revokePortalSession({ merchant_id, revoked_at: at }, state);
 
 describe('a session of the portal', () => {
-  it('is entered within 15 minutes and lasts eight hours from then', () => {
-    given(created)
-      .when((state) => enterPortal(enter, state))
-      .then(entered);
-  });
-
-  it('is entered once', () => {
-    given(created, entered)
-      .when((state) => enterPortal(enter, state))
-      .thenRefused('forbidden');
-  });
-
-  it.each([
-    ['after 15 minutes', { ...enter, entered_at: '2026-01-02T03:15:00.000Z' }, [created]],
-    ['with another code', { ...enter, code_hash: 'other' }, [created]],
-    ['once it is revoked', enter, [created, revoked]],
-    ['that does not exist', enter, []],
-  ])('is not entered %s', (_, command, events) => {
-    given(...events)
-      .when((state) => enterPortal(command, state))
-      .thenRefused('forbidden');
-  });
-
-  it('is revoked before and after it is entered, once, only by its merchant', () => {
-    const revoke = { merchant_id: 'm1', revoked_at: at };
-    given(created)
-      .when((state) => revokePortalSession(revoke, state))
-      .then(revoked);
-    given(created, entered)
-      .when((state) => revokePortalSession(revoke, state))
-      .then(revoked);
-    given(created, entered, revoked)
-      .when((state) => revokePortalSession(revoke, state))
-      .then();
-    given(created)
-      .when((state) => revokePortalSession({ ...revoke, merchant_id: 'm2' }, state))
-      .thenRefused('not_found');
-  });
-
-  it('is not created twice', () => {
+  it('is created, and entered within 15 minutes; it lasts eight hours from then', () => {
     const { code_expires_at: _, ...session } = created.data;
     given()
       .when((state) => createPortalSession(session, state))
       .then(created);
+    given(created).when(entering()).then(entered);
+  });
+
+  it.each([
+    ['twice', {}, [created, entered]],
+    ['after 15 minutes', { entered_at: '2026-01-02T03:15:00.000Z' }, [created]],
+    ['with another code', { code_hash: 'other' }, [created]],
+    ['once it is revoked', {}, [created, revoked]],
+    ['that does not exist', {}, []],
+  ])('is not entered %s', (_, over, events) => {
+    given(...events)
+      .when(entering(over))
+      .thenRefused('forbidden');
+  });
+
+  it('is revoked before and after it is entered, once, only by its merchant', () => {
+    given(created).when(revoking()).then(revoked);
+    given(created, entered).when(revoking()).then(revoked);
+    given(created, entered, revoked).when(revoking()).then();
+    given(created).when(revoking('m2')).thenRefused('not_found');
   });
 });

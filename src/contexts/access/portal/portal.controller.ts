@@ -40,7 +40,7 @@ import type { EventMetadata } from '../../../platform/event-store/port.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { IssueCredential, plainOrder, RevokeCredential } from '../credentials/credentials.commands.js';
 import type { AdminCredential } from '../credentials/credentials.view.js';
-import { AdminCredentials } from '../credentials/credentials.dto.js';
+import { AdminCredentials } from '../credentials/credentials.service.js';
 import { SECRET_DISPLAYED_MS } from '../credentials/credentials.js';
 
 const BAD_CODE = {
@@ -137,7 +137,7 @@ export class PortalMerchantController {
   @Get('me')
   @PortalScopes()
   async me(@Caller() caller: PortalCaller) {
-    const { id, name, status } = await this.merchants.find(caller.merchantId);
+    const { id, name, status } = await this.merchants.get(caller.merchantId);
     return {
       merchant: { id, name, status },
       actor: caller.actor,

@@ -1,7 +1,5 @@
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
 import { Counter } from 'prom-client';
-import { upTo } from '../../../platform/cache-size.js';
 import { Background, BackgroundWork } from '../../../platform/jobs/background-work.js';
 import { LocalRateLimiter } from '../../../platform/http/rate-limit.guard.js';
 import { RequestLog, type RequestRecord } from '../../../platform/http/request-log.js';
@@ -18,8 +16,6 @@ const MAX_UNSIGNED = 300;
 const BYTES_PER_POINT = 512;
 /** The points per minute of one address. */
 const MAX_OF_ADDRESS = 100;
-const MAX_CREDENTIALS = 50_000;
-const MINUTE_MS = 60_000;
 
 const requestsLeftOut = new Counter({
   name: 'disburse_request_log_left_out_total',
@@ -31,7 +27,6 @@ const requestsLeftOut = new Counter({
 /**
  * Buffers requests and writes them in batches, so that no request waits for a write. API keys are public, so a rate
  * limit keeps strangers from filling a merchant's log with unsigned requests. Counts include requests over the limit.
- * An address from which the merchant has signed has its own limit, so that strangers cannot use it up.
  */
 @Injectable()
 export class BufferedRequestLog extends RequestLog implements BeforeApplicationShutdown {
@@ -49,13 +44,8 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
   private uses = new Set<string>();
   /** The batch of the present or of a failed write. */
   private batch: RequestBatch | null = null;
-  /** The limits of merchants and of signers' addresses. */
-  private readonly unsigned = new LocalRateLimiter(MAX_UNSIGNED);
-  private readonly strangers = new LocalRateLimiter(MAX_OF_ADDRESS);
-  /** The addresses and merchants of signed requests. */
-  private readonly signers = new LRUCache<string, true>(upTo(MAX_CREDENTIALS));
-  /** The time of the last write of each credential's use, by `performance.now()`. */
-  private readonly used = new LRUCache<string, number>(upTo(MAX_CREDENTIALS));
+  private readonly merchants = new LocalRateLimiter(MAX_UNSIGNED);
+  private readonly addresses = new LocalRateLimiter(MAX_OF_ADDRESS);
 
   constructor(private readonly table: RequestTable) {
     super();
@@ -89,8 +79,6 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
         this.batch = null;
         throw error;
       });
-      const at = performance.now();
-      for (const id of this.batch.credentialIds) this.used.set(id, at);
       this.batch = null;
     }
   }
@@ -103,16 +91,10 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
 
   private isOneTooMany(request: RequestRecord): boolean {
     const { credentialId, merchantId, client } = request;
-    const source = `${client} ${merchantId}`;
-    if (credentialId !== null) {
-      if (this.signers.get(source) === undefined) this.signers.set(source, true);
-      return false;
-    }
+    if (credentialId !== null) return false;
     const points = 1 + Math.floor(countBytes(request) / BYTES_PER_POINT);
-    const blockedUntil = this.signers.has(source)
-      ? this.unsigned.take(source, points)
-      : (this.strangers.take(source, points) ?? this.unsigned.take(merchantId, points));
-    return blockedUntil !== null;
+    const blockedUntil = this.addresses.take(`${client} ${merchantId}`, points);
+    return (blockedUntil ?? this.merchants.take(merchantId, points)) !== null;
   }
 
   private count({ merchantId, status }: RequestRecord): void {
@@ -124,13 +106,9 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
   private next(): RequestBatch | null {
     if (this.counts.size + this.buffer.length + this.uses.size === 0) return null;
     const requests = this.buffer.splice(0, MAX_BATCH);
-    // The same order in every process prevents deadlocks.
     const usage = [...this.counts].map(([merchantId, counts]) => ({ merchantId, ...counts }));
-    usage.sort((a, b) => (a.merchantId < b.merchantId ? -1 : 1));
     this.counts = new Map();
-    // The use of a credential is written once a minute.
-    const before = performance.now() - MINUTE_MS;
-    const credentialIds = [...this.uses].filter((id) => (this.used.get(id) ?? -Infinity) <= before).sort();
+    const credentialIds = [...this.uses];
     this.uses = new Set();
     return { requests, usage, credentialIds };
   }

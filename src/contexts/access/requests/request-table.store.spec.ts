@@ -35,7 +35,8 @@ describe('the table of requests', () => {
   beforeAll(() => new RequestTable(db.database).keep());
 
   it('stores each member of a request, with its arrival by the clock of the database', async () => {
-    const one = request();
+    // PostgreSQL has no text with NUL.
+    const one = request({ refusal: '\0 must be given once' });
     await table().write({ requests: [one], usage: [], credentialIds: [] }, false);
     const [row] = await db.database.query(
       `select *, extract(epoch from clock_timestamp() - at) as age from access.requests where request_id = $1`,
@@ -46,19 +47,11 @@ describe('the table of requests', () => {
       credential_id: null,
       query_names: one.queryNames,
       duration_ms: 12.35,
-      refusal: one.refusal,
+      refusal: '\ufffd must be given once',
       string_to_sign: one.stringToSign,
     });
     expect(Number(row!['age'])).toBeGreaterThanOrEqual(0.2);
     expect(Number(row!['age'])).toBeLessThan((performance.now() - one.startedAt) / 1000 + 1);
-  });
-
-  it('stores a refusal without U+0000', async () => {
-    const one = request({ refusal: '\0 must be given once' });
-    await table().write({ requests: [one], usage: [], credentialIds: [] }, false);
-    const sql = 'select refusal from access.requests where request_id = $1';
-    const [row] = await db.database.query(sql, [one.requestId]);
-    expect(row).toEqual({ refusal: '\ufffd must be given once' });
   });
 
   it('writes a repeated batch once, and sums the requests of each merchant', async () => {

@@ -67,13 +67,13 @@ export class RequestsQuery extends ListParameters {
 
 export interface RequestBatch {
   readonly requests: readonly RequestRecord[];
-  /** The counts since the previous batch, ordered by `merchantId`. Refused requests have a status of at least 400. */
+  /** The counts since the previous batch. Refused requests have a status of at least 400. */
   readonly usage: readonly {
     readonly merchantId: string;
     readonly requests: number;
     readonly refused: number;
   }[];
-  /** The used credentials, in order. */
+  /** The used credentials. */
   readonly credentialIds: readonly string[];
 }
 
@@ -89,16 +89,18 @@ const INSERT = `insert into access.requests (${COLUMNS})
     as request (request_id, merchant_id, credential_id, at, method, path, names, status, ms, refusal, sent)`;
 const MAX_REFUSAL = 500;
 
+/** Locks its rows in order, which prevents deadlocks. */
 const COUNT = `insert into access.daily_requests as total (merchant_id, day, requests, refused)
   select merchant_id, (now() at time zone 'UTC')::date, requests, refused
-  from unnest($1::uuid[], $2::int[], $3::int[]) as more (merchant_id, requests, refused)
+  from unnest($1::uuid[], $2::int[], $3::int[]) as more (merchant_id, requests, refused) order by merchant_id
   on conflict (merchant_id, day) do update
   set requests = total.requests + excluded.requests, refused = total.refused + excluded.refused`;
 
-const USED = `insert into access.credential_uses as credential (credential_id, last_used_at)
-  select id, now() from unnest($1::uuid[]) as id
-  on conflict (credential_id) do update set last_used_at = excluded.last_used_at
-  where credential.last_used_at <= excluded.last_used_at - interval '1 minute'`;
+/** Locks no row whose last use is of the last minute, and the others in order, which prevents deadlocks. */
+const USED = `insert into access.credential_uses (credential_id, last_used_at)
+  select id, now() from unnest($1::uuid[]) as id where not exists (select from access.credential_uses
+    where credential_id = id and last_used_at > now() - interval '1 minute') order by id
+  on conflict (credential_id) do update set last_used_at = excluded.last_used_at`;
 
 /**
  * The requests of the last seven days in `access.requests`, with a partition per day in UTC; the last uses of credentials;

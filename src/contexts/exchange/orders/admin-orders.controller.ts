@@ -111,7 +111,7 @@ export class AdminOrdersController {
     const { merchant_id: merchantId } = await this.orders.get(subject.id, false);
     requireReach(requester, merchantId, 'Order');
     const command = new RecordRefund(subject.id, { amount, transaction_hash, recipient });
-    const outcome = await this.operations.request(command, { ...toWrite(write, body), merchantId });
+    const outcome = await this.operations.request(command, toWrite(write, body, merchantId));
     return written(outcome, 201, async () => ({
       order: await this.orders.get(subject.id, requester.scopes.has(PERSONAL)),
     }));

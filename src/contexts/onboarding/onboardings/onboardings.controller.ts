@@ -62,7 +62,7 @@ export class AdminOnboardingsController {
   }
 
   private async request(command: AnyCommand, write: SubjectWrite, body: WriteBody): Promise<Reply> {
-    const outcome = await this.users.request(command, toWrite(write, body));
+    const outcome = await this.users.request(command, toWrite(write, body, null));
     return written(outcome, 200, () => this.users.get(write.subject.id, false));
   }
 }

@@ -33,32 +33,14 @@ import {
   type RecordedEvent,
 } from '../../../platform/event-store/port.js';
 
-/** The events of a subject's streams. */
-class Subject {
-  constructor(private readonly streams: ReadonlyMap<string, readonly RecordedEvent[]>) {}
-
-  /** The revisions by stream; null for a stream that does not exist. */
-  get revisions(): Map<string, number | null> {
-    return new Map([...this.streams].map(([stream, events]) => [stream, events.at(-1)?.revision ?? null]));
-  }
-
-  /** Returns the revision without the operation's events; null where there are no other events. */
-  revisionWithout(operationId: string): number | null {
-    const own = this.findChanges(operationId).length;
-    const all = [...this.revisions.values()].reduce<number>((sum, revision) => sum + (revision ?? -1) + 1, 0);
-    return all === own ? null : all - own - 1;
-  }
-
-  /** Returns the operation's changes after this position, or all of them. */
-  findChanges(operationId: string, after: string | null = null): Change[] {
-    return [...this.streams.values()]
-      .flat()
-      .filter(
-        ({ metadata, position }) =>
-          metadata.operation_id === operationId && comparePositions(position, after) > 0,
-      )
-      .map(({ stream, id, type }) => ({ stream, event_id: id, type }));
-  }
+/** Returns the operation's changes after this position, or all of them. */
+function findChanges(events: readonly RecordedEvent[], operationId: string, after: string | null): Change[] {
+  return events
+    .filter(
+      ({ metadata, position }) =>
+        metadata.operation_id === operationId && comparePositions(position, after) > 0,
+    )
+    .map(({ stream, id, type }) => ({ stream, event_id: id, type }));
 }
 
 /** The streams of operations and of their subjects. */
@@ -86,11 +68,11 @@ export class OperationStreams {
     return events.find(({ type }) => type === 'operation.approved.v1')?.position ?? null;
   }
 
-  async subject(streams: readonly string[]): Promise<Subject> {
-    const events = await Promise.all(
-      streams.map(async (stream) => [stream, await this.store.readStream(stream)] as const),
-    );
-    return new Subject(new Map(events));
+  /** Returns the events of a subject, and its revisions by stream; null for a stream that does not exist. */
+  async subject(streams: readonly string[]) {
+    const events = await Promise.all(streams.map((stream) => this.store.readStream(stream)));
+    const revisions = streams.map((stream, n) => [stream, events[n]!.at(-1)?.revision ?? null] as const);
+    return { events: events.flat(), revisions: new Map(revisions) };
   }
 
   /** Returns the number of events in the streams of a subject, less one; null for none. */
@@ -132,14 +114,16 @@ export class Execution {
     if (found.phase === 'executed') return this.follow(found, by);
     if (!isUnfinished(found)) throw new DomainError('invalid_transition', `The operation is ${found.phase}`);
     const since = found.phase === 'approved' ? await this.log.approvedAt(id) : null;
-    const before = await this.log.subject(this.definitions.streams(command));
-    const written = before.findChanges(id, since);
+    const { events, revisions } = await this.log.subject(this.definitions.streams(command));
+    const written = findChanges(events, id, since);
     if (written.length > 0) return this.follow(await this.executed(facts, written), by);
     const own = { stream: toStream(operation, id), revision: revision! };
-    const current: CurrentOperation = { id, expected: before.revisions, written: [], own };
+    const current: CurrentOperation = { id, expected: revisions, written: [], own };
     failpoint('operation.begun');
     try {
-      if (before.revisionWithout(id) !== facts.subject.revision) throw new SubjectChanged();
+      // An operation may have prepared its subject before its approval.
+      const others = events.length - findChanges(events, id, null).length;
+      if (others !== (facts.subject.revision ?? -1) + 1) throw new SubjectChanged();
       const result = (await withinOperation(current, () => this.bus.execute(command))) ?? {};
       failpoint('operation.written');
       const changes = await this.findChanges(facts, current, since);
@@ -176,10 +160,11 @@ export class Execution {
 
   private async findChanges(facts: Requested, { written }: CurrentOperation, since: string | null) {
     const own = written.map(({ stream, eventId, type }) => ({ stream, event_id: eventId, type }));
-    const found = await this.log.subject(this.definitions.streams(this.definitions.commandOf(facts)));
-    const others = found
-      .findChanges(facts.operation_id, since)
-      .filter(({ event_id }) => own.every((each) => each.event_id !== event_id));
+    const streams = this.definitions.streams(this.definitions.commandOf(facts));
+    const { events } = await this.log.subject(streams);
+    const others = findChanges(events, facts.operation_id, since).filter(({ event_id }) =>
+      own.every((each) => each.event_id !== event_id),
+    );
     return [...own, ...others];
   }
 

@@ -73,16 +73,37 @@ const failed = { operation_id: 'o1', code: 'changed', message: 'it was changed',
 
 const given = givenOf(operation);
 
-describe('an operation', () => {
-  it('is requested once, also when the request is repeated', () => {
-    given()
-      .when((state) => requestOperation(facts(null), state))
-      .then(requested(null));
-    given(requested(null))
-      .when((state) => requestOperation(facts(null), state))
-      .then();
-  });
+type Decision = (state: OperationState) => OperationEvent[];
+const approve =
+  (who: string | null, when = at): Decision =>
+  (state) =>
+    approveOperation(by(who, when), state);
+const reject =
+  (who: string, when = at): Decision =>
+  (state) =>
+    rejectOperation(by(who, when), state);
+const confirm =
+  (who: string, when = at): Decision =>
+  (state) =>
+    confirmOperation(by(who, when), state);
+const request: Decision = (state) => requestOperation(facts(null), state);
+const execute: Decision = (state) => recordExecuted(executed, state);
+const fail: Decision = (state) => recordFailed(failed, state);
+const lapse =
+  (when: string): Decision =>
+  (state) =>
+    lapseOperation({ operation_id: 'o1', at: when }, state);
 
+const once = requested(null);
+const waiting = requested('before');
+const fast = [requested('after'), wasExecuted];
+const hasFailed: OperationEvent = { type: 'operation.failed.v1', data: failed };
+const confirmed = (when: string): OperationEvent => ({
+  type: 'operation.confirmed.v1',
+  data: by('bob', when),
+});
+
+describe('an operation', () => {
   it('waits 72 hours for an approval, and 24 for a confirmation; where approvals are off, for neither', () => {
     const of = (...each: Parameters<typeof facts>) => {
       const { approval, expires_at } = facts(...each);
@@ -95,113 +116,51 @@ describe('an operation', () => {
     expect(of(null, 'ada', 'off')).toEqual(['none', null]);
   });
 
-  it('is approved by another person, once', () => {
-    given(requested('before'))
-      .when((state) => approveOperation(by('bob'), state))
-      .then(approved);
-    given(requested('before'))
-      .when((state) => approveOperation(by('ada'), state))
-      .thenRefused('forbidden');
-    given(requested('before'), approved)
-      .when((state) => approveOperation(by('cy'), state))
-      .thenRefused('invalid_transition');
-    given(requested('before'), approved)
-      .when((state) => approveOperation(by('bob'), state))
-      .thenRefused('invalid_transition');
+  it.each<[string, OperationEvent[], Decision, OperationEvent[]]>([
+    ['is requested', [], request, [once]],
+    ['is requested once', [once], request, []],
+    ['is approved by another person', [waiting], approve('bob'), [approved]],
+    ['of the shell is approved by a person', [requested('before', null)], approve('bob'), [approved]],
+    ['lapses when its approval comes too late', [waiting], approve('bob', later(72)), [lapsed(later(72))]],
+    ['lapses when its rejection comes too late', [waiting], reject('bob', later(73)), [lapsed(later(73))]],
+    ['does not lapse before', [waiting], lapse(new Date(Date.parse(later(72)) - 1).toISOString()), []],
+    ['is rejected', [waiting], reject('bob'), [{ type: 'operation.rejected.v1', data: by('bob') }]],
+    ['is withdrawn', [waiting], reject('ada'), [{ type: 'operation.withdrawn.v1', data: by('ada') }]],
+    ['is executed at once without a second person', [once], execute, [wasExecuted]],
+    ['is executed after its approval', [waiting, approved], execute, [wasExecuted]],
+    ['is executed once', [waiting, approved, wasExecuted], execute, []],
+    ['is confirmed, also late', fast, confirm('bob', later(100)), [confirmed(later(100))]],
+    ['fails while it is open', [once], fail, [hasFailed]],
+    ['fails while it waits', [waiting], fail, [hasFailed]],
+    ['does not fail once it is executed', [once, wasExecuted], fail, []],
+  ])('%s', (_, history, decision, events) => {
+    given(...history)
+      .when(decision)
+      .then(...events);
   });
 
-  it('is approved by a person, never by the shell, where the shell requested it', () => {
-    given(requested('before', null))
-      .when((state) => approveOperation(by('bob'), state))
-      .then(approved);
-    given(requested('before', null))
-      .when((state) => approveOperation(by(null), state))
-      .thenRefused('forbidden');
-  });
-
-  it('lapses when its approval comes too late, and not before', () => {
-    const last = new Date(Date.parse(later(72)) - 1).toISOString();
-    given(requested('before'))
-      .when((state) => approveOperation(by('bob', later(72)), state))
-      .then(lapsed(later(72)));
-    given(requested('before'))
-      .when((state) => rejectOperation(by('bob', later(73)), state))
-      .then(lapsed(later(73)));
-    given(requested('before'))
-      .when((state) => lapseOperation({ operation_id: 'o1', at: last }, state))
-      .then();
-    given(requested('before'), lapsed(later(72)))
-      .when((state) => approveOperation(by('bob'), state))
-      .thenRefused('invalid_transition');
-  });
-
-  it('is rejected by another person, and withdrawn by its requester', () => {
-    given(requested('before'))
-      .when((state) => rejectOperation(by('bob'), state))
-      .then({ type: 'operation.rejected.v1', data: by('bob') });
-    given(requested('before'))
-      .when((state) => rejectOperation(by('ada'), state))
-      .then({ type: 'operation.withdrawn.v1', data: by('ada') });
-    given(requested('before'), approved, wasExecuted)
-      .when((state) => rejectOperation(by('bob'), state))
-      .thenRefused('invalid_transition');
-  });
-
-  it('is executed at once without a second person, and never before an approval', () => {
-    given(requested(null))
-      .when((state) => recordExecuted(executed, state))
-      .then(wasExecuted);
-    given(requested('before'), approved)
-      .when((state) => recordExecuted(executed, state))
-      .then(wasExecuted);
-    given(requested('before'), approved, wasExecuted)
-      .when((state) => recordExecuted(executed, state))
-      .then();
-    for (const history of [
-      [],
-      [lapsed(later(72))],
-      [approved, { type: 'operation.failed.v1', data: failed }],
-    ])
-      given(requested('before'), ...(history as OperationEvent[]))
-        .when((state) => recordExecuted(executed, state))
-        .thenRefused('invalid_transition');
-  });
-
-  it('is confirmed by another person after an execution at once, also late', () => {
-    const confirmed = (when: string): OperationEvent => ({
-      type: 'operation.confirmed.v1',
-      data: by('bob', when),
-    });
-    given(requested('after'), wasExecuted)
-      .when((state) => confirmOperation(by('bob', later(100)), state))
-      .then(confirmed(later(100)));
-    given(requested('after'), wasExecuted)
-      .when((state) => confirmOperation(by('ada'), state))
-      .thenRefused('forbidden');
-    given(requested('after'), wasExecuted, confirmed(at))
-      .when((state) => confirmOperation(by('cy'), state))
-      .thenRefused('invalid_transition');
-    given(requested('after', 'ada', 'off'), wasExecuted)
-      .when((state) => confirmOperation(by('bob'), state))
-      .thenRefused('invalid_transition');
-  });
-
-  it('fails while it is open or waits; an ended operation stays as it is', () => {
-    given(requested(null))
-      .when((state) => recordFailed(failed, state))
-      .then({ type: 'operation.failed.v1', data: failed });
-    given(requested(null), wasExecuted)
-      .when((state) => recordFailed(failed, state))
-      .then();
-    given(requested('before'))
-      .when((state) => recordFailed(failed, state))
-      .then({ type: 'operation.failed.v1', data: failed });
-  });
-
-  it('cannot be decided where it does not exist', () => {
-    given()
-      .when((state) => approveOperation(by('bob'), state))
-      .thenRefused('not_found');
+  it.each<[string, OperationEvent[], Decision, 'forbidden' | 'invalid_transition' | 'not_found']>([
+    ['approved by its requester', [waiting], approve('ada'), 'forbidden'],
+    ['approved twice', [waiting, approved], approve('cy'), 'invalid_transition'],
+    ['approved by the shell', [requested('before', null)], approve(null), 'forbidden'],
+    ['approved once it has lapsed', [waiting, lapsed(later(72))], approve('bob'), 'invalid_transition'],
+    ['approved where it does not exist', [], approve('bob'), 'not_found'],
+    ['rejected once it is executed', [waiting, approved, wasExecuted], reject('bob'), 'invalid_transition'],
+    ['executed before its approval', [waiting], execute, 'invalid_transition'],
+    ['executed once it has lapsed', [waiting, lapsed(later(72))], execute, 'invalid_transition'],
+    ['executed once it has failed', [waiting, approved, hasFailed], execute, 'invalid_transition'],
+    ['confirmed by its requester', fast, confirm('ada'), 'forbidden'],
+    ['confirmed twice', [...fast, confirmed(at)], confirm('cy'), 'invalid_transition'],
+    [
+      'confirmed where approvals are off',
+      [requested('after', 'ada', 'off'), wasExecuted],
+      confirm('bob'),
+      'invalid_transition',
+    ],
+  ])('is not %s', (_, history, decision, code) => {
+    given(...history)
+      .when(decision)
+      .thenRefused(code);
   });
 
   it('has the statuses of the admin API', () => {
@@ -231,28 +190,22 @@ describe('an operation', () => {
 const HOUR_MS = 3_600_000;
 const people = fc.constantFrom('ada', 'bob', null);
 const step = fc.record({
-  kind: fc.constantFrom('approve', 'reject', 'confirm', 'execute', 'fail', 'lapse'),
+  kind: fc.constantFrom(...(['approve', 'reject', 'confirm', 'execute', 'fail', 'lapse'] as const)),
   by: people,
   hours: fc.integer({ min: 0, max: 30 }),
 });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 function decide({ kind, by: who }: Step, at: string, state: OperationState): readonly OperationEvent[] {
-  const decision = by(who, at);
-  switch (kind) {
-    case 'approve':
-      return approveOperation(decision, state);
-    case 'reject':
-      return rejectOperation(decision, state);
-    case 'confirm':
-      return confirmOperation(decision, state);
-    case 'execute':
-      return recordExecuted({ operation_id: 'o1', changes: [], at }, state);
-    case 'fail':
-      return recordFailed({ operation_id: 'o1', code: 'changed', message: 'changed', at }, state);
-    default:
-      return lapseOperation({ operation_id: 'o1', at }, state);
-  }
+  const decision = { ...by(who, at), ...failed, changes: [], at };
+  return {
+    approve: approveOperation,
+    reject: rejectOperation,
+    confirm: confirmOperation,
+    execute: recordExecuted,
+    fail: recordFailed,
+    lapse: lapseOperation,
+  }[kind](decision, state);
 }
 
 it('an operation has one end in any order of decisions, and none without its second person', () => {

@@ -157,19 +157,16 @@ function decided({ phase }: ExistingOperation): DomainError {
   return new DomainError('invalid_transition', `The operation is ${words}`);
 }
 
-function requireOther(isOwn: boolean, verb: 'approve' | 'confirm'): void {
-  if (isOwn) throw new DomainError('forbidden', `Another person must ${verb} this operation`);
-}
-
 /**
  * Decides on an open operation; a repeat of the same request changes nothing. After `expires_at` a waiting operation lapses
- * instead. Throws `forbidden` for the shell, `invalid_transition` for a decided operation.
+ * instead. Throws `forbidden` for the shell and for the person's own approval or confirmation, and `invalid_transition`
+ * for a decided operation.
  */
 function decide(
   decision: DecisionFacts,
   state: OperationState,
   isOpen: (found: ExistingOperation) => boolean,
-  next: (isOwn: boolean) => `operation.${'approved' | 'rejected' | 'withdrawn' | 'confirmed'}.v1`,
+  verb: 'approve' | 'reject' | 'confirm',
 ): OperationEvent[] {
   const found = existingOperation(state);
   const { decided_by, decision_id } = decision;
@@ -179,32 +176,28 @@ function decide(
   if (!isOpen(found)) throw decided(found);
   const lapsed = lapseOperation(decision, state);
   const isOwn = person === found.facts.requested_by.operator_id;
-  return lapsed.length > 0 ? lapsed : [{ type: next(isOwn), data: decision }];
+  if (lapsed.length > 0) return lapsed;
+  if (verb === 'reject')
+    return [{ type: isOwn ? 'operation.withdrawn.v1' : 'operation.rejected.v1', data: decision }];
+  if (isOwn) throw new DomainError('forbidden', `Another person must ${verb} this operation`);
+  const type = verb === 'approve' ? 'operation.approved.v1' : 'operation.confirmed.v1';
+  return [{ type, data: decision }];
 }
 
 const isPending = ({ phase }: ExistingOperation): boolean => phase === 'pending';
 
-/** Throws `forbidden` for the person's own operation. */
 export function approveOperation(decision: DecisionFacts, state: OperationState): OperationEvent[] {
-  return decide(decision, state, isPending, (isOwn) => {
-    requireOther(isOwn, 'approve');
-    return 'operation.approved.v1';
-  });
+  return decide(decision, state, isPending, 'approve');
 }
 
 /** Rejects an operation; withdraws the person's own. */
 export function rejectOperation(decision: DecisionFacts, state: OperationState): OperationEvent[] {
-  return decide(decision, state, isPending, (isOwn) =>
-    isOwn ? 'operation.withdrawn.v1' : 'operation.rejected.v1',
-  );
+  return decide(decision, state, isPending, 'reject');
 }
 
-/** Confirms an executed operation, even late. Throws `forbidden` for the person's own operation. */
+/** Confirms an executed operation, even late. */
 export function confirmOperation(decision: DecisionFacts, state: OperationState): OperationEvent[] {
-  return decide(decision, state, isUnconfirmed, (isOwn) => {
-    requireOther(isOwn, 'confirm');
-    return 'operation.confirmed.v1';
-  });
+  return decide(decision, state, isUnconfirmed, 'confirm');
 }
 
 /**

@@ -127,29 +127,6 @@ describe('a requested operation', () => {
     expect((await switchOn({ ...on, idempotency: next })).operation.id).toBe(next.id('operation'));
   });
 
-  it('is executed once per key, also when it is requested again', async () => {
-    const { store, switchOn } = await withLamp();
-    const first = await switchOn({ idempotency });
-    const second = await switchOn({ idempotency });
-    expect(second.operation).toEqual(first.operation);
-    expect(await typesOf(store, 'lamp-lamp')).toHaveLength(3);
-  });
-
-  it('waits for its second person, and nothing is changed until then', async () => {
-    const { store, switchOn } = await withLamp();
-    const { operation } = await switchOn({ name: 'lamps.switch_carefully' });
-    expect(operation).toMatchObject({ status: 'pending_approval', approval: 'required', executed_at: null });
-    expect(Date.parse(operation.expires_at!) - Date.parse(operation.requested_at)).toBe(72 * 3_600_000);
-    expect(await typesOf(store, 'lamp-lamp')).toHaveLength(2);
-  });
-
-  it('is executed at once and is unconfirmed where a confirmation follows', async () => {
-    const { switchOn } = await withLamp();
-    const { operation } = await switchOn({ name: 'lamps.switch_fast' });
-    expect(operation).toMatchObject({ status: 'unconfirmed', approval: 'required' });
-    expect(operation.executed_at).not.toBeNull();
-  });
-
   it('is executed at once where approvals are off', async () => {
     const { switchOn } = await withLamp({ approvals: 'off' });
     const before = await switchOn({ name: 'lamps.switch_carefully' });

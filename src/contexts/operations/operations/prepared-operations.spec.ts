@@ -28,12 +28,18 @@ describe('the preparation of an operation', () => {
       },
     );
 
+  /** A process with the handler, and a request of its operation with this id. */
+  const processOf = (handler: object) => {
+    const id = newId();
+    const subject = { id: 'lamp', revision: null };
+    const process = operationsOn({ handlers: () => [handler] });
+    const request = switchRequest({ name: 'keys.issue', subject, idempotency: { id: () => id } });
+    return { ...process, id, request: () => process.operations.request(...request) };
+  };
   const requested = async () => {
-    const process = operationsOn({ handlers: () => [keys()] });
-    const { operation } = await process.operations.request(
-      ...switchRequest({ name: 'keys.issue', subject: { id: 'lamp', revision: null } }),
-    );
-    return { ...process, id: operation.id };
+    const process = processOf(keys());
+    await process.request();
+    return process;
   };
 
   it.each([
@@ -51,15 +57,8 @@ describe('the preparation of an operation', () => {
     const refused = keys({
       follow: (_, { status }) => (status === 'pending' ? Promise.reject(refusal) : nothing),
     });
-    const { operations, log } = operationsOn({ handlers: () => [refused] });
-    const id = newId();
-    const idempotency = { id: () => id };
-    const request = switchRequest({
-      name: 'keys.issue',
-      subject: { id: 'lamp', revision: null },
-      idempotency,
-    });
-    await expect(operations.request(...request)).rejects.toBe(refusal);
+    const { request, log, id } = processOf(refused);
+    await expect(request()).rejects.toBe(refusal);
     const { state } = await log.load(id);
     expect(state).toMatchObject({ phase: 'failed', failure: { code: 'validation_failed' } });
     trace.length = 0;
@@ -67,11 +66,8 @@ describe('the preparation of an operation', () => {
 
   it('stays where a concurrent repeat of the request has prepared it', async () => {
     const late = keys({ follow: () => Promise.reject(new SubjectChanged()) });
-    const { operations, log } = operationsOn({ handlers: () => [late] });
-    const id = newId();
-    const subject = { id: 'lamp', revision: null };
-    const request = switchRequest({ name: 'keys.issue', subject, idempotency: { id: () => id } });
-    await expect(operations.request(...request)).rejects.toBeInstanceOf(SubjectChanged);
+    const { request, log, id } = processOf(late);
+    await expect(request()).rejects.toBeInstanceOf(SubjectChanged);
     expect((await log.load(id)).state).toMatchObject({ phase: 'pending' });
     expect(trace.splice(0)).toEqual([]);
   });

@@ -115,7 +115,7 @@ export class AdminSystemController {
   }
 
   private async write(command: AnyCommand, write: AdminWrite, body: WriteBody, status = 200): Promise<Reply> {
-    const outcome = await this.operations.request(command, { ...toWrite(write, body), merchantId: null });
+    const outcome = await this.operations.request(command, toWrite(write, body, null));
     return written(outcome, status, () => ({ operation: outcome.operation }));
   }
 }

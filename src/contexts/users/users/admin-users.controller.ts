@@ -138,7 +138,7 @@ export class AdminUsersController {
   }
 
   private async request(command: AnyCommand, write: SubjectWrite, body: WriteBody): Promise<Reply> {
-    const outcome = await this.users.request(command, toWrite(write, body));
+    const outcome = await this.users.request(command, toWrite(write, body, null));
     return written(outcome, 200, () => this.users.get(write.subject.id, false));
   }
 }

@@ -124,7 +124,7 @@ export class AdminWebhooksController {
   ): Promise<Reply> {
     const found = await this.deliveries.find(null, id);
     if (found === null) throw DomainError.notFound(DELIVERY);
-    const request = { ...toWrite(write, body), merchantId: found.json.merchant_id };
+    const request = toWrite(write, body, found.json.merchant_id);
     const outcome = await this.operations.request(new ResendDelivery(id), request);
     return written(outcome, 200, async () => ({
       delivery: (await this.deliveries.find(null, id))?.json ?? null,

@@ -6,7 +6,6 @@ import { Callers, ScopedController, ScopesGuard, type ScopedApi, type ScopedCall
 /** A person of a merchant with a portal session (admin-api.md 6). */
 export interface PortalCaller extends ScopedCaller {
   readonly merchantId: string;
-  readonly sessionId: string;
   readonly actor: { readonly id: string; readonly name: string } | null;
   /** ISO 8601. */
   readonly expiresAt: string;

@@ -34,12 +34,13 @@ export class WriteBody {
   ticket?: string | null;
 }
 
-/** Returns the request of an operation, without its merchant. */
+/** Returns the request of an operation. `merchantId` is the merchant whose data it changes, or null. */
 export function toWrite(
   { requester, idempotency, subject }: AdminWrite & Partial<Pick<SubjectWrite, 'subject'>>,
   { reason, ticket = null }: WriteBody,
-): Omit<OperationRequest, 'merchantId'> {
-  return { requester, idempotency, revision: subject?.revision ?? null, reason, ticket };
+  merchantId: string | null,
+): OperationRequest {
+  return { requester, idempotency, revision: subject?.revision ?? null, reason, ticket, merchantId };
 }
 
 export class PendingResponse {
