@@ -84,9 +84,10 @@ export class ChainNode {
     return { url_host: this.host, head: this.newest?.number ?? null, head_age_seconds: age, status };
   }
 
-  async token(): Promise<Token> {
+  /** Returns the reason why the token cannot be USDC, as a sentence, or null. */
+  async checkToken(): Promise<string | null> {
     await chainHeads(this.node, this.options, this.clock);
-    return readToken(this.node, this.options.token, this.options.chainId);
+    return findTokenFault(this.node, this.options);
   }
 
   async ping(): Promise<void> {
@@ -193,42 +194,23 @@ function toGroups(requested: readonly TransactionRequest[]): readonly (readonly 
   return groups.size > MAX_GROUPS ? [requested] : [...groups.values()];
 }
 
-const USDC_DECIMALS = 6;
+const USDC_DECIMALS = 6n;
 const DECIMALS = '0x313ce567';
-const SYMBOL = '0x95d89b41';
-const MAX_SYMBOL = 20;
 
-interface Token {
-  readonly symbol: string;
-  /** The reason the token cannot be USDC, as a sentence, or null. */
-  readonly problem: string | null;
-}
-
-async function readToken(node: JsonRpcNode, address: string, chainId: number): Promise<Token> {
-  const call = (data: string) => ({ method: 'eth_call', params: [{ to: address, data }, 'latest'] });
-  const [code, decimals, symbol] = await node.ask([
-    { method: 'eth_getCode', params: [address, 'latest'] },
-    call(DECIMALS),
-    call(SYMBOL),
+async function findTokenFault(
+  node: JsonRpcNode,
+  { token, chainId }: ChainNodeOptions,
+): Promise<string | null> {
+  const [code, decimals] = await node.ask([
+    { method: 'eth_getCode', params: [token, 'latest'] },
+    { method: 'eth_call', params: [{ to: token, data: DECIMALS }, 'latest'] },
   ]);
-  const name = 'result' in symbol! ? symbolIn(symbol.result) : '';
-  const token = (problem: string | null): Token => ({ symbol: name, problem });
-  const about = `USDC_ADDRESS (${address})`;
-  if (/^0x0*$/.test(String(rpcResult(code!)))) return token(`${about} is no contract on chain ${chainId}.`);
-  const none = `${about} is a contract${name === '' ? '' : ` (${name})`} without decimals(): it is no token.`;
-  if ('refused' in decimals! && decimals.refused.isRevert === true) return token(none);
+  const about = `USDC_ADDRESS (${token}) is`;
+  if (/^0x0*$/.test(String(rpcResult(code!)))) return `${about} no contract on chain ${chainId}.`;
+  const none = `${about} a contract without decimals(): it is no token.`;
+  if ('refused' in decimals! && decimals.refused.isRevert === true) return none;
   const value = rpcResult(decimals!);
-  if (!isWord(value)) return token(none);
-  return BigInt(value) === BigInt(USDC_DECIMALS)
-    ? token(null)
-    : token(
-        `${about} is ${name === '' ? 'a token' : name} with ${BigInt(value)} decimals: USDC has ${USDC_DECIMALS}.`,
-      );
-}
-
-/** Returns the printable characters of an ABI string or bytes32. */
-function symbolIn(result: unknown): string {
-  if (typeof result !== 'string') return '';
-  const text = Buffer.from(result.slice(2, 1024), 'hex').toString('latin1');
-  return text.replace(/[^\x21-\x7e]/g, '').slice(0, MAX_SYMBOL);
+  if (!isWord(value)) return none;
+  if (BigInt(value) === USDC_DECIMALS) return null;
+  return `${about} a token with ${BigInt(value)} decimals: USDC has ${USDC_DECIMALS}.`;
 }

@@ -190,6 +190,15 @@ function toBody(endpoint: Endpoint, failure_count: number, signing_secret?: stri
   const { endpoint_id: id, url, description, status, created_at, updated_at, event_types } = endpoint;
   const { disabled_cause, disabled_at } = endpoint;
   const disabling = { failure_count, disabled_cause, disabled_at };
-  const json: WebhookEndpoint = { id, url, description, status, created_at, updated_at, event_types, ...disabling };
+  const json: WebhookEndpoint = {
+    id,
+    url,
+    description,
+    status,
+    created_at,
+    updated_at,
+    event_types,
+    ...disabling,
+  };
   return JSON.stringify({ webhook_endpoint: { ...json, signing_secret } });
 }
