@@ -52,7 +52,7 @@ export class ReadChain {
       await eventually(() => isReady(read.reader));
     });
     afterAll(async () => {
-      read.reader.close();
+      read.reader.onApplicationShutdown();
       await Promise.all([read.node.stop(), read.chain.stop()]);
     });
     return read;

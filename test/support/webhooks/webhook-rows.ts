@@ -4,12 +4,12 @@ import type { Database } from '../../../src/platform/postgres/database.js';
 /** Inserts an endpoint as the saga does, and returns its id. */
 export async function insertEndpoint(
   database: Pick<Database, 'query'>,
-  { id = newId(), merchant = id, status = 'enabled' } = {},
+  { id = newId(), merchant, status = 'enabled' }: { id?: string; merchant?: string; status?: string } = {},
 ): Promise<string> {
   await database.query(
     `insert into webhooks.endpoint_snapshots (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
      values ($1, $2, 'https://example.com', 's', $3, '1')`,
-    [id, merchant, status],
+    [id, merchant ?? id, status],
   );
   return id;
 }

@@ -113,23 +113,26 @@ describe('the list of payouts for operators, over 60,000 payouts of 20 merchants
     ],
   ];
 
-  it.each(LISTS)('%s has only the matching payouts, newest first, and reads a few rows for each', async (_, filter, merchants, holds) => {
-    await lists.cost();
-    const first = await page(filter, merchants);
-    const cost: ListCost = await lists.cost();
-    expect(numbers(first.rows)).toEqual(expected(holds));
-    expect(
-      cost.scans.filter((scan) => !/^(Index|Index Only|Bitmap Heap|Bitmap Index) Scan/.test(scan)),
-    ).toEqual([]);
-    const ranges = (filter.status === undefined ? 3 : 1) * (filter.user_id ? 1 : (merchants?.length ?? 1));
-    // PostgreSQL may sort what it takes for few rows of a user; otherwise each range gives a page, which is read by id.
-    const ofUser = filter.user_id !== undefined && merchants !== null ? 1000 : 0;
-    expect(cost.read).toBeLessThanOrEqual((ranges + 1) * (PAGE + 1) + ofUser);
-    expect(cost.sorted).toBeLessThanOrEqual(ranges * (PAGE + 1) + ofUser);
-    if (first.next_cursor === null) return;
-    const second = await page(filter, merchants, decodeCursor(first.next_cursor)!);
-    expect(numbers(second.rows)).toEqual(expected(holds, numbers(first.rows).at(-1)!));
-  });
+  it.each(LISTS)(
+    '%s has only the matching payouts, newest first, and reads a few rows for each',
+    async (_, filter, merchants, holds) => {
+      await lists.cost();
+      const first = await page(filter, merchants);
+      const cost: ListCost = await lists.cost();
+      expect(numbers(first.rows)).toEqual(expected(holds));
+      expect(
+        cost.scans.filter((scan) => !/^(Index|Index Only|Bitmap Heap|Bitmap Index) Scan/.test(scan)),
+      ).toEqual([]);
+      const ranges = (filter.status === undefined ? 3 : 1) * (filter.user_id ? 1 : (merchants?.length ?? 1));
+      // PostgreSQL may sort what it takes for few rows of a user; otherwise each range gives a page, which is read by id.
+      const ofUser = filter.user_id !== undefined && merchants !== null ? 1000 : 0;
+      expect(cost.read).toBeLessThanOrEqual((ranges + 1) * (PAGE + 1) + ofUser);
+      expect(cost.sorted).toBeLessThanOrEqual(ranges * (PAGE + 1) + ofUser);
+      if (first.next_cursor === null) return;
+      const second = await page(filter, merchants, decodeCursor(first.next_cursor)!);
+      expect(numbers(second.rows)).toEqual(expected(holds, numbers(first.rows).at(-1)!));
+    },
+  );
 
   it('a list of overdue payouts has those with a late check, and reads only pending ones', async () => {
     await lists.cost();

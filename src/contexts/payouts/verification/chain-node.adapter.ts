@@ -13,7 +13,6 @@ import { readLargeTransaction, readPlace, readReceipt, readWholeReceipt } from '
 /** The form of an EVM hash. A node refuses any other text with an error. */
 const EVM_HASH = /^0x[0-9a-f]{64}$/;
 const MAX_LARGE = 10_000;
-const MAX_GROUPS = 8;
 /** The timeout of a batch. A transaction that is requested separately may take longer. */
 const BATCH_TIMEOUT_MS = 3000;
 const SEPARATE_TIMEOUT_MS = 5000;
@@ -116,17 +115,13 @@ export class ChainNode {
     const options = separately
       ? { batch: 1, timeoutMs: SEPARATE_TIMEOUT_MS, texts }
       : { timeoutMs: BATCH_TIMEOUT_MS, texts };
-    const groups = toGroups(others);
-    const calls = groups.map((group) =>
-      this.node.ask(
-        group.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
-        options,
-      ),
+    const responses = await this.node.ask(
+      others.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
+      options,
     );
-    const inOrder = groups.flat();
     const denied: RpcResponse[] = [];
-    (await Promise.all(calls)).flat().forEach((response, place) => {
-      const each = inOrder[place]!;
+    responses.forEach((response, place) => {
+      const each = others[place]!;
       if ('result' in response) {
         const receipt = readReceipt(response, each.hash);
         if (receipt !== undefined) receipts.set(each.hash, receipt);
@@ -140,7 +135,7 @@ export class ChainNode {
       if (kind === 'too_large') this.large.set(each.hash, true);
     });
     // The batch fails only when all are denied, so that one denied transaction does not delay the others.
-    if (!separately && denied.length > 0 && denied.length === inOrder.length) rpcResult(denied[0]!);
+    if (!separately && denied.length > 0 && denied.length === others.length) rpcResult(denied[0]!);
     const readSeparately = async (each: TransactionRequest): Promise<void> => {
       const receipt = await readLargeTransaction(this.node, each, this.options.token);
       if (receipt !== undefined) receipts.set(each.hash, receipt);
@@ -181,17 +176,6 @@ export class ChainNode {
       else receipts.set(hash, { ...receipt, blockTime: block.timestamp });
     }
   }
-}
-
-/** Groups requests by merchant, so that no merchant delays another. Above MAX_GROUPS all share one group. */
-function toGroups(requested: readonly TransactionRequest[]): readonly (readonly TransactionRequest[])[] {
-  const groups = new Map<string | undefined, TransactionRequest[]>();
-  for (const each of requested) {
-    const group = groups.get(each.group);
-    if (group === undefined) groups.set(each.group, [each]);
-    else group.push(each);
-  }
-  return groups.size > MAX_GROUPS ? [requested] : [...groups.values()];
 }
 
 const USDC_DECIMALS = 6n;

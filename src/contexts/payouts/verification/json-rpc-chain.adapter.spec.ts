@@ -132,7 +132,7 @@ describe('the chain behind a JSON-RPC node', () => {
     );
     const young = setup.over({ chainRpcUrl: setup.node.url, chainMaxHeadAgeSeconds: 600 });
     await expect(young.ping()).rejects.toThrow(/newest block of the node is \d+ s old/);
-    young.close();
+    young.onApplicationShutdown();
   });
 
   it.each(['', 'no JSON', '{}', '[]', '[null]', 'null', '[1,2]', '{"id":1}', '<html>502</html>'])(
@@ -258,10 +258,10 @@ describe('the chain behind a JSON-RPC node', () => {
       const observations = await three.confirm(requested([hash]));
       expect(observations.map(({ receipts }) => receipts.get(hash)?.succeeded)).toEqual([true, true]);
       await three.ping();
-      three.close();
+      three.onApplicationShutdown();
     }
     const reader = setup.over({ chainRpcUrl: `${unavailable},${setup.node.url}`, chainQuorum: 2 });
     await expect(reader.confirm(requested([hash]))).rejects.toBeInstanceOf(ChainUnavailable);
-    reader.close();
+    reader.onApplicationShutdown();
   });
 });

@@ -63,12 +63,8 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
     await this.quorum((node) => node.ping());
   }
 
-  close(): void {
-    for (const node of this.nodes) void node.close().catch(() => undefined);
-  }
-
   onApplicationShutdown(): void {
-    this.close();
+    for (const node of this.nodes) void node.close().catch(() => undefined);
   }
 
   private async readFacts(): Promise<readonly ChainNodeState[]> {

@@ -24,7 +24,7 @@ describe('the contract of USDC_ADDRESS', () => {
     node.tamper(({ method, params }) =>
       method === 'eth_call' && (params[0] as { data?: string }).data === DECIMALS ? response : undefined,
     );
-  afterEach(() => fresh.close());
+  afterEach(() => fresh.onApplicationShutdown());
 
   it('is read once', async () => {
     await expect(check()).resolves.toBeNull();

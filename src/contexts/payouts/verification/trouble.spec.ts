@@ -214,7 +214,7 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
       await eventually(() => isReady(reader));
       setup.node.goDown();
       await expect(reader.ping()).rejects.toThrow(ChainUnavailable);
-      reader.close();
+      reader.onApplicationShutdown();
     });
 
     it('skips a node with an old newest block, where blocks have times', async () => {
@@ -232,7 +232,7 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
       await expect(reader.read(requested([NOWHERE]))).rejects.toThrow(
         /newest block of the node is \d+ s old|unavailable/,
       );
-      reader.close();
+      reader.onApplicationShutdown();
     });
   });
 });

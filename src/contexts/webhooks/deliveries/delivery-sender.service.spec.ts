@@ -164,9 +164,7 @@ describe('a delivery that is sent', () => {
     expect(await deliver()).toMatchObject({ outcome: 'gone' });
     expect(recorded).toMatchObject([{ state: 'exhausted', attempts: 4 }]);
     const [attempted_url, attempted_at] = ['https://receiver.example/', NOW.toISOString()];
-    expect(gone).toEqual([
-      { cause: 'gone', delivery_id: delivery.delivery_id, attempted_url, attempted_at },
-    ]);
+    expect(gone).toEqual([{ cause: 'gone', delivery_id: delivery.delivery_id, attempted_url, attempted_at }]);
   });
 
   it('is recorded as exhausted after a 410 also when its endpoint cannot be disabled', async () => {

@@ -109,7 +109,11 @@ describe('the list of webhook endpoints', () => {
     expect(await walk(null, { endpoint_id: ids[4]! })).toEqual([ids[4]]);
     expect(await walk([])).toEqual([]);
     expect((await list.list(first)).map(({ id }) => id)).toEqual(ids.slice(0, 3));
-    expect(await list.get(first, ids[1]!)).toMatchObject({ id: ids[1], status: 'disabled', failure_count: 3 });
+    expect(await list.get(first, ids[1]!)).toMatchObject({
+      id: ids[1],
+      status: 'disabled',
+      failure_count: 3,
+    });
     await expect(list.get(first, ids[4]!)).rejects.toMatchObject({ code: 'not_found' });
   });
 });
