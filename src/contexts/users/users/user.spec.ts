@@ -145,7 +145,10 @@ describe('a payee', () => {
   });
 });
 
-const changed = ({ type, data }: UserEvent, over: object): DomainEvent => ({ type, data: { ...data, ...over } });
+const changed = ({ type, data }: UserEvent, over: object): DomainEvent => ({
+  type,
+  data: { ...data, ...over },
+});
 const brokenOf = (...events: readonly DomainEvent[]) => brokenRules(userHistory, 'u1', events);
 
 describe('the audit of a user', () => {
@@ -160,7 +163,7 @@ describe('the audit of a user', () => {
     ['is activated before the creation', [activated], 'User not found'],
     ['is activated twice', [created, activated, activated], 'it does not follow from what was before it'],
     ['is activated after the deactivation', [created, started, left, activated], 'cannot become active'],
-    ['leaves without a start', [created, activated, left], 'is not being left'],
+    ['leaves without a start', [created, activated, left], 'is not being deactivated'],
     ['starts to leave twice', [created, started, started], 'it does not follow'],
     ['starts to leave again', [created, started, left, started], 'The user is deactivated already'],
     ['is erased before the deactivation', [created, activated, erased], 'deactivate the user first'],
