@@ -31,7 +31,7 @@ const database = await Database.connect({
   url: process.env['DATABASE_URL']!,
   poolSize: Number(process.env['POOL_SIZE']),
 });
-const payouts = new PayoutsView(database, {} as ConstructorParameters<typeof PayoutsView>[1]);
+const payouts = new PayoutsView(database);
 await database.query(OBJECTS_TABLE);
 const app = bareShell();
 

@@ -12,21 +12,21 @@ import { VerificationRound } from './verification/verification-round.service.js'
 import { PayoutChecks } from './verification/payout-checks.store.js';
 import { Receipts, ReceiptsCheck } from './verification/receipts.store.js';
 import { VERIFICATION_WORK_LIST, VerificationQueue } from './verification/verification-queue.store.js';
-import { Verifier } from './verification/verification.processor.js';
+import { VerificationProcessor } from './verification/verification.processor.js';
 import { JsonRpcChain } from './verification/json-rpc-chain.adapter.js';
 import { Deactivations } from './deactivation/deactivations.store.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { AdminPayoutsController } from './payouts/admin-payouts.controller.js';
-import { PayoutExport } from './payouts/payout-export.dto.js';
-import {
-  BalanceController,
-  PayoutsController,
-  SandboxPayoutsController,
-} from './payouts/payouts.controller.js';
+import { PayoutExport } from './payouts/payout-export.service.js';
+import { BalanceController, PayoutsController } from './payouts/payouts.controller.js';
+import { SandboxPayoutsController } from './verification/sandbox-payouts.controller.js';
 import { Payouts1795000000501 } from './migrations/1795000000501-payouts.js';
 import { PAYOUT_PUBLISHES } from './payouts.webhooks.js';
+import { UsersModule } from '../users/users.contract.js';
 import { checkPayoutSettings, payoutsConfig } from './payouts.config.js';
-import { EvidenceView, PayoutsView } from './payouts/payouts.view.js';
+import { PayoutsView } from './payouts/payouts.view.js';
+import { EvidenceView } from './verification/evidence.view.js';
+import { OverduePayouts } from './verification/overdue-payouts.view.js';
 import { payoutViews } from './payouts/payouts-projection.view.js';
 import { intentHistory, payoutHistory } from './payouts/history.js';
 
@@ -38,7 +38,7 @@ import { intentHistory, payoutHistory } from './payouts/history.js';
 class ChainModule {}
 
 @Module({
-  imports: [ChainModule],
+  imports: [ChainModule, UsersModule],
   controllers: [PayoutsController, BalanceController, AdminPayoutsController],
   providers: [
     ReportPayoutHandler,
@@ -47,11 +47,14 @@ class ChainModule {}
     VerificationQueue,
     Receipts,
     VerificationRound,
-    Verifier,
-    provideSaga([Verifier], (verifier: Verifier) => verificationSaga(() => verifier.wake())),
+    VerificationProcessor,
+    provideSaga([VerificationProcessor], (processor: VerificationProcessor) =>
+      verificationSaga(() => processor.wake()),
+    ),
     PayoutsView,
     PayoutExport,
     EvidenceView,
+    OverduePayouts,
     PayoutChecks,
     Deactivations,
   ],

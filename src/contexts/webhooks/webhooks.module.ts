@@ -1,5 +1,5 @@
 import { BullModule } from '@nestjs/bullmq';
-import { Global, Module } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { CONTEXTS, defineContext, type CheckedTables, type Context } from '../../platform/context.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import {
@@ -42,7 +42,6 @@ import { DeliveriesView } from './deliveries/deliveries.view.js';
 import { RecentStats } from './endpoints/endpoint-stats.view.js';
 import { EndpointsView } from './endpoints/endpoints.view.js';
 
-@Global()
 @Module({
   imports: [BullModule.registerQueue({ name: LANE_QUEUE })],
   controllers: [WebhookEndpointsController, WebhookDeliveriesController, AdminWebhooksController],
@@ -79,7 +78,6 @@ import { EndpointsView } from './endpoints/endpoints.view.js';
         ),
     ),
   ],
-  exports: [EndpointsView, DeliveriesView],
 })
 class WebhooksModule {}
 

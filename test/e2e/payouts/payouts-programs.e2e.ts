@@ -100,25 +100,16 @@ describe('npm run audit -- recheck', () => {
     expect((await ask()).exitCode).toBeNull();
   });
 
-  it('names a payout with another log, and one with a changed receipt', async () => {
-    const [other, altered] = [await received(), await received()];
+  it('names a payout with another log', async () => {
+    const [other] = [await received(), await received()];
     node.tamper(({ method, params }, { result }) =>
       method === RECEIPT && params[0] === other.hash
         ? { result: JSON.parse(JSON.stringify(result).replaceAll('f4240"', 'f4241"')) as unknown }
         : undefined,
     );
-    await harness.db.database.query(
-      `update payouts.receipts set receipt = replace(receipt, 'f4240"', 'f4241"') where receipt like $1`,
-      [`%${altered.hash}%`],
-    );
     const run = await recheck('--from', (await harness.history(other.id))[0]!.position);
     expect(run.printed).toContain('log differs: the value is 1000001, not 1000000');
-    expect(named(run, 'UNDONE')).toEqual([other.id]);
-    expect(named(run, 'ALTERED')).toEqual([altered.id]);
-    expect(run.exitCode).toBe(2);
-    node.comeBack();
-    const rest = await recheck('--from', (await harness.history(other.id))[0]!.position);
-    expect([named(rest, 'UNDONE'), named(rest, 'ALTERED'), rest.exitCode]).toEqual([[], [altered.id], 2]);
+    expect([named(run, 'UNDONE'), run.exitCode]).toEqual([[other.id], 2]);
   });
 
   it('continues at its last position', async () => {

@@ -35,7 +35,7 @@ describe('the verification of payouts', () => {
       const kept = `select receipt from payouts.receipts
         where sha256 = sha256(convert_to(receipt, 'UTF8')) and sha256 = decode($1, 'hex')`;
       expect(await harness.db.database.query(kept, [sha256])).toEqual([{ receipt }]);
-      await eventually(async () => (await harness.finding(id)) === null);
+      await eventually(async () => !(await harness.isListed(id)));
     });
 
     it('soon after the transfer is mined, when it was reported before', async () => {

@@ -20,7 +20,8 @@ interface Endpoint {
 let app: TestApp;
 let merchant: SignedClient;
 let receiver: TestReceiver;
-onWebhookHarness((harness) => ({ app, merchant, receiver } = harness));
+let webhooks: MerchantWebhooks;
+onWebhookHarness((harness) => ({ app, merchant, receiver, webhooks } = harness));
 
 const endpointIn = (response: ApiResponse) => response.json().webhook_endpoint;
 const rotate = (id: string, body?: object | string, key?: string) =>
@@ -101,27 +102,21 @@ describe('POST webhook_endpoints/{id}/rotate_secret', () => {
   });
 });
 
-describe('deliveries', () => {
-  let receiver: TestReceiver;
-  let merchant: SignedClient;
-  let webhooks: MerchantWebhooks;
-  onWebhookHarness((harness) => ({ receiver, merchant, webhooks } = harness));
-  it('arrive signed, with the headers and the envelope of the contract', async () => {
-    const id = await webhooks.register(receiver.url);
-    await webhooks.publish();
-    const [delivery] = await webhooks.settled(id, 1);
-    expect(delivery).toMatchObject({ status: 'succeeded', attempt_count: 1 });
-    const [sent] = receiver.received as [(typeof receiver.received)[0]];
-    expect(sent.headers).toMatchObject({
-      'content-type': 'application/json',
-      'user-agent': 'svc-Webhooks/1.0',
-      'webhook-id': delivery!.id,
-    });
-    expect(webhooks.verifies(id, sent)).toBe(true);
-    const { apiKey: merchant_id } = merchant.credentials;
-    expect(JSON.parse(sent.body)).toMatchObject({ id: delivery!.id, type: 'payout.received', merchant_id });
-    expect(sent.body).toContain('"custom_metadata":{ "a":1.0}}}');
+it('deliveries arrive signed, with the headers and the envelope of the contract', async () => {
+  const id = await webhooks.register(receiver.url);
+  await webhooks.publish();
+  const [delivery] = await webhooks.settled(id, 1);
+  expect(delivery).toMatchObject({ status: 'succeeded', attempt_count: 1 });
+  const [sent] = receiver.received as [(typeof receiver.received)[0]];
+  expect(sent.headers).toMatchObject({
+    'content-type': 'application/json',
+    'user-agent': 'svc-Webhooks/1.0',
+    'webhook-id': delivery!.id,
   });
+  expect(webhooks.verifies(id, sent)).toBe(true);
+  const { apiKey: merchant_id } = merchant.credentials;
+  expect(JSON.parse(sent.body)).toMatchObject({ id: delivery!.id, type: 'payout.received', merchant_id });
+  expect(sent.body).toContain('"custom_metadata":{ "a":1.0}}}');
 });
 
 const redis = await TestRedis.start();

@@ -1,6 +1,17 @@
 import { newId } from '../../../src/kernel/ids.js';
 import type { NewEvent } from '../../../src/platform/event-store/port.js';
-import type { TransferSighting } from '../../../src/contexts/payouts/payouts/payout-events.js';
+import type { PayoutFacts, TransferSighting } from '../../../src/contexts/payouts/payouts/payout-events.js';
+
+export const FACTS: PayoutFacts = {
+  payout_id: 'p',
+  merchant_id: 'm',
+  user_id: 'u',
+  amount: '12.50',
+  currency_code: 'USDC',
+  transaction_hash: '0xAB',
+  custom_metadata: '{"a": 12345678901234567890}',
+  chain_id: 1,
+};
 
 /** Evidence on the chain of a transfer of 12.5 USDC. */
 export function evidenceAt(logIndex: number): TransferSighting {

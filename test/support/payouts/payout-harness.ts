@@ -164,15 +164,6 @@ export class PayoutHarness {
     return this.outcome(payoutId);
   }
 
-  /** The finding of the last check of a pending payout; null before the first. */
-  async finding(payoutId: string): Promise<string | null> {
-    const [row] = await this.db.database.query<{ finding: string | null }>(
-      `select state->>'finding' as finding from work.items where kind = 'payouts.verification' and key = $1`,
-      [payoutId],
-    );
-    return row?.finding ?? null;
-  }
-
   async isListed(payoutId: string): Promise<boolean> {
     const rows = await this.db.database.query('select from payouts.verifications where payout_id = $1', [
       payoutId,
@@ -193,7 +184,8 @@ export class PayoutHarness {
 
   /** Waits until the last check found this. */
   async found(payoutId: string, finding: string): Promise<void> {
-    await eventually(async () => (await this.finding(payoutId)) === finding);
+    const sql = 'select finding from payouts.checks where payout_id = $1 order by number desc limit 1';
+    await eventually(async () => (await this.db.database.query(sql, [payoutId]))[0]?.['finding'] === finding);
   }
 
   /** Pays the wallet of a user. Returns the hash. */

@@ -16,12 +16,7 @@ export const NOWHERE = `0x${'ab'.repeat(32)}`;
 export const requested = (hashes: readonly string[]): readonly TransactionRequest[] =>
   hashes.map((hash) => ({ hash, wallets: [] }));
 
-/** The node returns this in place of every receipt. */
-export const receiptLies =
-  (change: (receipt: Record<string, unknown>) => unknown) =>
-  (receipt: object) =>
-  ({ method }: RpcCall) =>
-    method === 'eth_getTransactionReceipt' ? { result: change({ ...receipt }) } : undefined;
+export type RawReceipt = Record<string, unknown> & { readonly logs: readonly Record<string, unknown>[] };
 
 /** The node has no response for these. */
 export const refusing =
@@ -57,7 +52,7 @@ export class ReadChain {
       await eventually(() => isReady(read.reader));
     });
     afterAll(async () => {
-      read.reader.close();
+      read.reader.onApplicationShutdown();
       await Promise.all([read.node.stop(), read.chain.stop()]);
     });
     return read;
@@ -66,6 +61,15 @@ export class ReadChain {
   over(settings: object): JsonRpcChain {
     const { usdcAddress } = this.chain;
     return new JsonRpcChain({ ...chainConfig({}), chainId: CHAIN_ID, usdcAddress, ...settings }, systemClock);
+  }
+
+  /** Transfers 1 USDC, and returns the hash. From now on the node changes the receipt. */
+  async withReceipt(change: (receipt: RawReceipt) => unknown): Promise<string> {
+    const { hash } = await this.chain.transfer(this.chain.newAddress(), '1');
+    const honest = (await this.chain.rpc('eth_getTransactionReceipt', [hash])) as RawReceipt;
+    const result = change(honest);
+    this.node.tamper(({ method }) => (method === 'eth_getTransactionReceipt' ? { result } : undefined));
+    return hash;
   }
 
   read = (hashes: readonly string[]): Promise<ChainObservation> => this.reader.read(requested(hashes));

@@ -9,7 +9,7 @@ export class WebhookHistory {
   static readonly METADATA = '{"big":12345678901234567890,  "x":1.0}';
   private static position = 0;
 
-  readonly merchant = newId();
+  constructor(readonly merchant: string = newId()) {}
 
   event(type: string, data: JsonObject): RecordedEvent {
     WebhookHistory.position += 1;

@@ -8,7 +8,9 @@ import { Reply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { payout } from './payout.js';
 import { PayoutChecks, type LastCheck } from '../verification/payout-checks.store.js';
-import { EvidenceView, PayoutsView, type PayoutJson } from './payouts.view.js';
+import { EvidenceResponse, EvidenceView } from '../verification/evidence.view.js';
+import { OverduePayouts } from '../verification/overdue-payouts.view.js';
+import { PayoutsView, type PayoutJson } from './payouts.view.js';
 import { PAYOUT_VIEWS } from './payouts-projection.view.js';
 import {
   AdminPayoutResponse,
@@ -16,7 +18,6 @@ import {
   AdminPayoutsResponse,
   PayoutChecksResponse,
 } from './admin-payouts.dto.js';
-import { EvidenceResponse } from './payouts.dto.js';
 
 const TAG = 'Admin: payouts';
 const SCOPES = ['payouts:read'];
@@ -28,6 +29,7 @@ const NOT_FOUND = 'There is no such payout within reach of the key.';
 export class AdminPayoutsController {
   constructor(
     private readonly payouts: PayoutsView,
+    private readonly overdue: OverduePayouts,
     private readonly checks: PayoutChecks,
     private readonly evidence: EvidenceView,
   ) {}
@@ -50,7 +52,7 @@ export class AdminPayoutsController {
     @ListQuery() query: AdminPayoutsQuery,
   ): Promise<Disclosure<Reply>> {
     const { rows, next_cursor } = await (query.overdue === 'true'
-      ? this.payouts.overdueRows(merchants, query)
+      ? this.overdue.rows(merchants, query)
       : this.payouts.rows(merchants, query));
     const checks = await this.checks.latest(rows.map(({ id }) => id));
     const texts = rows.map((each) => adminJson(each, checks));

@@ -1,31 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
 import { brokenRules } from '../../../../test/support/broken-rules.js';
-import { evidenceAt } from '../../../../test/support/payouts/evidence.js';
+import { evidenceAt, FACTS } from '../../../../test/support/payouts/evidence.js';
 import type { DomainEvent } from '../../../kernel/aggregate.js';
 import { payoutHistory } from './history.js';
 
 const [CREATED, ENDS] = ['2026-01-02T03:04:05.000Z', '2026-01-03T03:04:05.000Z'];
-const facts = {
-  payout_id: 'p',
-  merchant_id: 'm',
-  user_id: 'u',
-  amount: '12.50',
-  currency_code: 'USDC',
-  transaction_hash: '0xAB',
-  custom_metadata: '{}',
-  chain_id: 1,
-};
 const reported = (over: object = {}): DomainEvent => ({
   type: 'payout.reported.v1',
-  data: { ...facts, created_at: CREATED, expires_at: ENDS, ...over },
+  data: { ...FACTS, created_at: CREATED, expires_at: ENDS, ...over },
 });
 const received = (over: object = {}): DomainEvent => ({
   type: 'payout.received.v2',
-  data: { ...facts, ...evidenceAt(1), received_at: ENDS, created_at: CREATED, ...over },
+  data: { ...FACTS, ...evidenceAt(1), received_at: ENDS, created_at: CREATED, ...over },
 });
 const expired = (over: object = {}): DomainEvent => ({
   type: 'payout.expired.v1',
-  data: { ...facts, reason: 'not found', expired_at: ENDS, ...over },
+  data: { ...FACTS, reason: 'not found', expired_at: ENDS, ...over },
 });
 
 const brokenOf = (...events: readonly DomainEvent[]) => brokenRules(payoutHistory, 'p', events);
@@ -75,7 +65,7 @@ describe('the audit of a payout', () => {
   it('keeps in memory only the status of an ended payout', () => {
     const stateAfter = (...events: readonly DomainEvent[]): unknown =>
       events.reduce((state, event) => payoutHistory.evaluate(state, event, 'p').state, payoutHistory.initial);
-    expect(stateAfter(reported())).toMatchObject({ status: 'pending', reported: facts });
+    expect(stateAfter(reported())).toMatchObject({ status: 'pending', reported: FACTS });
     expect(stateAfter(reported(), received())).toEqual({ status: 'received' });
     expect(stateAfter(reported(), expired())).toEqual({ status: 'expired' });
   });

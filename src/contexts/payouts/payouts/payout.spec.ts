@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { evidenceAt } from '../../../../test/support/payouts/evidence.js';
+import { evidenceAt, FACTS } from '../../../../test/support/payouts/evidence.js';
 import { givenOf } from '../../../../test/support/given.js';
 import { fold } from '../../../kernel/aggregate.js';
 import type { Payee } from '../../users/users.contract.js';
@@ -7,34 +7,24 @@ import type { PayoutExpired, PayoutFacts, PayoutReceived, PayoutReported } from 
 import { Fault } from '../../../kernel/fault.js';
 import { expire, payout, readPayoutAmount, receive, report, type PayoutState } from './payout.js';
 
-const facts: PayoutFacts = {
-  payout_id: 'p1',
-  merchant_id: 'm1',
-  user_id: 'u1',
-  amount: '12.50',
-  currency_code: 'USDC',
-  transaction_hash: '0xAB',
-  custom_metadata: '{"a": 12345678901234567890}',
-  chain_id: 31337,
-};
 const at = '2026-01-02T03:04:05.000Z';
 const expiresAt = '2026-01-03T03:04:05.000Z';
 const later = '2026-01-03T03:04:05.001Z';
 
 const reported: PayoutReported = {
   type: 'payout.reported.v1',
-  data: { ...facts, created_at: at, expires_at: expiresAt },
+  data: { ...FACTS, created_at: at, expires_at: expiresAt },
 };
 const received: PayoutReceived = {
   type: 'payout.received.v2',
-  data: { ...facts, ...evidenceAt(3), received_at: at, created_at: at },
+  data: { ...FACTS, ...evidenceAt(3), received_at: at, created_at: at },
 };
 const expired: PayoutExpired = {
   type: 'payout.expired.v1',
-  data: { ...facts, reason: 'gone', expired_at: later },
+  data: { ...FACTS, reason: 'gone', expired_at: later },
 };
 
-const active: Payee = { accountState: 'active', merchantId: 'm1', issuerWalletAddress: '0xW' };
+const active: Payee = { accountState: 'active', merchantId: 'm', issuerWalletAddress: '0xW' };
 
 const given = givenOf(payout);
 
@@ -50,7 +40,7 @@ describe('reporting a payout', () => {
 
   it('records the payout of a user who is still onboarding, because the money has moved', () =>
     given()
-      .when(reporting({ accountState: 'onboarding', merchantId: 'm1', issuerWalletAddress: null }))
+      .when(reporting({ accountState: 'onboarding', merchantId: 'm', issuerWalletAddress: null }))
       .then(reported));
 
   it('is refused for a user who does not exist', () =>
@@ -65,7 +55,7 @@ describe('reporting a payout', () => {
 
   it.each(['deactivating', 'deactivated'] as const)('is refused for a user who is %s', (accountState) =>
     given()
-      .when(reporting({ accountState, merchantId: 'm1', issuerWalletAddress: '0xW' }))
+      .when(reporting({ accountState, merchantId: 'm', issuerWalletAddress: '0xW' }))
       .thenRefused('invalid_transition'),
   );
 

@@ -5,6 +5,7 @@ import { deriveId } from '../../../kernel/ids.js';
 import { decodeCursor, type PagePlace } from '../../../platform/postgres/page-cursor.js';
 import { PayoutsView, type PayoutFilter } from './payouts.view.js';
 import { chainConfig } from '../../../platform/config/config.js';
+import { OverduePayouts } from '../verification/overdue-payouts.view.js';
 
 type PayoutsFilter = Omit<PayoutFilter, 'page_size' | 'page_cursor'>;
 
@@ -27,7 +28,7 @@ describe('the list of payouts for operators, over 60,000 payouts of 20 merchants
 
   beforeAll(async () => {
     lists = new ExplainedLists(db);
-    list = new PayoutsView(lists.database, chainConfig({}));
+    list = new PayoutsView(lists.database);
     const users = Array.from({ length: MERCHANTS }, (_, m) =>
       Array.from({ length: 10 }, (_, n) => user(m, n)),
     );
@@ -112,31 +113,31 @@ describe('the list of payouts for operators, over 60,000 payouts of 20 merchants
     ],
   ];
 
-  it.each(LISTS)('%s has only the matching payouts, newest first', async (_, filter, merchants, holds) => {
-    const first = await page(filter, merchants);
-    expect(numbers(first.rows)).toEqual(expected(holds));
-    if (first.next_cursor === null) return;
-    const second = await page(filter, merchants, decodeCursor(first.next_cursor)!);
-    expect(numbers(second.rows)).toEqual(expected(holds, numbers(first.rows).at(-1)!));
-  });
-
-  it.each(LISTS)('a list %s reads a few rows for each of its page', async (_, filter, merchants) => {
-    await lists.cost();
-    await page(filter, merchants);
-    const cost: ListCost = await lists.cost();
-    expect(
-      cost.scans.filter((scan) => !/^(Index|Index Only|Bitmap Heap|Bitmap Index) Scan/.test(scan)),
-    ).toEqual([]);
-    const ranges = (filter.status === undefined ? 3 : 1) * (filter.user_id ? 1 : (merchants?.length ?? 1));
-    // PostgreSQL may sort what it takes for few rows of a user; otherwise each range gives a page, which is read by id.
-    const ofUser = filter.user_id !== undefined && merchants !== null ? 1000 : 0;
-    expect(cost.read).toBeLessThanOrEqual((ranges + 1) * (PAGE + 1) + ofUser);
-    expect(cost.sorted).toBeLessThanOrEqual(ranges * (PAGE + 1) + ofUser);
-  });
+  it.each(LISTS)(
+    '%s has only the matching payouts, newest first, and reads a few rows for each',
+    async (_, filter, merchants, holds) => {
+      await lists.cost();
+      const first = await page(filter, merchants);
+      const cost: ListCost = await lists.cost();
+      expect(numbers(first.rows)).toEqual(expected(holds));
+      expect(
+        cost.scans.filter((scan) => !/^(Index|Index Only|Bitmap Heap|Bitmap Index) Scan/.test(scan)),
+      ).toEqual([]);
+      const ranges = (filter.status === undefined ? 3 : 1) * (filter.user_id ? 1 : (merchants?.length ?? 1));
+      // PostgreSQL may sort what it takes for few rows of a user; otherwise each range gives a page, which is read by id.
+      const ofUser = filter.user_id !== undefined && merchants !== null ? 1000 : 0;
+      expect(cost.read).toBeLessThanOrEqual((ranges + 1) * (PAGE + 1) + ofUser);
+      expect(cost.sorted).toBeLessThanOrEqual(ranges * (PAGE + 1) + ofUser);
+      if (first.next_cursor === null) return;
+      const second = await page(filter, merchants, decodeCursor(first.next_cursor)!);
+      expect(numbers(second.rows)).toEqual(expected(holds, numbers(first.rows).at(-1)!));
+    },
+  );
 
   it('a list of overdue payouts has those with a late check, and reads only pending ones', async () => {
     await lists.cost();
-    const { rows: payouts, next_cursor } = await list.overdueRows(null, { page_size: PAGE });
+    const overdue = new OverduePayouts(lists.database, chainConfig({}));
+    const { rows: payouts, next_cursor } = await overdue.rows(null, { page_size: PAGE });
     const cost = await lists.cost();
     expect([payouts.length, next_cursor]).toEqual([7, null]);
     const late = await db.database.query<{ id: string }>(
@@ -146,7 +147,7 @@ describe('the list of payouts for operators, over 60,000 payouts of 20 merchants
     expect(cost.scans).not.toContain('Seq Scan: payouts');
     expect(cost.read).toBeLessThanOrEqual(2 * 1000 + 100);
     const received = { status: 'received', page_size: PAGE } as const;
-    expect((await list.overdueRows(null, received)).rows).toEqual([]);
+    expect((await overdue.rows(null, received)).rows).toEqual([]);
   });
 
   it('finds one payout of any merchant by its id', async () => {

@@ -16,7 +16,7 @@ import {
   type PayoutEvent,
   type PayoutIntent,
 } from './payout-events.js';
-import { payoutJsonBeforeTime } from './payout.js';
+import { payoutJsonBeforeTime } from './payout-json.js';
 
 /** The projection of payouts and balances, for which requests wait to read their own writes. */
 export const PAYOUT_VIEWS = subscriptionName('payouts.views');

@@ -18,13 +18,12 @@ import { UpToDate } from '../../../platform/http/reads.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { USERS_VIEW, UsersView } from '../../users/users.contract.js';
-import { PayoutOutcomes } from '../verification/payout-outcomes.service.js';
+import { EvidenceResponse, EvidenceView } from '../verification/evidence.view.js';
 import { PayeeCache, ReportPayout } from './payouts.commands.js';
-import { EvidenceView, NOTHING_PAID, PayoutsView, type PayoutFilter } from './payouts.view.js';
+import { NOTHING_PAID, PayoutsView, type PayoutFilter } from './payouts.view.js';
 import { PAYOUT_VIEWS } from './payouts-projection.view.js';
-import { ExportType, PayoutExport } from './payout-export.dto.js';
+import { ExportType, PayoutExport } from './payout-export.service.js';
 import {
-  EvidenceResponse,
   ReportPayoutBody,
   PayoutResponse,
   MerchantPayoutsQuery,
@@ -178,39 +177,5 @@ export class BalanceController {
     if (state.accountState === 'unknown' || state.merchantId !== merchantId)
       throw DomainError.notFound('User');
     return { balance: NOTHING_PAID };
-  }
-}
-
-/** Expires a payout before the end of its window. */
-@Controller('merchants/v1/sandbox/payouts')
-export class SandboxPayoutsController {
-  constructor(
-    private readonly outcomes: PayoutOutcomes,
-    private readonly payouts: PayoutsView,
-    private readonly progress: SubscriptionProgress,
-  ) {}
-
-  @Post(':id/expire')
-  @ApiRoute({
-    id: 'expireSandboxPayout',
-    tag: 'Sandbox',
-    summary: 'Expire a payout',
-    description:
-      'A pending payout expires now, even if its transfer is on the chain, with the reason of a missing transfer: payout.failed is sent. Only in the sandbox.',
-    responses: {
-      200: [PayoutResponse, 'The payout is expired.'],
-      404: 'The merchant has no such payout.',
-      409: 'The payout is received.',
-    },
-  })
-  async expire(
-    @MerchantId() merchantId: string,
-    @UuidParam('id', 'Payout') id: string,
-    @Cause() cause: EventMetadata,
-  ): Promise<string> {
-    await this.outcomes.expireEarly(merchantId, id, cause);
-    await this.progress.requireCurrent(PAYOUT_VIEWS);
-    const payout = await this.payouts.find(merchantId, id);
-    return `{"payout":${payout!.body}}`;
   }
 }

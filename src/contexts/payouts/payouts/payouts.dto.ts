@@ -3,7 +3,7 @@ import { Fault } from '../../../kernel/fault.js';
 import { isAmount } from '../../../kernel/money.js';
 import { asciiDigits, tidy } from '../../../kernel/typed-text.js';
 import { ApiProperty, Field, Nested, ResourceOf, PageOf, type Rule } from '../../../platform/dto/field.js';
-import { COUNT, oneOf, text, TIME, USDC, uuid, UUID } from '../../../platform/dto/rules.js';
+import { oneOf, text, TIME, USDC, uuid, UUID } from '../../../platform/dto/rules.js';
 import { createdListQuery, Filter, MAX_PAGE } from '../../../platform/http/list-query.js';
 import { measureDepth, JsonText } from '../../../platform/json-text/json-text.js';
 import { MAX_PAYOUT_AMOUNT, readPayoutAmount } from './payout.js';
@@ -107,52 +107,3 @@ export class PayoutsResponse extends PageOf('payouts', Payout, { maxItems: MAX_P
 }
 
 export class BalanceResponse extends ResourceOf('balance', Balance) {}
-
-const WORD = { type: 'string', pattern: '^0x[0-9a-f]{64}$' };
-const ADDRESS = { type: 'string', pattern: '^0x[0-9a-f]{40}$' };
-
-class Receipt {
-  @ApiProperty({ type: 'string', pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of its bytes, in hex.' })
-  sha256!: string;
-
-  @ApiProperty({
-    type: 'string',
-    nullable: true,
-    description: 'Its JSON, byte for byte; null when it has more than 256 KiB.',
-  })
-  json!: string | null;
-}
-
-/** The evidence of a payout's transfer (contract.md 10.8). */
-class Evidence {
-  @ApiProperty(UUID) payout_id!: string;
-  @ApiProperty({ type: 'integer', description: 'EIP-155.' }) chain_id!: number;
-
-  @ApiProperty({ type: 'string', description: 'In lower case, without spaces around it.' })
-  transaction_hash!: string;
-
-  @ApiProperty({
-    ...COUNT,
-    description: 'Place of the Transfer log among the logs of its transaction, from 0.',
-  })
-  log_index!: number;
-
-  @ApiProperty(COUNT) block_number!: number;
-  @ApiProperty(WORD) block_hash!: string;
-  @ApiProperty({ ...TIME, description: "The block's own." }) block_time!: string;
-
-  @ApiProperty({ ...COUNT, description: 'Those that were seen; the block of the transfer is the first.' })
-  confirmations!: number;
-
-  @ApiProperty({ ...ADDRESS, description: 'The contract that wrote the log.' }) token!: string;
-  @ApiProperty(ADDRESS) from!: string;
-  @ApiProperty(ADDRESS) to!: string;
-  @ApiProperty({ type: 'string', pattern: '^[0-9]+$', description: 'In minor units.' }) value!: string;
-  @ApiProperty({ ...TIME, description: 'When the payout was reported.' }) created_at!: string;
-  @ApiProperty(TIME) received_at!: string;
-
-  @Nested(() => Receipt, { description: 'The receipt of the transaction, as a node sent it.' })
-  receipt!: Receipt;
-}
-
-export class EvidenceResponse extends ResourceOf('evidence', Evidence) {}

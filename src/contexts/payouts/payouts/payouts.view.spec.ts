@@ -80,12 +80,7 @@ describe('the list of payouts', () => {
     );
   };
   const page = async (filter: PayoutFilter): Promise<{ payouts: string[]; next_cursor: string | null }> =>
-    JSON.parse(
-      await new PayoutsView(db.database, {} as ConstructorParameters<typeof PayoutsView>[1]).page(
-        MERCHANT,
-        filter,
-      ),
-    ) as {
+    JSON.parse(await new PayoutsView(db.database).page(MERCHANT, filter)) as {
       payouts: string[];
       next_cursor: string | null;
     };

@@ -122,8 +122,7 @@ function newestFirst(payouts: readonly Expected[]): Expected[] {
   return [...payouts].sort((a, b) => b.createdAt.localeCompare(a.createdAt) || (b.id < a.id ? -1 : 1));
 }
 
-const view = (): PayoutsView =>
-  new PayoutsView(db.database, {} as ConstructorParameters<typeof PayoutsView>[1]);
+const view = (): PayoutsView => new PayoutsView(db.database);
 
 async function everyPage(filter: PayoutFilter, merchant: string): Promise<string[]> {
   const pages: string[] = [];

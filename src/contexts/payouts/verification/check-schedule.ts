@@ -1,4 +1,4 @@
-import type { Finding } from './verification.js';
+import type { CheckFinding } from './verification.js';
 
 /** The longest interval between checks of an old payout. */
 const RAREST_MS = 30 * 60_000;
@@ -21,7 +21,7 @@ const AGE_SHARE = 4;
 export function nextCheckDelay(input: {
   readonly ageMs: number;
   readonly untilExpiryMs: number;
-  readonly finding: Finding['kind'];
+  readonly finding: CheckFinding;
   readonly intervalMs: number;
   readonly random: number;
 }): number {

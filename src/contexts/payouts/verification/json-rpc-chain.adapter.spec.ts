@@ -3,9 +3,9 @@ import { Transaction } from 'ethers';
 import {
   NOWHERE,
   ReadChain,
-  receiptLies,
   refusing,
   requested,
+  type RawReceipt,
 } from '../../../../test/support/payouts/read-chain.js';
 import { ChainUnavailable } from './chain.ports.js';
 
@@ -132,7 +132,7 @@ describe('the chain behind a JSON-RPC node', () => {
     );
     const young = setup.over({ chainRpcUrl: setup.node.url, chainMaxHeadAgeSeconds: 600 });
     await expect(young.ping()).rejects.toThrow(/newest block of the node is \d+ s old/);
-    young.close();
+    young.onApplicationShutdown();
   });
 
   it.each(['', 'no JSON', '{}', '[]', '[null]', 'null', '[1,2]', '{"id":1}', '<html>502</html>'])(
@@ -152,64 +152,86 @@ describe('the chain behind a JSON-RPC node', () => {
     expect(receipts.get(hash)?.succeeded).toBe(true);
   });
 
-  it.each<[string, (receipt: Record<string, unknown>) => unknown]>([
+  const noBloom = { logsBloom: `0x${'0'.repeat(512)}` };
+  it.each<[string, (receipt: RawReceipt) => unknown]>([
     ['is of another transaction', (receipt) => ({ ...receipt, transactionHash: NOWHERE })],
     ['has no hash', ({ transactionHash: _, ...receipt }) => receipt],
     ['has no status', ({ status: _, ...receipt }) => receipt],
-    ['has an unknown status', (receipt) => ({ ...receipt, status: '0x2' })],
+    ...[null, true, '0x2', -1, 0.5].map((status): [string, (receipt: RawReceipt) => unknown] => [
+      `has the status ${status}`,
+      (receipt) => ({ ...receipt, status }),
+    ]),
     ['has no block hash', ({ blockHash: _, ...receipt }) => receipt],
     ['has an unknown block number', (receipt) => ({ ...receipt, blockNumber: 'latest' })],
     ['has no logs', ({ logs: _, ...receipt }) => receipt],
     ['has logs that are none', (receipt) => ({ ...receipt, logs: [null] })],
+    ['has null logs that its bloom filter contradicts', (receipt) => ({ ...receipt, logs: null })],
+    ['has null logs and no bloom filter', (receipt) => ({ ...receipt, logs: null, logsBloom: undefined })],
     ['is text', () => 'yes'],
     ['is a list', () => []],
     ['is true', () => true],
   ])('has no result from a receipt that %s', async (_name, change) => {
-    const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
-    const honest = (await setup.chain.rpc('eth_getTransactionReceipt', [hash])) as object;
-    setup.node.tamper(receiptLies(change)(honest));
+    const hash = await setup.withReceipt(change);
     expect((await read([hash])).receipts.has(hash)).toBe(false);
   });
 
-  it('treats a receipt without a block as missing', async () => {
-    const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
-    const honest = (await setup.chain.rpc('eth_getTransactionReceipt', [hash])) as object;
-    setup.node.tamper(receiptLies((receipt) => ({ ...receipt, blockNumber: null }))(honest));
-    expect((await read([hash])).receipts.get(hash)).toBeNull();
-  });
-
-  it('reads no transfer from logs of another shape', async () => {
-    const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
-    const honest = (await setup.chain.rpc('eth_getTransactionReceipt', [hash])) as {
-      logs: { topics: string[]; data: string }[];
-    };
-    const log = honest.logs[0]!;
-    const shapes = [
-      { ...log, topics: log.topics.slice(0, 2) },
-      { ...log, topics: [...log.topics, log.topics[1]] },
-      { ...log, topics: [NOWHERE, ...log.topics.slice(1)] },
-      { ...log, topics: [log.topics[0], log.topics[1], '0x12'] },
-      { ...log, data: '0x' },
-      { ...log, data: `${log.data}00` },
-      { ...log, removed: true },
-    ].map((shape, place) => ({ ...shape, logIndex: `0x${place}` }));
-    setup.node.tamper(receiptLies((receipt) => ({ ...receipt, logs: shapes }))(honest));
-    expect((await read([hash])).receipts.get(hash)).toMatchObject({ transfers: [] });
-  });
-
-  it('counts places by the numbers of the logs, in any order and width', async () => {
-    const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
-    const honest = (await setup.chain.rpc('eth_getTransactionReceipt', [hash])) as { logs: object[] };
-    const logs = ['0x10', '0x9', '0xa'].map((logIndex) => ({ ...honest.logs[0], logIndex }));
-    const amounts = ['1', '2', '3'].map((amount) => `0x${amount.padStart(64, '0')}`);
-    const shuffled = logs.map((log, n) => ({ ...log, data: amounts[n] }));
-    setup.node.tamper(receiptLies((receipt) => ({ ...receipt, logs: shuffled }))(honest));
+  /** The amounts of three logs with these numbers, by their places. */
+  const placesOf = async (indexes: readonly unknown[]): Promise<unknown> => {
+    const hash = await setup.withReceipt((receipt) => ({
+      ...receipt,
+      logs: indexes.map((logIndex, n) => ({
+        ...receipt.logs[0],
+        logIndex,
+        data: `0x${String(n + 1).padStart(64, '0')}`,
+      })),
+    }));
     const { transfers } = (await read([hash])).receipts.get(hash)!;
-    expect(transfers.map(({ amountMinor, logIndex }) => [amountMinor, logIndex])).toEqual([
-      [2n, 0] as const,
-      [3n, 1] as const,
-      [1n, 2] as const,
-    ]);
+    expect(transfers.map(({ logIndex }) => logIndex)).toEqual([0, 1, 2]);
+    return transfers.map(({ amountMinor }) => Number(amountMinor));
+  };
+
+  it.each<[string, readonly unknown[], readonly number[]]>([
+    ['in any order and width', ['0x10', '0x9', '0xa'], [2, 3, 1]],
+    ['alike', ['0x0', '0x0', '0x0'], [1, 2, 3]],
+    ['in part alike', ['0x1', '0x0', '0x0'], [1, 2, 3]],
+    ['with null', [null, null, null], [1, 2, 3]],
+    ['not at all', [undefined, undefined, undefined], [1, 2, 3]],
+    ['as JSON numbers', [4, 5, 6], [1, 2, 3]],
+  ])('finds the places of logs that are numbered %s', async (_name, indexes, amounts) => {
+    expect(await placesOf(indexes)).toEqual(amounts);
+  });
+
+  const shapesOf = (log: Record<string, unknown>, topics: readonly string[]): readonly object[] => [
+    { ...log, topics: topics.slice(0, 2) },
+    { ...log, topics: [...topics, topics[1]] },
+    { ...log, topics: [NOWHERE, ...topics.slice(1)] },
+    { ...log, topics: [topics[0], topics[1], '0x12'] },
+    { ...log, topics: null },
+    { ...log, data: '0x' },
+    { ...log, data: `${String(log['data'])}00` },
+    { ...log, removed: true },
+  ];
+  it.each<[string, (receipt: RawReceipt) => object, object | null]>([
+    ['without a block as missing', () => ({ blockNumber: null }), null],
+    ['with a status that is a JSON number', () => ({ status: 1 }), { succeeded: true }],
+    [
+      'with null logs and an empty bloom filter',
+      () => ({ ...noBloom, logs: null, status: '0x0' }),
+      { succeeded: false, transfers: [] },
+    ],
+    [
+      'with logs of another shape without transfers',
+      ({ logs: [log] }) => {
+        const shapes = shapesOf(log!, log!['topics'] as string[]);
+        return { logs: shapes.map((shape, place) => ({ ...shape, logIndex: `0x${place}` })) };
+      },
+      { transfers: [] },
+    ],
+  ])('reads a receipt %s', async (_name, change, found) => {
+    const hash = await setup.withReceipt((receipt) => ({ ...receipt, ...change(receipt) }));
+    const receipt = (await read([hash])).receipts.get(hash);
+    if (found === null) expect(receipt).toBeNull();
+    else expect(receipt).toMatchObject(found);
   });
 
   it.each<[string, object]>([
@@ -236,10 +258,10 @@ describe('the chain behind a JSON-RPC node', () => {
       const observations = await three.confirm(requested([hash]));
       expect(observations.map(({ receipts }) => receipts.get(hash)?.succeeded)).toEqual([true, true]);
       await three.ping();
-      three.close();
+      three.onApplicationShutdown();
     }
     const reader = setup.over({ chainRpcUrl: `${unavailable},${setup.node.url}`, chainQuorum: 2 });
     await expect(reader.confirm(requested([hash]))).rejects.toBeInstanceOf(ChainUnavailable);
-    reader.close();
+    reader.onApplicationShutdown();
   });
 });

@@ -37,10 +37,8 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
 
   async checkToken(): Promise<string | null> {
     if (this.isTokenRight || this.config.usdcAddress === null) return null;
-    const { symbol, problem } = await this.first((node) => node.token());
+    const problem = await this.first((node) => node.checkToken());
     this.isTokenRight = problem === null;
-    if (problem === null && !/USD/i.test(symbol))
-      this.logger.warn({ msg: 'the token of USDC_ADDRESS has another symbol', symbol });
     return problem;
   }
 
@@ -65,12 +63,8 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
     await this.quorum((node) => node.ping());
   }
 
-  close(): void {
-    for (const node of this.nodes) void node.close().catch(() => undefined);
-  }
-
   onApplicationShutdown(): void {
-    this.close();
+    for (const node of this.nodes) void node.close().catch(() => undefined);
   }
 
   private async readFacts(): Promise<readonly ChainNodeState[]> {

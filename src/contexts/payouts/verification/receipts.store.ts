@@ -29,18 +29,6 @@ export class Receipts {
     );
     return row?.receipt ?? null;
   }
-
-  /** Returns the hashes among these that do not match their stored receipt. */
-  async altered(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
-    if (sha256s.length === 0) return new Set();
-    const rows = await this.database.query<{ name: string }>(
-      `select encode(kept.sha256, 'hex') as name from payouts.receipts kept
-       where kept.sha256 in (select decode(name, 'hex') from unnest($1::text[]) as requested (name))
-         and kept.sha256 <> sha256(convert_to(kept.receipt, 'UTF8'))`,
-      [sha256s],
-    );
-    return new Set(rows.map(({ name }) => name));
-  }
 }
 
 export class ReceiptsCheck implements TableCheck {

@@ -3,7 +3,6 @@ import { logPages } from '../../../platform/event-store/log-pages.js';
 import type { EventStore, RecordedEvent } from '../../../platform/event-store/port.js';
 import { comparableHash, PAYOUT_RECEIVED, type PayoutReceived } from '../payouts/payout-events.js';
 import { toRecheck, type Rechecked } from './rechecked.js';
-import type { Receipts } from './receipts.store.js';
 import {
   ChainUnavailable,
   requestedTransactions,
@@ -21,9 +20,9 @@ interface RecheckedNode {
   blockHashes(heights: readonly number[]): Promise<ReadonlyMap<number, string>>;
 }
 
-/** A result to print. `altered` means that the stored receipt has another hash. */
+/** A result to print. */
 interface Noted {
-  readonly kind: Exclude<Rechecked['kind'], 'unchanged'> | 'altered';
+  readonly kind: Exclude<Rechecked['kind'], 'unchanged'>;
   readonly payout_id: string;
   readonly position: string;
   readonly why: string;
@@ -39,14 +38,12 @@ export class Recheck {
     moved: 0,
     undone: 0,
     unknown: 0,
-    altered: 0,
     other_chains: 0,
   };
 
   constructor(
     private readonly store: Pick<EventStore, 'head' | 'readAll'>,
     private readonly node: RecheckedNode,
-    private readonly receipts: Pick<Receipts, 'altered'>,
     private readonly chainId: number,
     /** The position up to which everything is checked; null before the first page. */
     public position: string | null,
@@ -75,15 +72,11 @@ export class Recheck {
         here.push({ ...(event as RecordedEvent & PayoutReceived).data, position });
       else elsewhere += 1;
     }
-    const altered = await this.receipts.altered(here.map(({ receipt_sha256 }) => receipt_sha256));
     const results = await this.results(here);
-    here.forEach(({ payout_id, position, receipt_sha256: sha256 }, place) => {
+    here.forEach(({ payout_id, position }, place) => {
       const result = results[place]!;
       if (result.kind === 'unchanged') this.counts.unchanged += 1;
       else notes.push({ ...result, payout_id, position });
-      if (!altered.has(sha256)) return;
-      const why = `the bytes of its receipt do not have the SHA-256 ${sha256}`;
-      notes.push({ kind: 'altered', payout_id, position, why });
     });
     for (const { kind } of notes) this.counts[kind] += 1;
     this.counts.checked += here.length;

@@ -1,23 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { evidenceAt } from '../../../../test/support/payouts/evidence.js';
-import type { PayoutReceived } from '../payouts/payout-events.js';
+import { evidenceAt, FACTS } from '../../../../test/support/payouts/evidence.js';
 import { toRecheck, type RecheckSighting } from './rechecked.js';
 import type { TransactionReceipt } from './verification.js';
 
 const evidence = evidenceAt(1);
-const data: PayoutReceived['data'] = {
-  payout_id: 'p',
-  merchant_id: 'm',
-  user_id: 'u',
-  amount: '12.50',
-  currency_code: 'USDC',
-  transaction_hash: '0xAB',
-  custom_metadata: '{}',
-  chain_id: 1,
-  received_at: 't',
-  created_at: 't',
-  ...evidence,
-};
+const data = { ...FACTS, ...evidence, received_at: 't', created_at: 't' };
 const log = {
   token: evidence.token,
   from: evidence.from,

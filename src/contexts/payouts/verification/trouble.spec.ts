@@ -5,7 +5,6 @@ import {
   isReady,
   NOWHERE,
   ReadChain,
-  receiptLies,
   refusing,
   requested,
 } from '../../../../test/support/payouts/read-chain.js';
@@ -166,10 +165,7 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
     });
 
     it('omits a receipt of a block that is not canonical', async () => {
-      const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
-      expect((await confirm(hash)).receipts.get(hash)?.succeeded).toBe(true);
-      const receipt = (await setup.chain.rpc('eth_getTransactionReceipt', [hash])) as object;
-      setup.node.tamper(receiptLies((honest) => ({ ...honest, blockHash: NOWHERE }))(receipt));
+      const hash = await setup.withReceipt((honest) => ({ ...honest, blockHash: NOWHERE }));
       expect((await read([hash])).receipts.get(hash)?.succeeded).toBe(true);
       expect((await confirm(hash)).receipts.has(hash)).toBe(false);
     });
@@ -218,7 +214,7 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
       await eventually(() => isReady(reader));
       setup.node.goDown();
       await expect(reader.ping()).rejects.toThrow(ChainUnavailable);
-      reader.close();
+      reader.onApplicationShutdown();
     });
 
     it('skips a node with an old newest block, where blocks have times', async () => {
@@ -236,7 +232,7 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
       await expect(reader.read(requested([NOWHERE]))).rejects.toThrow(
         /newest block of the node is \d+ s old|unavailable/,
       );
-      reader.close();
+      reader.onApplicationShutdown();
     });
   });
 });

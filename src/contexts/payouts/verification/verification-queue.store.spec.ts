@@ -70,7 +70,7 @@ describe('pending payouts to verify', () => {
   it.each([
     ['fresh', 300, {}, LINES.fresh],
     ['old after 10 minutes', 900, {}, LINES.old],
-    ['without a response apart', 0, { finding: null }, LINES.noResponse],
+    ['without a response apart', 0, { finding: 'no_response' as const }, LINES.noResponse],
     ['large apart', 900, { isLarge: true }, LINES.noResponse],
   ])('are claimed %s', async (_, ageSeconds, check, line) => {
     await add('one', 1, { ageSeconds });
@@ -80,13 +80,13 @@ describe('pending payouts to verify', () => {
 
   it('count their checks without a response until there is one; an outage of all nodes adds none', async () => {
     await add('one', 1);
-    await again((await claim(1)).payouts[0]!, { finding: null });
+    await again((await claim(1)).payouts[0]!, { finding: 'no_response' });
     const second = await claimOne(LINES.noResponse);
     expect(second!.item.failures).toBe(1);
     await queue.postpone([second!], 0);
     const third = await claimOne(LINES.noResponse);
     expect(third!.item.failures).toBe(1);
-    await again(third!, { finding: null });
+    await again(third!, { finding: 'no_response' });
     const fourth = await claimOne(LINES.noResponse);
     expect(fourth!.item.failures).toBe(2);
     await again(fourth!);
@@ -99,16 +99,16 @@ describe('pending payouts to verify', () => {
       const payout = (await claim(1)).payouts[0] ?? (await claimOne(LINES.noResponse));
       await again(payout!, {
         finding,
-        ...(finding !== null && { closing: { finding, head, at: NOW.toISOString() } }),
+        ...(finding !== 'no_response' && { closing: { finding, head, at: NOW.toISOString() } }),
       });
       return payout!.item.state.closing;
     };
     expect(await check('not_found', 7)).toBeUndefined();
     const first = await check('not_found', 9);
     expect(first).toEqual({ finding: 'not_found', head: 7, at: NOW.toISOString() });
-    expect(await check(null)).toEqual(first);
+    expect(await check('no_response')).toEqual(first);
     expect(await check('reverted', 11)).toEqual(first);
-    expect(await check(null)).toMatchObject({ finding: 'reverted', head: 11 });
+    expect(await check('no_response')).toMatchObject({ finding: 'reverted', head: 11 });
   });
 
   it('come with the logs that confirmed others', async () => {
@@ -139,9 +139,9 @@ describe('pending payouts to verify', () => {
 
   it.each([
     ['did not find the transfer final moves it', 'confirming', 60_000],
-    ['had no usable response leaves it', null, 0],
+    ['had no usable response leaves it', 'no_response', 0],
     ['could not write the outcome leaves it', 'not_written', 0],
-    ['found a row that was changed leaves it', 'settled', 0],
+    ['found a row that was changed leaves it', 'row_changed', 0],
   ] as const)('say when the transfer was last not final: a check that %s', async (_, finding, movedMs) => {
     await add('one', 1);
     const first = (await claimOne(LINES.fresh))!;

@@ -49,7 +49,6 @@ const OTHER_CHAIN_MS = 30 * 60_000;
 
 /** The members of an item's state. None is present before the first check. Times are ISO 8601. */
 interface State {
-  readonly finding?: string | null;
   /** The number of checks. */
   readonly checks?: number;
   /** The scheduled time of the next check. Unlike `due_at`, it does not move with each attempt. */
@@ -85,12 +84,11 @@ export interface Claimed {
   readonly more: boolean;
 }
 
-/** The schedule of the next check, with the last finding. */
+/** A check and the schedule of the next one. */
 export interface NextCheck {
   readonly payout: PendingPayout;
   readonly delayMs: number;
-  /** The finding. Null without a usable response, so that the stored finding stays. */
-  readonly finding: CheckFinding | null;
+  readonly finding: CheckFinding;
   /** True for a transaction that can only be read separately. */
   readonly isLarge?: boolean | undefined;
   /** Set by a first check after the window, for a later check to confirm. */
@@ -190,20 +188,32 @@ function toPendingPayout(item: WorkItem<State>, row: Row): PendingPayout {
   };
 }
 
+/** The findings without any knowledge of the transfer. */
+const SAYS_NOTHING: ReadonlySet<CheckFinding> = new Set([
+  'no_response',
+  'not_confirmed',
+  'not_written',
+  'row_changed',
+]);
+
+/** True for a check without a usable response of the nodes. */
+export function isUnanswered(finding: CheckFinding): boolean {
+  return finding === 'no_response' || finding === 'not_confirmed';
+}
+
 function toNext({ payout, delayMs, finding, isLarge, closing }: NextCheck, now: Date, readAt: Date): Next {
   const isOld = payout.createdAt.getTime() < now.getTime() - FRESH_MS;
   const before = payout.item.state;
-  const isNotFinal = finding !== null && finding !== 'settled' && finding !== 'not_written';
+  const isNotFinal = !SAYS_NOTHING.has(finding) && finding !== 'settled';
   // The first check after the window stays stored until a check has another finding.
   const isFirst = closing !== undefined && closing.finding !== before.closing?.finding;
   const state: State = {
-    finding: finding ?? before.finding ?? null,
     closing: isFirst ? closing : (before.closing ?? null),
     checks: (before.checks ?? 0) + 1,
     due: new Date(now.getTime() + delayMs).toISOString(),
     notFinalAt: isNotFinal ? readAt.toISOString() : (before.notFinalAt ?? null),
   };
-  if (finding === null) {
+  if (isUnanswered(finding)) {
     return { inMs: delayMs, line: LINES.noResponse, state, failure: { cause: 'no usable response' } };
   }
   return { inMs: delayMs, line: isLarge ? LINES.noResponse : isOld ? LINES.old : LINES.fresh, state };

@@ -29,6 +29,7 @@ import {
 import { PayoutChecks, type NewCheck } from './payout-checks.store.js';
 import { Receipts } from './receipts.store.js';
 import {
+  isUnanswered,
   VerificationQueue,
   type Claimed,
   type NextCheck,
@@ -48,11 +49,8 @@ interface Verdict {
   readonly source?: ReceiptSource | undefined;
 }
 
-interface Checked {
-  readonly found: CheckFinding;
-  /** The next check; null once the payout has its outcome. */
-  readonly next: NextCheck | null;
-}
+/** A check. `delayMs` is null once the payout has its outcome. */
+type Checked = Omit<NextCheck, 'delayMs'> & { readonly delayMs: number | null };
 
 /**
  * Checks claimed payouts by one observation of the chain. Payouts that would end are confirmed by consistent
@@ -104,20 +102,22 @@ export class VerificationRound {
     const results = await inParallel(claimed, PARALLEL, (payout) => {
       const verdict = verdicts.get(payout);
       if (verdict === undefined)
-        return Promise.resolve(this.checkAgain(payout, this.findingIn(observed, payout), now()));
+        return Promise.resolve(
+          this.checkAgain(payout, this.findingIn(observed, payout)?.kind ?? 'no_response', now()),
+        );
       return this.end(payout, verdict, confirmed, now()).catch((error: unknown): Checked => {
         this.logger.warn({ msg: 'payout outcome not written', payout_id: payout.payoutId, err: error });
-        const delayMs = this.config.payoutCheckIntervalMs;
-        return { found: 'not_written', next: { payout, delayMs, finding: 'not_written' } };
+        return { payout, delayMs: this.config.payoutCheckIntervalMs, finding: 'not_written' };
       });
     });
-    const checks = claimed.map((each, place) => toCheck(each, results[place]!.found, observed));
+    const checks = results.map(({ payout, finding }) => toCheck(payout, finding, observed));
     await this.checks.record(checks, now());
-    const ended = claimed.filter((_, place) => results[place]!.next === null);
-    await this.queue.remove(ended.map(({ payoutId }) => payoutId));
-    const next = results.flatMap(({ next: each }) =>
-      each === null ? [] : [{ ...each, isLarge: observed.receipts.get(each.payout.hash)?.partial }],
-    );
+    const ended = results.flatMap(({ payout, delayMs }) => (delayMs === null ? [payout.payoutId] : []));
+    await this.queue.remove(ended);
+    const next = results.flatMap(({ delayMs, ...check }) => {
+      const isLarge = observed.receipts.get(check.payout.hash)?.partial;
+      return delayMs === null ? [] : [{ ...check, delayMs, isLarge }];
+    });
     await this.queue.reschedule(next, now(), claimedAt);
     return ended.length;
   }
@@ -201,55 +201,45 @@ export class VerificationRound {
     confirmed: readonly ChainObservation[],
     now: Date,
   ): Promise<Checked> {
-    if (verdict === null) {
-      payoutChecks.inc({ outcome: 'not_confirmed' });
-      return this.checkAgain(each, null, now, 'not_confirmed');
-    }
+    if (verdict === null) return this.checkAgain(each, 'not_confirmed', now);
     let { finding } = verdict;
     if (finding.kind === 'settled') {
       const began = performance.now();
       const outcome = await this.outcomes.receive(each, verdict.transfers);
-      if (outcome === 'row_changed') return this.checkAgain(each, finding, now, outcome);
+      if (outcome === 'row_changed') return this.checkAgain(each, outcome, now);
       if (outcome === 'written')
         verificationDelay.observe(
           secondsSinceFinal(each, verdict.transfers, now) + (performance.now() - began) / 1000,
         );
-      if (outcome !== 'used') return { found: finding.kind, next: null };
+      if (outcome !== 'used') return { payout: each, finding: finding.kind, delayMs: null };
       finding = { kind: 'already_used' };
     }
+    const { kind } = finding;
     if (!confirmed.every((observed) => this.isOver(each, observed, now)))
-      return this.checkAgain(each, finding, now);
+      return this.checkAgain(each, kind, now);
     // The newest block that is final for all of the nodes.
     const head = Math.min(...confirmed.map(({ final }) => final.number));
     const closing = { finding: closingName(finding), head, at: now.toISOString() };
     const apartMs = Math.max(this.config.payoutCheckIntervalMs, this.rules.expiryMarginSeconds * 1000);
     const rules = { apartMs, requiresNewerHead: this.rules.maxHeadAgeSeconds > 0 };
-    const next = { payout: each, delayMs: apartMs, finding: finding.kind, closing };
-    if (!isSecondCheck(each.item.state.closing, closing, rules)) return { found: finding.kind, next };
+    if (!isSecondCheck(each.item.state.closing, closing, rules))
+      return { payout: each, delayMs: apartMs, finding: kind, closing };
     const outcome = await this.outcomes.expire(each, expiryReason(finding));
-    if (outcome === 'early') return this.checkAgain(each, finding, now);
-    if (outcome === 'row_changed') return this.checkAgain(each, finding, now, outcome);
-    return { found: finding.kind, next: null };
+    if (outcome === 'early') return this.checkAgain(each, kind, now);
+    if (outcome === 'row_changed') return this.checkAgain(each, outcome, now);
+    return { payout: each, finding: kind, delayMs: null };
   }
 
-  private checkAgain(
-    payout: PendingPayout,
-    finding: Finding | null,
-    now: Date,
-    found: CheckFinding = finding?.kind ?? 'no_response',
-  ): Checked {
+  private checkAgain(payout: PendingPayout, finding: CheckFinding, now: Date): Checked {
     const intervalMs = this.config.payoutCheckIntervalMs;
-    payoutChecks.inc({ outcome: finding === null ? 'no_response' : 'responded' });
-    if (finding === null) {
-      const delayMs = noResponseBackoff(payout.item.failures, intervalMs);
-      return { found, next: { payout, delayMs, finding } };
-    }
-    const { kind } = finding;
+    payoutChecks.inc({ outcome: isUnanswered(finding) ? finding : 'responded' });
+    if (isUnanswered(finding))
+      return { payout, finding, delayMs: noResponseBackoff(payout.item.failures, intervalMs) };
     const untilExpiryMs = this.findEnd(payout) - now.getTime();
     const ageMs = now.getTime() - payout.createdAt.getTime();
     const random = Math.random();
-    const delayMs = nextCheckDelay({ ageMs, untilExpiryMs, finding: kind, intervalMs, random });
-    return { found, next: { payout, delayMs, finding: kind } };
+    const delayMs = nextCheckDelay({ ageMs, untilExpiryMs, finding, intervalMs, random });
+    return { payout, finding, delayMs };
   }
 
   /** Warns of payouts that stay pending until a node has a usable response. */

@@ -5,7 +5,7 @@ import { systemClock } from '../../../kernel/clock.js';
 import { ClockCheck } from '../../../platform/postgres/clock-check.js';
 import type { Database } from '../../../platform/postgres/database.js';
 import type { Claimed, PendingPayout, VerificationQueue } from './verification-queue.store.js';
-import { Verifier } from './verification.processor.js';
+import { VerificationProcessor } from './verification.processor.js';
 import type { VerificationRound } from './verification-round.service.js';
 import { payoutsConfig } from '../payouts.config.js';
 import { storeConfig, chainConfig } from '../../../platform/config/config.js';
@@ -34,7 +34,7 @@ it('a process with a wrong clock claims no payouts, logs it once, and continues 
     },
   } as unknown as VerificationQueue;
   const config = { ...payoutsConfig({}), payoutCheckIntervalMs: 5 };
-  const verifier = new Verifier(config, CHAIN, queue, {} as VerificationRound, clock);
+  const verifier = new VerificationProcessor(config, CHAIN, queue, {} as VerificationRound, clock);
   const [loop] = verifier.loops;
   loop!.start();
   try {
@@ -76,7 +76,7 @@ it('a round keeps the claim of its payouts until it ends', async () => {
   const round = { run: async () => void order.push('round') } as unknown as VerificationRound;
   const clock = { findFault: async () => null } as unknown as ClockCheck;
   const config = { ...payoutsConfig({}), payoutCheckIntervalMs: 5 };
-  const [loop] = new Verifier(config, CHAIN, queue, round, clock).loops;
+  const [loop] = new VerificationProcessor(config, CHAIN, queue, round, clock).loops;
   loop!.start();
   try {
     await eventually(async () => order.length >= 3);
@@ -104,7 +104,13 @@ it('a round without an outcome while more are due is followed by a pause, one wi
   };
   const clock = { findFault: async () => null } as unknown as ClockCheck;
   const config = { ...payoutsConfig({}), payoutCheckIntervalMs: 60_000 };
-  const [loop] = new Verifier(config, CHAIN, queue, { run } as unknown as VerificationRound, clock).loops;
+  const [loop] = new VerificationProcessor(
+    config,
+    CHAIN,
+    queue,
+    { run } as unknown as VerificationRound,
+    clock,
+  ).loops;
   loop!.start();
   try {
     await eventually(async () => rounds.length === 3);

@@ -27,8 +27,8 @@ const LOOPS = {
  * clock of the process is wrong.
  */
 @Injectable()
-export class Verifier implements OnApplicationBootstrap {
-  private readonly logger = new Logger(Verifier.name);
+export class VerificationProcessor implements OnApplicationBootstrap {
+  private readonly logger = new Logger(VerificationProcessor.name);
   private failures = 0;
   /** The end of the pause in an outage, on the monotonic clock. */
   private unavailableUntil = 0;

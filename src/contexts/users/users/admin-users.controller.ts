@@ -23,7 +23,7 @@ import type { AnyCommand } from '../../../platform/operations/operation.js';
 import { EraseUser, StartDeactivation } from './users.commands.js';
 import { requireScopes } from '../../../platform/operations/scopes.js';
 import { AdminUserResponse, AdminUsersResponse, AdminUserWritten } from './user-json.view.js';
-import { AdminUsers, PERSONAL_SCOPE } from './admin-users.service.js';
+import { AdminUsers, PERSONAL_SCOPE, WALLET } from './admin-users.service.js';
 import { userStreams } from './user.js';
 import { USER_STATES, USERS_VIEW, type UserState } from './users.view.js';
 
@@ -36,8 +36,6 @@ const REFUSED_WRITES = {
   422: 'reason or ticket is invalid.',
   428: 'If-Match is missing.',
 } as const;
-
-const WALLET = /^0x[0-9a-f]{40}$/i;
 
 /** An unescaped plus arrives as a space. */
 const phoneRule = text({ examples: ['+15550001111'] }, (value) => parsePhoneNumber(value.replace(/^ /, '+')));

@@ -18,7 +18,7 @@ import { parsePhoneNumber } from './phone-number.service.js';
 import { readExternalId } from './profile.service.js';
 
 const AT_A_TIME = 16;
-const WALLET = /^0x[0-9a-f]{40}$/i;
+export const WALLET = /^0x[0-9a-f]{40}$/i;
 
 export const PERSONAL_SCOPE = 'users_personal:read';
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { brokenRules } from '../../../../test/support/broken-rules.js';
 import { givenOf } from '../../../../test/support/given.js';
-import { fold } from '../../../kernel/aggregate.js';
+import { fold, type DomainEvent } from '../../../kernel/aggregate.js';
 import {
   activateUser,
   completeDeactivation,
@@ -9,6 +10,7 @@ import {
   payee,
   startDeactivation,
   user,
+  userHistory,
   type User,
   type UserCreated,
   type UserEvent,
@@ -31,11 +33,8 @@ const activated: UserEvent = {
   data: { ...ids, issuer_wallet_address: wallet, activated_at: at },
 };
 const act = { reason: 'ticket 7', actor: 'ops' };
-const deactivationStarted: UserEvent = {
-  type: 'user.deactivation_started.v1',
-  data: { ...ids, at, ...act },
-};
-const deactivated: UserEvent = { type: 'user.deactivated.v1', data: { ...ids, at, ...act } };
+const started: UserEvent = { type: 'user.deactivation_started.v1', data: { ...ids, at, ...act } };
+const left: UserEvent = { type: 'user.deactivated.v1', data: { ...ids, at, ...act } };
 const erased: UserEvent = { type: 'user.erased.v1', data: { ...ids, at, ...act } };
 
 const given = givenOf(user);
@@ -72,38 +71,38 @@ describe('a user', () => {
   });
 
   it('cannot become active after a deactivation has begun', () => {
-    given(created, deactivationStarted).when(activate).thenRefused('invalid_transition');
-    given(created, deactivationStarted, deactivated).when(activate).thenRefused('invalid_transition');
+    given(created, started).when(activate).thenRefused('invalid_transition');
+    given(created, started, left).when(activate).thenRefused('invalid_transition');
   });
 
   it('is deactivated from onboarding and from active', () => {
-    given(created).when(deactivate).then(deactivationStarted);
-    given(created, activated).when(deactivate).then(deactivationStarted);
-    given(created, deactivationStarted).when(deactivate).then();
-    given(created, deactivationStarted, deactivated).when(deactivate).thenRefused('invalid_transition');
+    given(created).when(deactivate).then(started);
+    given(created, activated).when(deactivate).then(started);
+    given(created, started).when(deactivate).then();
+    given(created, started, left).when(deactivate).thenRefused('invalid_transition');
   });
 
   it('is deactivated only once no payout is pending', () => {
-    given(created, activated, deactivationStarted).when(completeWith(null)).thenRefused('unavailable');
-    given(created, activated, deactivationStarted).when(completeWith(1)).thenRefused('invalid_transition');
-    given(created, activated, deactivationStarted).when(completeWith(0)).then(deactivated);
-    given(created, deactivationStarted, deactivated).when(completeWith(0)).then();
+    given(created, activated, started).when(completeWith(null)).thenRefused('unavailable');
+    given(created, activated, started).when(completeWith(1)).thenRefused('invalid_transition');
+    given(created, activated, started).when(completeWith(0)).then(left);
+    given(created, started, left).when(completeWith(0)).then();
     given(created, activated).when(completeWith(0)).thenRefused('invalid_transition');
-    expect(fold(user, [created, activated, deactivationStarted, deactivated])).toMatchObject({
+    expect(fold(user, [created, activated, started, left])).toMatchObject({
       account_state: 'deactivated',
       issuer_wallet_address: wallet,
     });
   });
 
   it('has the reason and the actor of its deactivation', () => {
-    expect(fold(user, [created, deactivationStarted, deactivated])).toMatchObject({
+    expect(fold(user, [created, started, left])).toMatchObject({
       deactivation: { at, reason: 'ticket 7', actor: 'ops' },
     });
   });
 
   it('is erased once it is deactivated, once, and unknown afterwards', () => {
     const erase = (state: User): UserEvent[] => eraseUser({ ...act, at }, state);
-    const gone = [created, activated, deactivationStarted, deactivated];
+    const gone = [created, activated, started, left];
     given(...gone)
       .when(erase)
       .then(erased);
@@ -139,9 +138,59 @@ describe('a payee', () => {
       merchantId: 'm1',
       issuerWalletAddress: null,
     });
-    const history = [created, activated, deactivationStarted, deactivated];
+    const history = [created, activated, started, left];
     const states = history.map((_, index) => fold(payee, history.slice(0, index + 1)).accountState);
     expect(states).toEqual(['onboarding', 'active', 'deactivating', 'deactivated']);
     expect(fold(payee, history)).toMatchObject({ issuerWalletAddress: wallet });
+  });
+});
+
+const changed = ({ type, data }: UserEvent, over: object): DomainEvent => ({
+  type,
+  data: { ...data, ...over },
+});
+const brokenOf = (...events: readonly DomainEvent[]) => brokenRules(userHistory, 'u1', events);
+
+describe('the audit of a user', () => {
+  it('accepts all events from the creation to the erasure', () => {
+    expect(brokenOf(created, activated, started, left, erased).filter(Boolean)).toEqual([]);
+    expect(brokenOf(created, started, left).filter(Boolean)).toEqual([]);
+  });
+
+  it.each<[string, readonly DomainEvent[], string]>([
+    ['is created twice', [created, created], 'the user is created once'],
+    ['is created after the erasure', [created, started, left, erased, created], 'created once'],
+    ['is activated before the creation', [activated], 'User not found'],
+    ['is activated twice', [created, activated, activated], 'it does not follow from what was before it'],
+    ['is activated after the deactivation', [created, started, left, activated], 'cannot become active'],
+    ['leaves without a start', [created, activated, left], 'is not being deactivated'],
+    ['starts to leave twice', [created, started, started], 'it does not follow'],
+    ['starts to leave again', [created, started, left, started], 'The user is deactivated already'],
+    ['is erased before the deactivation', [created, activated, erased], 'deactivate the user first'],
+    ['is erased twice', [created, started, left, erased, erased], 'it does not follow'],
+    ['leaves for another reason', [created, started, changed(left, { reason: 'ticket 8' })], 'its reason is'],
+    ['is of another merchant', [created, changed(activated, { merchant_id: 'n' })], 'its merchant_id is'],
+    ['is in the stream of another', [changed(created, { user_id: 'v' })], 'its user_id is v, not that of'],
+  ])('names the rule that is broken by one who %s', (_what, events, rule) => {
+    expect(brokenOf(...events).at(-1)).toContain(rule);
+  });
+
+  it('stores no personal data in memory', () => {
+    const stateAfter = (...events: readonly DomainEvent[]): object =>
+      events.reduce(
+        (state, event) => userHistory.evaluate(state, event, 'u1').state,
+        userHistory.initial,
+      ) as object;
+    expect(stateAfter(created)).toMatchObject({
+      account_state: 'onboarding',
+      user_id: 'u1',
+      external_id: null,
+      phone_number: '',
+      email: null,
+    });
+    const end = stateAfter(created, started, left, erased);
+    expect(end).toMatchObject({ account_state: 'erased', user_id: 'u1', external_id: null });
+    expect(end).not.toHaveProperty('phone_number');
+    expect(stateAfter()).toEqual({ account_state: 'unknown' });
   });
 });

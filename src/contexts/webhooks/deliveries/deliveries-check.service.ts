@@ -10,7 +10,7 @@ import {
 import type { TableCheck } from '../../../platform/projections/table-check.js';
 import type { WebhooksConfig } from '../webhooks.config.js';
 import { DELIVERIES_SAGA, react, sagaEvents } from './deliveries.saga.js';
-import { retentionSeconds } from './delivery-retention.processor.js';
+import { retentionMs } from './delivery-retention.processor.js';
 import { publishedBy, type Published } from './published-events.service.js';
 import { ENDPOINT_COLUMNS, type EndpointRow } from './saga-rows.store.js';
 import { isAuthenticDelivery, type DeliveryWithMac } from '../endpoints/signing-secrets.store.js';
@@ -130,7 +130,7 @@ export class DeliveriesCheck implements TableCheck {
       [created.map(({ id }) => id)],
     );
     // Times of deliveries are by the database's clock.
-    this.keptSince ??= rows[0]!.now.getTime() - retentionSeconds(this.tables.config) * 1000 + MARGIN_MS;
+    this.keptSince ??= rows[0]!.now.getTime() - retentionMs(this.tables.config) + MARGIN_MS;
     const ids = new Set(rows.map(({ id }) => id));
     for (const { id, body, recordedAt } of created) {
       if (ids.has(id)) this.found += 1;

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
+import { insertDeliveries, insertEndpoint } from '../../../../test/support/webhooks/webhook-rows.js';
 import { DAY_MS } from '../../../kernel/clock.js';
 import { newId } from '../../../kernel/ids.js';
 import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
@@ -82,12 +83,7 @@ describe('the list of deliveries over merchants', () => {
 
   beforeEach(async () => {
     await db.database.query('truncate webhooks.deliveries, webhooks.endpoint_snapshots');
-    for (const { id, merchant, status } of ENDPOINTS)
-      await db.database.query(
-        `insert into webhooks.endpoint_snapshots (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
-         values ($1, $2, 'https://example.com', 'sealed', $3, '1')`,
-        [id, merchant, status],
-      );
+    for (const each of ENDPOINTS) await insertEndpoint(db.database, each);
   });
 
   const insert = (rows: readonly Row[]): Promise<unknown> =>
@@ -159,24 +155,22 @@ describe('the list of deliveries over merchants', () => {
   });
 
   it('reaches rare and old deliveries in pages of bounded work, of all merchants and of one', async () => {
-    const count = 2 * READ_AT_ONCE + 10;
-    await db.database.query(
-      `insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test, state, created_at)
-       select gen_random_uuid(), ($1::uuid[])[1 + n % 3], $2, case when n % $4 <= 1 then 'payout.failed' else 'payout.received' end,
-         '{}', false, case n % $4 when 0 then 'exhausted' when 1 then 'dropped' else 'succeeded' end, to_timestamp(n / 4)
-       from generate_series(1, $3::int) n`,
-      [ENDPOINTS.map(({ id }) => id), ONE, count, READ_AT_ONCE],
-    );
+    await insertDeliveries(db.database, ENDPOINTS[0].id, 2 * READ_AT_ONCE + 10, {
+      merchant_id: `'${ONE}'`,
+      type: `case when n % ${READ_AT_ONCE} <= 1 then 'payout.failed' else 'payout.received' end`,
+      state: `case n % ${READ_AT_ONCE} when 0 then 'exhausted' when 1 then 'dropped' else 'succeeded' end`,
+      created_at: 'to_timestamp(n / 4)',
+    });
     const rare = { type: TYPES[1], page_size: 100 } as const;
     for (const merchants of [null, [ONE]]) {
       const { ids, pages } = await walk({ ...rare, merchants });
-      expect(ids).toHaveLength(5);
+      expect(ids).toHaveLength(6);
       expect(pages).toBeGreaterThan(1);
     }
     // Unsent deliveries have indexes, so that a page finds all of them.
     for (const merchants of [null, [ONE]])
       for (const [status, found] of [
-        ['exhausted', 2],
+        ['exhausted', 3],
         ['dropped', 3],
       ] as const) {
         const { ids, pages } = await walk({ status, page_size: 100, merchants });

@@ -70,7 +70,7 @@ export class WebhookDeliveriesController {
     @UuidParam('id', ENDPOINT) id: string,
     @ListQuery() query: DeliveriesQuery,
   ): Promise<WebhookDeliveriesResponse> {
-    await this.requireEndpoint(merchantId, id);
+    await this.endpoints.get(merchantId, id);
     const page = await this.deliveries.list([merchantId], { ...query, endpoint_id: id });
     return { webhook_deliveries: page.deliveries.map(toMerchantJson), next_cursor: page.next_cursor };
   }
@@ -94,7 +94,7 @@ export class WebhookDeliveriesController {
     @ValidQuery() query: StatsQuery,
   ): Promise<WebhookEndpointStatsResponse> {
     const since = statsSince(query, this.clock.now());
-    await this.requireEndpoint(merchantId, id);
+    await this.endpoints.get(merchantId, id);
     return { webhook_endpoint_stats: await this.recentStats.of(id, since) };
   }
 
@@ -158,9 +158,5 @@ export class WebhookDeliveriesController {
     @ValidBody() { since }: RecoveryRequest,
   ): Promise<Reply> {
     return this.writes.reply(202, new RecoverWebhookEndpoint(caller, { endpoint_id: id, since }));
-  }
-
-  private async requireEndpoint(merchantId: string, id: string): Promise<void> {
-    if (!(await this.endpoints.owns(merchantId, id))) throw DomainError.notFound(ENDPOINT);
   }
 }

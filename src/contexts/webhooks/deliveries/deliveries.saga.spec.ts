@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { expectOrderedLocks } from '../../../../test/support/database/lock-order.js';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { WebhookHistory } from '../../../../test/support/webhooks/webhook-history.js';
+import { insertDeliveries } from '../../../../test/support/webhooks/webhook-rows.js';
 import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
 import { deriveId, newId } from '../../../kernel/ids.js';
 import { ALL_CONTEXTS } from '../../../composition.js';
@@ -141,13 +142,6 @@ describe('the deliveries saga', () => {
     expect(unfinished).toEqual([]);
   });
 
-  it('sends an endpoint only its types', async () => {
-    await handle(registered(newId(), ['payout.failed']), received());
-    expect(await deliveries()).toEqual([]);
-    await handle(registered(newId(), ['payout.received']), received());
-    expect(await deliveries()).toHaveLength(1);
-  });
-
   it('sends nothing to the endpoints of another merchant', async () => {
     const events = [registered(newId()), received()];
     await handle(events[0]!, { ...events[1]!, data: { ...events[1]!.data, merchant_id: newId() } });
@@ -184,13 +178,49 @@ describe('the deliveries saga', () => {
   it('drops the backlog of a deleted endpoint in parts, so that other endpoints do not wait', async () => {
     const endpoint = newId();
     await handle(registered(endpoint));
-    await db.database.query(
-      `insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test)
-       select gen_random_uuid(), $1, $2, 'payout.received', '{}', false from generate_series(1, $3)`,
-      [endpoint, merchant, DROPPED_AT_ONCE + 10],
-    );
+    await insertDeliveries(db.database, endpoint, DROPPED_AT_ONCE + 10, { merchant_id: `'${merchant}'` });
     await handle(changed('deleted', endpoint));
     expect((await deliveries()).filter(({ state }) => state === 'pending')).toHaveLength(10);
+  });
+});
+
+describe('deliveries of types that an endpoint must list', () => {
+  const order = { order_id: 'o', key_id: 'k', at, status: 'failed', amount_refundable: '40' };
+
+  it('are created only for endpoints that list them', async () => {
+    const [all, listing] = [newId(), newId()];
+    await handle(registered(all), registered(listing, ['order.completed', 'payout.received']));
+    await handle(event('order.completed.v1', order), received());
+    const typesOf = async (id: string) =>
+      (await deliveries()).flatMap((row) => (row.endpoint_id === id ? [row.type] : [])).sort();
+    expect(await typesOf(all)).toEqual(['payout.received']);
+    expect(await typesOf(listing)).toEqual(['order.completed', 'payout.received']);
+  });
+
+  it('are one for each type of an event, the same ones for a repeated event', async () => {
+    const [endpoint, few] = [newId(), newId()];
+    await handle(registered(endpoint, ['order.failed', 'order.refundable']));
+    await handle(registered(few, ['order.refundable']));
+    const failed = event('order.failed.v1', { ...order, reason: 'no_liquidity', refundable: '40' });
+    await handle(failed, failed);
+    const once = await deliveries();
+    const idsOf = (id: string, ...types: string[]) => types.map((type) => deriveId(failed.id, id, type));
+    expect(once.map((row) => row.delivery_id).sort()).toEqual(
+      [...idsOf(endpoint, 'order.failed', 'order.refundable'), ...idsOf(few, 'order.refundable')].sort(),
+    );
+    const about = '"order_id":"o","api_key":"k","status":"failed","amount_refundable":"40"';
+    for (const { type, body } of once) {
+      const last = type === 'order.failed' ? '"reason":"no_liquidity"' : '"cause":"failed"';
+      expect(body).toContain(`"data":{${about},${last}}}`);
+    }
+    await handle(failed);
+    expect(await deliveries()).toEqual(once);
+  });
+
+  it('are none for an event without published content', async () => {
+    const none = { ...order, amount_refundable: '0', refundable: '0' };
+    await handle(registered(newId(), ['order.refundable']), event('order.cancelled.v1', none));
+    expect(await deliveries()).toEqual([]);
   });
 });
 

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { expectOrderedLocks } from '../../../../test/support/database/lock-order.js';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
+import { insertDeliveries } from '../../../../test/support/webhooks/webhook-rows.js';
 import { newId } from '../../../kernel/ids.js';
 import type { Database } from '../../../platform/postgres/database.js';
 import {
@@ -47,12 +48,7 @@ describe('deliveries that a sender has claimed', () => {
     await db.pool.query('truncate webhooks.deliveries, webhooks.senders');
   });
 
-  const due = (count: number, endpoint = endpointId) =>
-    db.pool.query(
-      `insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test)
-       select gen_random_uuid(), $1, gen_random_uuid(), 'payout.received', '{}', false from generate_series(1, $2)`,
-      [endpoint, count],
-    );
+  const due = (count: number, endpoint = endpointId) => insertDeliveries(db.database, endpoint, count);
   const free = async (): Promise<number> =>
     (await db.pool.query('select from webhooks.deliveries where leased_by is null')).rowCount!;
 

@@ -69,14 +69,9 @@ interface Lanes {
 /** The limit of deliveries read for one page. When few of them match, the page is short and has a cursor. */
 export const READ_AT_ONCE = 5000;
 
-/** The maximum number of deliveries in the first read, as a multiple of the page size. */
-const FIRST_READ = 4;
-
 const NEWEST_FIRST = 'order by created_at desc, delivery_id desc';
 const COLUMNS =
   'delivery_id, endpoint_id, merchant_id, type, state, attempts, created_at, due_at, finished_at';
-/** The columns of the index of an endpoint's deliveries. */
-const KEYS = 'delivery_id, endpoint_id, created_at';
 
 export interface DeliveriesPage {
   readonly deliveries: readonly DeliveryJson[];
@@ -89,22 +84,10 @@ export interface DeliveriesPage {
  */
 export async function deliveryPage(
   database: Pick<Database, 'query'>,
-  lanes: Lanes,
-  filter: DeliveriesFilter,
-): Promise<DeliveriesPage> {
-  if (lanes.endpoints?.length === 0) return { deliveries: [], next_cursor: null };
-  // Most filters match many deliveries, so that a small read fills the page.
-  const page = await readPage(database, lanes, filter, FIRST_READ * (filter.page_size + 1));
-  if (page.deliveries.length === filter.page_size || page.next_cursor === null) return page;
-  return readPage(database, lanes, filter, READ_AT_ONCE);
-}
-
-async function readPage(
-  database: Pick<Database, 'query'>,
   { endpoints, merchants }: Lanes,
   filter: DeliveriesFilter,
-  budget: number,
 ): Promise<DeliveriesPage> {
+  if (endpoints?.length === 0) return { deliveries: [], next_cursor: null };
   const { status, type, page_size: size, from, to } = filter;
   const params: unknown[] = [];
   const lanes = endpoints === null ? null : `$${params.push(endpoints)}::uuid[]`;
@@ -113,22 +96,21 @@ async function readPage(
     ...toConditions({ ...days, 'created_at >= ?': from?.at, 'created_at < ?': to?.end }, params),
     ...afterPlace(filter.page_cursor, 'created_at', 'delivery_id', params),
   ];
-  const isIndexed = lanes === null && unsentOnly(filter).length > 0;
   const conditions = toConditions(
-    { 'state = ?': isIndexed ? null : status, 'type = ?': type, 'merchant_id = any(?)': merchants },
+    { 'state = ?': status, 'type = ?': type, 'merchant_id = any(?)': merchants },
     params,
   );
-  const max = rowsOfLane(endpoints?.length ?? 1, size, conditions.length > 0 ? budget : null);
-  // Most rows of many lanes are not on the page, so that the other columns are read by key.
-  const keysFirst = conditions.length === 0 && endpoints !== null && endpoints.length > 1;
+  const share = Math.ceil(READ_AT_ONCE / (endpoints?.length ?? 1));
+  const max = conditions.length > 0 ? share : Math.min(2 * share, size + 1);
   const isPending = status === 'pending' && (await hasFewPending(database, endpoints));
+  // Unsent deliveries have indexes of their own.
+  const isUnsent = status === 'exhausted' || status === 'dropped';
+  const unsent = lanes === null ? `state = '${status}'` : `state in ('exhausted', 'dropped')`;
   const source = isPending
     ? allPending(lanes, place)
-    : lanes === null
-      ? newest(isIndexed ? [...place, `state = '${status}'`] : place, max)
-      : newestOfEach(lanes, keysFirst ? KEYS : COLUMNS, [...place, ...unsentOnly(filter)], max);
+    : newest(lanes, isUnsent ? [...place, unsent] : place, max);
   const found = await database.query<DeliveryJson & { readonly matches: boolean }>(
-    pageSql(source, max, conditions, size, keysFirst),
+    pageSql(source, max, conditions, size),
     params,
   );
   const matching = found.filter((row) => row.matches);
@@ -140,55 +122,30 @@ async function readPage(
   };
 }
 
-/** Returns the rows to read per lane: a page where nothing is filtered (`budget` null), else a budget share. */
-function rowsOfLane(lanes: number, pageSize: number, budget: number | null): number {
-  if (budget === null) return Math.min(Math.ceil((2 * READ_AT_ONCE) / lanes), pageSize + 1);
-  return Math.ceil(Math.min(budget, READ_AT_ONCE) / lanes);
-}
-
 /**
  * Returns the SQL that selects the page and, for a page that is not full, the row where it ends. `source` selects the
  * newest rows of each lane, numbered by `place`. A lane with fewer than `max` rows is complete.
  */
-function pageSql(
-  source: string,
-  max: number,
-  conditions: readonly string[],
-  pageSize: number,
-  keysFirst: boolean,
-): string {
-  const from = (keys: string): string =>
-    keysFirst ? `${keys} join webhooks.deliveries d using (delivery_id)` : `${keys} d`;
+function pageSql(source: string, max: number, conditions: readonly string[], pageSize: number): string {
   return `with read_rows as materialized (${source}),
        ends as (select * from read_rows where place = ${max} ${NEWEST_FIRST} limit 1),
        matching as (
          select * from read_rows ${where(conditions)} and not exists (
            select from ends where (ends.created_at, ends.delivery_id) > (read_rows.created_at, read_rows.delivery_id))
          ${NEWEST_FIRST} limit ${pageSize + 1})
-     (select ${DELIVERY_JSON}, true as matches from ${from('matching')}
-      order by d.created_at desc, d.delivery_id desc)
+     (select ${DELIVERY_JSON}, true as matches from matching d ${NEWEST_FIRST})
      union all
-     (select ${DELIVERY_JSON}, false from ${from('ends')})`;
-}
-
-/** Returns the condition that enables the index of unsent deliveries, or none for other statuses. */
-function unsentOnly({ status }: DeliveriesFilter): readonly string[] {
-  return status === 'exhausted' || status === 'dropped' ? [`state in ('exhausted', 'dropped')`] : [];
+     (select ${DELIVERY_JSON}, false from ends d)`;
 }
 
 const where = (conditions: readonly string[]): string => `where ${['true', ...conditions].join(' and ')}`;
 
-/** Selects deliveries of all endpoints, by the index on time. */
-function newest(conditions: readonly string[], max: number): string {
-  return `select *, row_number() over (${NEWEST_FIRST}) as place from (
-    select ${COLUMNS} from webhooks.deliveries ${where(conditions)} ${NEWEST_FIRST} limit ${max}) newest`;
-}
-
-function newestOfEach(lanes: string, columns: string, conditions: readonly string[], max: number): string {
-  const ofLane = where(['endpoint_id = lane.id', ...conditions]);
-  return `select of_lane.*, row_number() over (partition by endpoint_id ${NEWEST_FIRST}) as place
-    from unnest(${lanes}) as lane (id) cross join lateral (
-      select ${columns} from webhooks.deliveries ${ofLane} ${NEWEST_FIRST} limit ${max}) of_lane`;
+/** Selects the newest deliveries of each endpoint, or of all of them, through the index on their time. */
+function newest(lanes: string | null, conditions: readonly string[], max: number): string {
+  const ofLane = where([...(lanes === null ? [] : ['endpoint_id = lane.id']), ...conditions]);
+  return `select of_lane.*, row_number() over (partition by lane.id ${NEWEST_FIRST}) as place
+    from unnest(${lanes ?? 'array[null::uuid]'}) as lane (id) cross join lateral (
+      select ${COLUMNS} from webhooks.deliveries ${ofLane} ${NEWEST_FIRST} limit ${max}) of_lane`;
 }
 
 /**

@@ -10,25 +10,17 @@ import { SubscriptionProgress } from '../../../platform/projections/subscription
 import { webhooksConfig, type WebhooksConfig } from '../webhooks.config.js';
 import { DELIVERIES_SAGA } from './deliveries.saga.js';
 
-const DAY_SECONDS = 86_400;
 const ROUND_MS = 6 * HOUR_MS;
 /** The margin for clock differences between a delivery and the creation of its user. */
 const MARGIN_MS = DAY_MS;
 export const PRUNED_AT_ONCE = 500;
 
-/** Returns the retention of finished deliveries in seconds, at least the window in which failed attempts count. */
-export function retentionSeconds({
-  webhookRetentionDays,
-  webhookDisableWindowSeconds,
-}: WebhooksConfig): number {
-  if (webhookRetentionDays === 0) return Infinity;
-  return Math.max(webhookRetentionDays * DAY_SECONDS, webhookDisableWindowSeconds);
+/** Returns the retention of finished deliveries. */
+export function retentionMs({ webhookRetentionDays }: WebhooksConfig): number {
+  return webhookRetentionDays === 0 ? Infinity : webhookRetentionDays * DAY_MS;
 }
 
-/**
- * Deletes deliveries and recoveries that finished more than WEBHOOK_RETENTION_DAYS ago. Pending deliveries are kept, and
- * so are all of an endpoint with an open recovery.
- */
+/** Deletes deliveries and recoveries that finished more than WEBHOOK_RETENTION_DAYS ago. */
 @Injectable()
 export class DeliveryRetention {
   constructor(
@@ -42,7 +34,7 @@ export class DeliveryRetention {
   async prune(signal?: AbortSignal): Promise<void> {
     if (this.config.webhookRetentionDays === 0) return;
     const now = await earlierNow(this.database, this.clock);
-    const before = new Date(now.getTime() - retentionSeconds(this.config) * 1000);
+    const before = new Date(now.getTime() - retentionMs(this.config));
     await this.walk(PRUNE, '-infinity', [before], signal);
     await deleteBefore(this.database.pool, 'webhooks.recoveries', 'finished_at < $1', before, signal);
   }
@@ -100,8 +92,6 @@ const PRUNE = `
   ), expired as materialized (
     select delivery_id from webhooks.deliveries
     where delivery_id = any(array(select delivery_id from read)) and state <> 'pending' and finished_at < $3
-      and not exists (select from webhooks.recoveries recovery
-        where recovery.endpoint_id = deliveries.endpoint_id and recovery.finished_at is null)
     order by delivery_id for update of deliveries
   ), deleted as (
     delete from webhooks.deliveries using expired where deliveries.delivery_id = expired.delivery_id

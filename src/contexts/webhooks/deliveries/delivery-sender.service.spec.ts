@@ -1,8 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import { newId } from '../../../kernel/ids.js';
-import { EventStoreUnavailable } from '../../../platform/event-store/port.js';
 import type { MerchantProfile } from '../../../platform/http/merchant-directory.js';
 import type { HttpResult } from '../../../platform/outbound/outbound-request.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
@@ -40,26 +39,22 @@ const responded = (status: number): HttpResult => ({
 describe('a delivery that is sent', () => {
   let recorded: DeliveryResult[];
   let received: HttpResult;
-  let failures: string[];
   let sender: DeliverySender;
   let gone: DisableReason[];
   let forged: string[];
   let posts: number;
   let dueInMs: number | null;
-  /** The number of failures before the database accepts a record. */
+  /** The number of failures before the database accepts a write. */
   let unavailable: number;
-  let disablingError: Error;
   let merchantStatus: MerchantProfile['status'];
 
   beforeEach(() => {
     recorded = [];
-    failures = [];
     gone = [];
     forged = [];
     posts = 0;
     merchantStatus = 'active';
     unavailable = 0;
-    disablingError = new EventStoreUnavailable('no connection');
     const destination = {
       url: 'https://receiver.example/',
       status: 'enabled',
@@ -81,9 +76,8 @@ describe('a delivery that is sent', () => {
           level === 'error' && forged.push(delivery_id),
       } as unknown as Log,
       {
-        attemptFailed: (id: string) => void failures.push(id),
         disable: async (_endpoint: object, reason: DisableReason) => {
-          if (unavailable-- > 0) throw disablingError;
+          if (unavailable-- > 0) throw new Error('the event store is unavailable');
           gone.push(reason);
         },
       } as unknown as AutomaticDisabling,
@@ -132,7 +126,7 @@ describe('a delivery that is sent', () => {
     merchantStatus = 'suspended';
     expect(await deliver()).toBeNull();
     expect(recorded).toMatchObject([{ state: 'pending', attempts: 3, attempt: null, delay_ms: 300_000 }]);
-    expect([posts, failures]).toEqual([0, []]);
+    expect(posts).toBe(0);
     merchantStatus = 'active';
     expect(await deliver()).toMatchObject({ outcome: 'succeeded' });
   });
@@ -154,7 +148,6 @@ describe('a delivery that is sent', () => {
     expect(await deliver()).toMatchObject({ outcome: 'retry', failure_phase: 'connect' });
     expect(dueInMs).toBe(recorded[0]!.delay_ms);
     expect(recorded).toMatchObject([{ state: 'pending', attempts: 4 }]);
-    expect(failures).toEqual([place.endpoint_id]);
   });
 
   it.each(['EMFILE', 'ENFILE'])(
@@ -163,66 +156,34 @@ describe('a delivery that is sent', () => {
       received = failed(code);
       expect(await deliver()).toBeNull();
       expect(recorded).toMatchObject([{ state: 'pending', attempts: 3, attempt: null, delay_ms: 1000 }]);
-      expect(failures).toEqual([]);
     },
   );
 
-  it.each([0, 1])(
-    'disables the endpoint before it is recorded when the response is 410, %d failures later',
-    async (n) => {
-      unavailable = n;
-      received = responded(410);
-      expect(await deliver()).toMatchObject({ outcome: 'gone' });
-      expect(recorded).toMatchObject([{ state: 'exhausted', attempts: 4 }]);
-      expect(gone).toEqual([
-        {
-          cause: 'gone',
-          delivery_id: delivery.delivery_id,
-          attempted_url: 'https://receiver.example/',
-          attempted_at: NOW.toISOString(),
-        },
-      ]);
-    },
-  );
-
-  it('frees its slot while the event store is unavailable after a response with 410', async () => {
-    unavailable = 1;
+  it('disables its endpoint when the response is 410, and is recorded as exhausted', async () => {
     received = responded(410);
-    const disabledBefore: number[] = [];
-    await sender.deliver(delivery, () => void disabledBefore.push(gone.length), false);
-    expect([disabledBefore, gone.length, recorded.length]).toEqual([[0], 1, 1]);
+    expect(await deliver()).toMatchObject({ outcome: 'gone' });
+    expect(recorded).toMatchObject([{ state: 'exhausted', attempts: 4 }]);
+    const [attempted_url, attempted_at] = ['https://receiver.example/', NOW.toISOString()];
+    expect(gone).toEqual([{ cause: 'gone', delivery_id: delivery.delivery_id, attempted_url, attempted_at }]);
   });
 
-  it('disables its endpoint once for all responses with 410 during an outage of the event store', async () => {
-    unavailable = 2;
-    received = responded(410);
-    await Promise.all([1, 2].map(() => sender.deliver(delivery, () => undefined, false)));
-    expect([gone.length, recorded.length]).toEqual([1, 2]);
-  });
-
-  it('is recorded as exhausted after a 410 even if the attempt to disable the endpoint fails permanently', async () => {
+  it('is recorded as exhausted after a 410 also when its endpoint cannot be disabled', async () => {
     jest.spyOn(Logger.prototype, 'warn').mockReturnValueOnce();
     unavailable = 1;
-    disablingError = new Error('an event of a newer version');
     received = responded(410);
     await deliver();
-    expect(recorded).toMatchObject([{ state: 'exhausted' }]);
-    expect(gone).toEqual([]);
+    expect([recorded.map(({ state }) => state), gone]).toEqual([['exhausted'], []]);
   });
 
-  describe('while the database is unavailable', () => {
-    const warn = jest.spyOn(Logger.prototype, 'warn');
-    beforeEach(() => void warn.mockReset().mockReturnValue());
-    afterEach(() => void warn.mockReset());
-
-    it('is recorded after the outage, and one log line covers all that wait', async () => {
-      received = failed('the connection was refused (ECONNREFUSED)');
-      unavailable = 50;
-      await Promise.all(Array.from({ length: 25 }, deliver));
-      expect(recorded).toHaveLength(25);
-      expect(warn.mock.calls).toEqual([
-        [{ msg: 'deliveries not recorded yet', err: new Error('the database is unavailable') }],
-      ]);
-    });
+  it('is recorded after an outage of the database, and one log line covers all that wait', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockReset().mockReturnValue();
+    received = failed('the connection was refused (ECONNREFUSED)');
+    unavailable = 50;
+    await Promise.all(Array.from({ length: 25 }, deliver));
+    expect(recorded).toHaveLength(25);
+    expect(warn.mock.calls).toEqual([
+      [{ msg: 'deliveries not recorded yet', err: new Error('the database is unavailable') }],
+    ]);
+    warn.mockReset();
   });
 });

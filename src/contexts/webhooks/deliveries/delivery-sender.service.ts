@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
-import { EventStoreUnavailable } from '../../../platform/event-store/port.js';
 import { MerchantDirectory } from '../../../platform/http/merchant-directory.js';
 import { retryAfterMs, type HttpResult } from '../../../platform/outbound/outbound-request.js';
-import { isDatabaseUnavailable } from '../../../platform/postgres/unavailable.js';
 import { Log } from '../../../platform/telemetry/logger.js';
 import { isTracing, traced } from '../../../platform/telemetry/tracing.js';
 import { toOutcome, retryDelayMs, SUSPENDED_MS } from './retry.js';
@@ -37,8 +35,6 @@ type SendResult = DeliveryResult & { readonly attempt: AttemptRecord; readonly u
 export class DeliverySender {
   private readonly logger = new Logger(DeliverySender.name);
   private stopped = false;
-  /** The disable commands being retried, by endpoint and URL. */
-  private readonly gone = new Map<string, Promise<boolean>>();
   /** The time of the last warning, on the clock of `performance.now()`. */
   private warnedAt = -Infinity;
 
@@ -69,38 +65,17 @@ export class DeliverySender {
       this.logger.warn({ msg: 'delivery postponed', delivery_id, endpoint_id, err });
       return notSent(delivery, 'pending', PAUSE_MS);
     });
-    const { attempt } = result;
-    if ('url' in result && result.attempt.outcome === 'gone') {
-      // The endpoint is disabled before the attempt is recorded: after a crash in between, the next 410 disables it. The
-      // slot waits for one try only, because an outage of the event store must not occupy the slots of the process.
-      const disable = (): Promise<void> => this.disable(delivery, result);
-      const isDisabled = await disable().then(
-        () => true,
-        () => false,
-      );
-      responded(attempt);
-      if (!isDisabled && !(await this.disableOnce(`${delivery.endpoint_id} ${result.url}`, disable)))
-        return null;
-    } else responded(attempt);
-    if (!(await this.retryUntilDone(() => this.table.record(result)))) return null;
-    if (attempt && attempt.outcome !== 'succeeded') this.disabling.attemptFailed(delivery.endpoint_id);
+    responded(result.attempt);
+    if (!(await this.record(result))) return null;
     return result.state === 'pending' ? result.delay_ms : null;
   }
 
-  /** Runs one retry loop per endpoint and URL, for all deliveries that received a 410 in an outage. */
-  private disableOnce(endpoint: string, disable: () => Promise<void>): Promise<boolean> {
-    const done =
-      this.gone.get(endpoint) ?? this.retryUntilDone(disable).finally(() => this.gone.delete(endpoint));
-    this.gone.set(endpoint, done);
-    return done;
-  }
-
-  /** Stops the retries of writes, because the leases of this process are released next. */
+  /** Stops the retries of records, because the leases of this process are released next. */
   stop(): void {
     this.stopped = true;
   }
 
-  private async attempt(delivery: DeliveryClaim, fills: boolean): Promise<DeliveryResult | SendResult> {
+  private async attempt(delivery: DeliveryClaim, fills: boolean): Promise<DeliveryResult> {
     if (!(await this.secrets.isAuthentic(delivery)))
       return this.drop(delivery, 'webhook dropped: its MAC is missing or wrong', 'error');
     const destination = await this.destinations.load(delivery.endpoint_id);
@@ -111,6 +86,8 @@ export class DeliverySender {
     const result = isTracing()
       ? await traced('webhook.attempt', { ...toIds(delivery), caused_by: delivery.traceparent ?? '' }, send)
       : await send();
+    // The endpoint is disabled before the attempt is recorded: after a crash in between, the next 410 disables it.
+    if (result.attempt.outcome === 'gone') await this.disable(delivery, result);
     this.report(delivery, result);
     if (!fills) observeFirstAttempt(delivery, result.attempt.started_at);
     return result;
@@ -162,20 +139,16 @@ export class DeliverySender {
     return retryDelayMs(round, received, this.config.webhookRetryScheduleSeconds, Math.random(), requested);
   }
 
-  /** Disables the endpoint, or rejects in an outage. */
+  /** Disables the endpoint. After a failure, the next 410 or sustained failures disable it. */
   private async disable(
     { delivery_id, endpoint_id, merchant_id }: DeliveryClaim,
     { url: attempted_url, attempt }: SendResult,
   ): Promise<void> {
     const attempted_at = attempt.started_at.toISOString();
-    try {
-      const reason = { cause: 'gone', delivery_id, attempted_url, attempted_at } as const;
-      await this.disabling.disable({ endpoint_id, merchant_id }, reason);
-    } catch (err) {
-      if (err instanceof EventStoreUnavailable || isDatabaseUnavailable(err)) throw err;
-      // The stream may contain a newer version's event. The next 410, or sustained failures, disables the endpoint.
-      this.logger.warn({ msg: 'webhook endpoint not disabled', endpoint_id, err });
-    }
+    const reason = { cause: 'gone', delivery_id, attempted_url, attempted_at } as const;
+    await this.disabling
+      .disable({ endpoint_id, merchant_id }, reason)
+      .catch((err: Error) => this.logger.warn({ msg: 'webhook endpoint not disabled', endpoint_id, err }));
   }
 
   private drop(delivery: DeliveryClaim, msg: string, level: 'info' | 'error'): DeliveryResult {
@@ -212,11 +185,11 @@ export class DeliverySender {
     );
   }
 
-  /** Retries a write until it succeeds, so that a sent delivery is recorded. Returns false after {@link stop}. */
-  private async retryUntilDone(write: () => Promise<void>): Promise<boolean> {
+  /** Retries until it succeeds, so that a sent delivery is recorded. Returns false after {@link stop}. */
+  private async record(result: DeliveryResult): Promise<boolean> {
     while (!this.stopped) {
       try {
-        await write();
+        await this.table.record(result);
         return true;
       } catch (err) {
         const now = performance.now();

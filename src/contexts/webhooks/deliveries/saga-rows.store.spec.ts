@@ -66,18 +66,8 @@ async function after(...events: RecordedEvent[]): Promise<EndpointRow | undefine
   return found;
 }
 
-describe('the snapshot of an endpoint', () => {
-  it('begins with the registration: enabled, with one secret', async () => {
-    const found = await after(registered());
-    expect(found).toMatchObject({ status: 'enabled', event_types: ['payout.failed'], former_secrets: [] });
-    expect(found).toMatchObject({
-      merchant_id,
-      sealed_signing_secret: 'sealed-0',
-      url: 'https://example.com/',
-    });
-  });
-
-  it('counts failures from the time it was enabled last', async () => {
+describe('the row of an endpoint', () => {
+  it('has the changes since its registration, the replaced secrets that are valid, and when it was enabled last', async () => {
     const found = await after(
       registered(),
       event('disabled', { cause: 'failing', at: day(2) }),
@@ -88,48 +78,27 @@ describe('the snapshot of an endpoint', () => {
         event_types: null,
         updated_at: day(4),
       }),
+      rotated(4, day(9)),
+      rotated(5, day(6)),
+      rotated(6, day(8)),
     );
-    expect(found).toMatchObject({ status: 'enabled', url: 'https://example.org/', event_types: null });
+    expect(found).toMatchObject({
+      merchant_id,
+      status: 'enabled',
+      url: 'https://example.org/',
+      event_types: null,
+      sealed_signing_secret: 'sealed-6',
+      former_secrets: [
+        { sealed: 'sealed-5', expires_at: day(8) },
+        { sealed: 'sealed-0', expires_at: day(9) },
+      ],
+    });
     expect(new Date(found!.failures_since).toISOString()).toBe(day(3));
   });
 
-  it('counts all failures if the row predates the column failures_since', async () => {
-    await after(registered());
-    await db.database.query(
-      `update webhooks.endpoint_snapshots set failures_since = '-infinity' where endpoint_id = $1`,
-      [endpoint_id],
-    );
-    const found = await after(event('disabled', { cause: 'gone', at: day(2) }));
-    expect(found).toMatchObject({ status: 'disabled', failures_since: '-infinity' });
-  });
-
-  it('keeps replaced secrets until they expire, newest first', async () => {
-    const found = await after(registered(), rotated(2, day(9)), rotated(3, day(5)), rotated(4, day(8)));
-    expect(found).toMatchObject({
-      sealed_signing_secret: 'sealed-4',
-      former_secrets: [
-        { sealed: 'sealed-3', expires_at: day(8) },
-        { sealed: 'sealed-2', expires_at: day(5) },
-        { sealed: 'sealed-0', expires_at: day(9) },
-      ],
-    });
-    expect(await after(rotated(5, day(5)))).toMatchObject({
-      sealed_signing_secret: 'sealed-5',
-      former_secrets: [
-        { sealed: 'sealed-3', expires_at: day(8) },
-        { sealed: 'sealed-0', expires_at: day(9) },
-      ],
-    });
-  });
-
-  it('stays deleted after the deletion, also when older events are applied', async () => {
-    const found = await after(registered(), event('deleted', { at: day(2) }));
-    expect(found).toMatchObject({ status: 'deleted' });
-  });
-
-  it('is read for a deleted endpoint only when an event names that endpoint', async () => {
+  it('stays deleted when older events are applied, and is read only for events that name it', async () => {
     const [begun, deleted] = [registered(), event('deleted', { at: day(2) })];
-    await after(begun, deleted);
+    expect(await after(begun, deleted)).toMatchObject({ status: 'deleted' });
     const found = (each: RecordedEvent) => db.database.transaction((tx) => loadEndpoints([each], tx));
     expect(await found({ ...deleted, data: { merchant_id } })).toEqual([]);
     expect(await found(deleted)).toMatchObject([{ endpoint_id, status: 'deleted' }]);

@@ -1,6 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
+import { insertEndpoint } from '../../../../test/support/webhooks/webhook-rows.js';
 import { systemClock } from '../../../kernel/clock.js';
 import { newId } from '../../../kernel/ids.js';
 import { webhooksConfig } from '../webhooks.config.js';
@@ -27,11 +28,8 @@ class Harness {
   }
 
   async begin(): Promise<void> {
-    await db.database.query(
-      `insert into webhooks.endpoint_snapshots (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
-       values ($1, $1, 'https://example.com', 's', 'enabled', '1')`,
-      [this.endpointId],
-    );
+    await db.database.query('truncate webhooks.endpoint_snapshots');
+    await insertEndpoint(db.database, { id: this.endpointId });
   }
 
   /** Inserts attempts that began at these times (Unix milliseconds). */
@@ -60,7 +58,7 @@ class Harness {
   /** Returns the time since which it has been failing (Unix milliseconds); null when it is not disabled now. */
   async evaluate(): Promise<number | null> {
     const disable = jest.spyOn(this.disabling, 'disable').mockReset().mockResolvedValue();
-    await this.disabling.evaluate([this.endpointId, newId()]);
+    await this.disabling.evaluate();
     const [call] = disable.mock.calls;
     if (!call) return null;
     const [endpoint, reason] = call;

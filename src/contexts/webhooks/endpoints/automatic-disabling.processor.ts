@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import { sleep } from '../../../platform/jobs/backoff.js';
-import { Background, BackgroundWork, Periodic } from '../../../platform/jobs/background-work.js';
+import { Periodic } from '../../../platform/jobs/background-work.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { Log } from '../../../platform/telemetry/logger.js';
@@ -15,11 +14,7 @@ import {
 import { endpointsDisabled } from '../webhooks.metrics.js';
 import { webhooksConfig, type WebhooksConfig } from '../webhooks.config.js';
 
-/** The interval at which all endpoints are evaluated, for failures that a dead process did not evaluate. */
-const EVALUATE_ALL_MS = 60_000;
-const CHUNK = 1000;
-/** The pause after an evaluation, so that thousands of failures share few statements. */
-const PAUSE_MS = 100;
+const EVALUATE_MS = 10_000;
 
 /**
  * The condition under which an `attempt` counts as a failure of the endpoint `snapshot`: it failed after the endpoint
@@ -39,19 +34,6 @@ const failures = (columns: string, rest: string): string =>
  */
 @Injectable()
 export class AutomaticDisabling {
-  @Background()
-  readonly failing = new BackgroundWork({
-    name: 'evaluation of failed webhook endpoints',
-    everyMs: EVALUATE_ALL_MS,
-    run: async (signal) => {
-      const failed = [...this.failed];
-      this.failed.clear();
-      if (failed.length > 0) await this.evaluate(failed);
-      await sleep(PAUSE_MS, signal);
-    },
-  });
-  private readonly failed = new Set<string>();
-
   constructor(
     private readonly database: Database,
     private readonly loop: CommandLoop,
@@ -60,44 +42,25 @@ export class AutomaticDisabling {
     @Inject(webhooksConfig.KEY) private readonly config: WebhooksConfig,
   ) {}
 
-  /** Schedules the evaluation of an endpoint after a recorded failure. */
-  attemptFailed(endpointId: string): void {
-    this.failed.add(endpointId);
-    this.failing.wake();
-  }
-
-  /** Disables those of the endpoints with sustained failures. Reads no more failures than the rule needs. */
-  async evaluate(endpointIds: readonly string[]): Promise<void> {
+  /** Disables the endpoints with sustained failures. Reads no more failures than the rule needs. */
+  @Periodic({ name: 'evaluation of failed webhook endpoints', everyMs: EVALUATE_MS })
+  async evaluate(): Promise<void> {
     const { webhookDisableSpanSeconds: span, webhookDisableFailures: enough } = this.config;
     const found = await this.database.query<EndpointRef & { failing_since: Date; [column: string]: unknown }>(
       `select snapshot.endpoint_id, snapshot.merchant_id, oldest.started_at as failing_since
        from webhooks.endpoint_snapshots snapshot
        cross join lateral (${failures('started_at', 'order by started_at limit 1')}) oldest
        cross join lateral (${failures('started_at', 'order by started_at desc limit 1')}) newest
-       where snapshot.endpoint_id = any($3::uuid[]) and snapshot.status = 'enabled'
-         and newest.started_at - oldest.started_at >= make_interval(secs => $4)
-         and exists (${failures('', 'order by started_at offset $5 limit 1')})`,
-      [...this.window(), endpointIds, span, enough - 1],
+       where snapshot.status = 'enabled'
+         and newest.started_at - oldest.started_at >= make_interval(secs => $3)
+         and exists (${failures('', 'order by started_at offset $4 limit 1')})`,
+      [...this.window(), span, enough - 1],
     );
     for (const { endpoint_id, merchant_id, failing_since } of found)
       await this.disable(
         { endpoint_id, merchant_id },
         { cause: 'failing', failing_since: failing_since.toISOString() },
       );
-  }
-
-  @Periodic({ name: 'evaluation of all webhook endpoints', everyMs: EVALUATE_ALL_MS })
-  async evaluateAll(): Promise<void> {
-    for (let after: string | null = null; ;) {
-      const rows: readonly { readonly endpoint_id: string }[] = await this.database.query(
-        `select endpoint_id from webhooks.endpoint_snapshots
-         where status = 'enabled' and ($1::uuid is null or endpoint_id > $1) order by endpoint_id limit ${CHUNK}`,
-        [after],
-      );
-      if (rows.length === 0) return;
-      await this.evaluate(rows.map(({ endpoint_id }) => endpoint_id));
-      after = rows.at(-1)!.endpoint_id;
-    }
   }
 
   /** Returns the present failure counts by endpoint; an endpoint without deliveries may be missing. */

@@ -7,8 +7,6 @@ import type { Endpoint } from './webhook-endpoints.js';
 
 /** The largest age of an endpoint's state when a delivery is sent to it. */
 export const DESTINATION_FRESH_MS = 20;
-/** The age from which the state is refreshed in the background. */
-const AGEING_MS = 10;
 const MAX_CACHED = 10_000;
 
 export type Destination = Pick<Endpoint, 'url' | 'status' | 'sealed_signing_secret' | 'former_secrets'>;
@@ -21,27 +19,13 @@ export class Destinations {
     ttl: DESTINATION_FRESH_MS,
     ttlResolution: 0,
   });
-  private readonly refreshing = new Set<string>();
   private readonly reads = new GroupCall<string, Destination | null>((ids) => this.readAll(ids));
 
   constructor(private readonly database: Database) {}
 
   /** Returns the endpoint as of at most {@link DESTINATION_FRESH_MS} ago; null when there is none. */
   async load(endpointId: string): Promise<Destination | null> {
-    const known = this.fresh.get(endpointId);
-    if (known === undefined) return this.reads.call(endpointId);
-    if (this.fresh.getRemainingTTL(endpointId) < AGEING_MS) this.refresh(endpointId);
-    return known;
-  }
-
-  private refresh(endpointId: string): void {
-    if (this.refreshing.has(endpointId)) return;
-    this.refreshing.add(endpointId);
-    this.reads
-      .call(endpointId)
-      // The next sender reads it again and gets the failure.
-      .catch(() => undefined)
-      .finally(() => this.refreshing.delete(endpointId));
+    return this.fresh.get(endpointId) ?? this.reads.call(endpointId);
   }
 
   private async readAll(ids: readonly string[]): Promise<readonly (Destination | null)[]> {

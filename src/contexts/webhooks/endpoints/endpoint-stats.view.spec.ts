@@ -1,7 +1,8 @@
 import { beforeEach, expect, it, describe } from '@jest/globals';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
+import { insertDeliveries } from '../../../../test/support/webhooks/webhook-rows.js';
 import { newId } from '../../../kernel/ids.js';
-import { COUNTED, endpointStats, RecentStats, STATS_SHARED_MS } from './endpoint-stats.view.js';
+import { COUNTED, RecentStats, STATS_SHARED_MS } from './endpoint-stats.view.js';
 import type { Database } from '../../../platform/postgres/database.js';
 
 const SINCE = new Date('2026-01-02T00:00:00.000Z');
@@ -13,19 +14,14 @@ beforeEach(() => {
 });
 
 /** Inserts `count` deliveries, one per millisecond from `from`. */
-async function fill(
-  state: string,
-  { count = 1, from = SINCE, due = 'now()', leased = false } = {},
-): Promise<void> {
-  await db.database.query(
-    `insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test, state, created_at,
-       due_at, leased_by)
-     select gen_random_uuid(), $1, $1, 'payout.received', '{}', false, $2, $3::timestamptz + n * interval '1 ms',
-       ${due}, case when $5 then gen_random_uuid() end
-     from generate_series(0, $4::int - 1) n`,
-    [endpoint, state, from, count, leased],
-  );
-}
+const fill = (state: string, { count = 1, from = SINCE, due = 'now()', leased = false } = {}) =>
+  insertDeliveries(db.database, endpoint, count, {
+    state: `'${state}'`,
+    created_at: `'${from.toISOString()}'::timestamptz + n * interval '1 ms'`,
+    due_at: due,
+    leased_by: leased ? 'gen_random_uuid()' : 'null',
+  });
+const counted = () => new RecentStats(db.database).of(endpoint, SINCE);
 
 /** Inserts an attempt of every delivery of the endpoint, of 1, 2, ... ms. */
 async function attempts(outcome: string, httpStatus: number | null, phase: string | null): Promise<void> {
@@ -49,7 +45,7 @@ it('statistics count the deliveries created since a time, with all of their atte
   await attempts('succeeded', 204, null);
   await fill('dropped', { count: 2 });
   await fill('exhausted', { from: new Date(SINCE.getTime() - 1) });
-  expect(await endpointStats(db.database, endpoint, SINCE)).toEqual({
+  expect(await counted()).toEqual({
     webhook_endpoint_id: endpoint,
     since: SINCE.toISOString(),
     truncated: false,
@@ -67,7 +63,7 @@ it('statistics have the present number of pending deliveries and the due time of
   await fill('pending', { count: 2, from, due: `'2026-01-01T00:00:00Z'` });
   await fill('pending', { count: 3, due: `now() + interval '1 hour'` });
   await fill('pending', { count: 4, due: `'2025-01-01T00:00:00Z'`, leased: true });
-  expect(await endpointStats(db.database, endpoint, SINCE)).toMatchObject({
+  expect(await counted()).toMatchObject({
     deliveries: { pending: 7 },
     latency_ms: null,
     pending_now: 9,
@@ -77,7 +73,7 @@ it('statistics have the present number of pending deliveries and the due time of
 
 it('statistics count the newest of many deliveries, and return the time of the oldest of them', async () => {
   await fill('succeeded', { count: COUNTED + 10 });
-  expect(await endpointStats(db.database, endpoint, SINCE)).toMatchObject({
+  expect(await counted()).toMatchObject({
     since: new Date(SINCE.getTime() + 10).toISOString(),
     truncated: true,
     deliveries: { succeeded: COUNTED },

@@ -1,8 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
+import { WebhookHistory } from '../../../../test/support/webhooks/webhook-history.js';
 import { ALL_CONTEXTS } from '../../../composition.js';
 import { newId } from '../../../kernel/ids.js';
-import type { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
 import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
 import type { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
@@ -17,23 +17,17 @@ describe('the list of webhook endpoints', () => {
   const db = onTestDatabase();
   let list: EndpointsView;
   let merchant_id: string;
-  let position = 0;
 
   beforeAll(() => {
     const failing = { counts: async (ids: readonly string[]) => new Map(ids.map((id) => [id, 3])) };
-    list = new EndpointsView({} as CommandLoop, failing as unknown as AutomaticDisabling, db.database, {
-      waitUntilCurrent: async () => true,
-    } as unknown as SubscriptionProgress);
+    const disabling = failing as unknown as AutomaticDisabling;
+    list = new EndpointsView(disabling, db.database, {} as SubscriptionProgress);
   });
   const nextMerchant = (): void => void (merchant_id = newId());
   beforeEach(nextMerchant);
 
   const event = (name: string, endpoint_id: string, data: JsonObject = {}): RecordedEvent =>
-    ({
-      type: `webhook_endpoint.${name}.v1`,
-      data: { endpoint_id, merchant_id, ...data },
-      position: String((position += 1)).padStart(10, '0'),
-    }) as unknown as RecordedEvent;
+    new WebhookHistory(merchant_id).event(`webhook_endpoint.${name}.v1`, { endpoint_id, ...data });
   const registered = (id: string, onDay = 1): RecordedEvent =>
     event('registered', id, {
       url: 'https://example.com/',
@@ -114,5 +108,12 @@ describe('the list of webhook endpoints', () => {
     expect(await walk([first], { status: 'disabled' })).toEqual([ids[1]]);
     expect(await walk(null, { endpoint_id: ids[4]! })).toEqual([ids[4]]);
     expect(await walk([])).toEqual([]);
+    expect((await list.list(first)).map(({ id }) => id)).toEqual(ids.slice(0, 3));
+    expect(await list.get(first, ids[1]!)).toMatchObject({
+      id: ids[1],
+      status: 'disabled',
+      failure_count: 3,
+    });
+    await expect(list.get(first, ids[4]!)).rejects.toMatchObject({ code: 'not_found' });
   });
 });

@@ -11,7 +11,6 @@ import {
 } from '@nestjs/common';
 import { CommandBus, type Command } from '@nestjs/cqrs';
 import { ApiBody } from '@nestjs/swagger';
-import { DomainError } from '../../../kernel/domain-error.js';
 import { PortalRoute } from '../../../platform/http/admin/portal.guard.js';
 import {
   ListQuery,
@@ -20,6 +19,7 @@ import {
   UuidParam,
   ValidBody,
 } from '../../../platform/http/decorators.js';
+import { UpToDate } from '../../../platform/http/reads.js';
 import { Reply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
@@ -123,6 +123,7 @@ export class WebhookEndpointsController {
       400: 'A query parameter: the list has none.',
     },
   })
+  @UpToDate(DELIVERIES_SAGA)
   async list(
     @MerchantId() merchantId: string,
     @ListQuery({ isPaged: false }) _: NoParameters,
@@ -138,13 +139,12 @@ export class WebhookEndpointsController {
     summary: 'Get an endpoint',
     responses: { 200: [WebhookEndpointResponse, 'The endpoint.'], 404: NO_ENDPOINT },
   })
+  @UpToDate(DELIVERIES_SAGA)
   async get(
     @MerchantId() merchantId: string,
     @UuidParam('id', WHAT) id: string,
   ): Promise<WebhookEndpointResponse> {
-    const found = await this.view.find(merchantId, id);
-    if (!found) throw DomainError.notFound(WHAT);
-    return { webhook_endpoint: found };
+    return { webhook_endpoint: await this.view.get(merchantId, id) };
   }
 
   @Patch(':id')

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { ApiProperty } from '../../../platform/dto/field.js';
 import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
-import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { listPage, type KeysetPage } from '../../../platform/postgres/list-page.js';
@@ -11,11 +11,10 @@ import { DELIVERIES_SAGA } from '../deliveries/deliveries.saga.js';
 import {
   DESCRIPTION_LIMIT,
   DISABLE_CAUSES,
+  ENDPOINT_LIMIT,
   ENDPOINT_STATUSES,
   FAILURE_COUNT_LIMIT,
-  webhookEndpoints,
   type DisableCause,
-  type Endpoint,
   type EndpointStatus,
 } from './webhook-endpoints.js';
 
@@ -59,17 +58,16 @@ export class WebhookEndpoint {
   @ApiProperty({ ...TIME, nullable: true }) disabled_at!: string | null;
 }
 
-/** The webhook endpoints of one merchant, read from its stream, and of all merchants, read from a table. */
+/** The read model of webhook endpoints, without their secrets. */
 @Injectable()
 export class EndpointsView {
   constructor(
-    private readonly loop: CommandLoop,
     private readonly disabling: AutomaticDisabling,
     private readonly database: Database,
     private readonly progress: SubscriptionProgress,
   ) {}
 
-  /** Returns a page of the endpoints of these merchants, newest first, without secrets. Null: of all. */
+  /** Returns a page of the endpoints of these merchants, newest first. Null: of all. */
   async page(merchants: readonly string[] | null, filter: EndpointsFilter) {
     const list = {
       columns: `endpoint_id as id, merchant_id, url, description, status, created_at, updated_at, event_types,
@@ -86,8 +84,24 @@ export class EndpointsView {
     type Row = Omit<WebhookEndpoint, 'failure_count'> & { readonly merchant_id: string };
     const { rows, next_cursor } = await listPage<Row>(this.database, list, filter);
     const failures = await this.disabling.counts(rows.map(({ id }) => id));
-    const webhook_endpoints = rows.map((row) => ({ ...row, failure_count: failures.get(row.id) ?? 0 }));
+    const webhook_endpoints = rows.map(({ disabled_cause, disabled_at, ...row }) => {
+      return { ...row, failure_count: failures.get(row.id) ?? 0, disabled_cause, disabled_at };
+    });
     return { webhook_endpoints, next_cursor };
+  }
+
+  /** Returns the merchant's endpoints, oldest first. */
+  async list(merchantId: string, endpoint_id?: string): Promise<WebhookEndpoint[]> {
+    const filter = { endpoint_id, page_size: ENDPOINT_LIMIT };
+    const { webhook_endpoints } = await this.page([merchantId], filter);
+    return webhook_endpoints.map(({ merchant_id: _, ...endpoint }) => endpoint).reverse();
+  }
+
+  /** Throws `not_found`. */
+  async get(merchantId: string, id: string): Promise<WebhookEndpoint> {
+    const [endpoint] = await this.list(merchantId, id);
+    if (endpoint === undefined) throw DomainError.notFound('Webhook endpoint');
+    return endpoint;
   }
 
   @Searches('webhooks:read')
@@ -103,32 +117,4 @@ export class EndpointsView {
       title: `Webhook endpoint at ${new URL(url).host}, ${status}`,
     }));
   }
-
-  /** Returns the merchant's endpoints, oldest first. */
-  async list(merchantId: string): Promise<WebhookEndpoint[]> {
-    const { byId } = await this.loop.loadForDisplay(webhookEndpoints, merchantId);
-    const place = ({ created_at, endpoint_id }: Endpoint): string => `${created_at} ${endpoint_id}`;
-    return this.withFailures([...byId.values()].toSorted((a, b) => (place(a) < place(b) ? -1 : 1)));
-  }
-
-  async find(merchantId: string, id: string): Promise<WebhookEndpoint | null> {
-    const endpoint = (await this.loop.loadForDisplay(webhookEndpoints, merchantId)).byId.get(id);
-    return endpoint ? (await this.withFailures([endpoint]))[0]! : null;
-  }
-
-  async owns(merchantId: string, id: string): Promise<boolean> {
-    return (await this.loop.loadForDisplay(webhookEndpoints, merchantId)).byId.has(id);
-  }
-
-  private async withFailures(endpoints: readonly Endpoint[]): Promise<WebhookEndpoint[]> {
-    const failures = await this.disabling.counts(endpoints.map((each) => each.endpoint_id));
-    return endpoints.map((each) => toEndpointDto(each, failures.get(each.endpoint_id) ?? 0));
-  }
-}
-
-export function toEndpointDto(endpoint: Endpoint, failure_count: number): WebhookEndpoint {
-  const { endpoint_id: id, url, description, status, created_at, updated_at, event_types } = endpoint;
-  const { disabled_cause, disabled_at } = endpoint;
-  const disabling = { failure_count, disabled_cause, disabled_at };
-  return { id, url, description, status, created_at, updated_at, event_types, ...disabling };
 }

@@ -1,51 +1,24 @@
-import { describe, expect, it } from '@jest/globals';
-import { Webhook } from 'standardwebhooks';
+import { expect, it } from '@jest/globals';
 import { newId } from '../../../kernel/ids.js';
 import { SealError, Sealer } from '../../../platform/sealing/sealer.js';
 import { signatureHeader, SigningSecrets } from './signing-secrets.store.js';
 
 const body = '{"id":"d","data":{"name":"é😀"}}';
 const timestamp = Math.floor(Date.now() / 1000);
-const headers = (signature: string) => ({
-  'webhook-id': 'd',
-  'webhook-timestamp': String(timestamp),
-  'webhook-signature': signature,
-});
 
-describe('the signature', () => {
-  it('equals the vector of the Standard Webhooks specification', () => {
-    const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
-    const message = {
-      id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
-      timestamp: 1614265330,
-      body: '{"test": 2432232314}',
-    };
-    expect(signatureHeader([secret], message)).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
-  });
-
-  it('has one entry per secret while two are valid', () => {
-    const [old, fresh] = [1, 2].map((n) => `whsec_${Buffer.alloc(32, n).toString('base64')}`) as [
-      string,
-      string,
-    ];
-    const signature = signatureHeader([fresh, old], { id: 'd', timestamp, body });
-    for (const secret of [old, fresh])
-      expect(() => new Webhook(secret).verify(body, headers(signature))).not.toThrow();
-    expect(signature.split(' ')).toHaveLength(2);
-  });
+it('the signature equals the vector of the Standard Webhooks specification', () => {
+  const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+  const message = {
+    id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    timestamp: 1614265330,
+    body: '{"test": 2432232314}',
+  };
+  expect(signatureHeader([secret], message)).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
 });
 
 const place = (): { merchant_id: string; endpoint_id: string } => ({
   merchant_id: newId(),
   endpoint_id: newId(),
-});
-
-it('a secret is whsec_ and 32 bytes in base64', () => {
-  const secrets = new SigningSecrets(new Sealer(Buffer.alloc(32, 1)));
-  const own = place();
-  const [, bytes = ''] = /^whsec_(.*)$/.exec(secrets.open(own, secrets.create(own))) ?? [];
-  expect(Buffer.from(bytes, 'base64')).toHaveLength(32);
-  expect(Buffer.from(bytes, 'base64').toString('base64')).toBe(bytes);
 });
 
 it('a secret opens only for its own merchant and endpoint, however often it was opened there', () => {

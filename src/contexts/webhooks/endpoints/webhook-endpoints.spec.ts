@@ -21,7 +21,7 @@ import {
 const merchant_id = 'm-1';
 const at = '2026-01-02T00:00:00.000Z';
 
-function endpoint(endpoint_id: string): Register {
+function endpointOf(endpoint_id: string): Register {
   return {
     endpoint_id,
     merchant_id,
@@ -35,7 +35,7 @@ function endpoint(endpoint_id: string): Register {
 
 const registered = (id: string): WebhookEndpointEvent => ({
   type: 'webhook_endpoint.registered.v1',
-  data: endpoint(id),
+  data: endpointOf(id),
 });
 const disabled = (id: string): WebhookEndpointEvent => ({
   type: 'webhook_endpoint.disabled.v1',
@@ -76,32 +76,32 @@ it('the endpoints of a merchant are in one stream', () => {
 describe('registering an endpoint', () => {
   it('adds the endpoint to those of the merchant', () =>
     given()
-      .when((s) => register(endpoint('e-1'), s))
+      .when((s) => register(endpointOf('e-1'), s))
       .then(registered('e-1')));
 
   it('has one effect, however often the request is repeated', () =>
     given(registered('e-1'))
-      .when((s) => register(endpoint('e-1'), s))
+      .when((s) => register(endpointOf('e-1'), s))
       .then());
 
   it('succeeds for the tenth endpoint of a merchant', () =>
     given(...ten.slice(1))
-      .when((s) => register(endpoint('e-0'), s))
+      .when((s) => register(endpointOf('e-0'), s))
       .then(registered('e-0')));
 
   it('is refused for the eleventh endpoint of a merchant', () =>
     given(...ten)
-      .when((s) => register(endpoint('more'), s))
+      .when((s) => register(endpointOf('more'), s))
       .thenRefused('validation_failed', { webhook_endpoint: ['must be one of at most 10 per merchant'] }));
 
   it('succeeds again once a merchant with ten endpoints has deleted one', () =>
     given(...ten, deleted('e-3'))
-      .when((s) => register(endpoint('more'), s))
+      .when((s) => register(endpointOf('more'), s))
       .then(registered('more')));
 
   it('is not refused when the request for the tenth endpoint is repeated', () =>
     given(...ten)
-      .when((s) => register(endpoint('e-9'), s))
+      .when((s) => register(endpointOf('e-9'), s))
       .then());
 });
 
@@ -114,7 +114,7 @@ describe('changing an endpoint', () => {
       .then(updated({ description: 'orders' })));
 
   it('removes the description when the PATCH sets it to null', () =>
-    given({ type: 'webhook_endpoint.registered.v1', data: { ...endpoint('e-1'), description: 'old' } })
+    given({ type: 'webhook_endpoint.registered.v1', data: { ...endpointOf('e-1'), description: 'old' } })
       .when(patch('e-1', { description: null }))
       .then(updated()));
 
@@ -123,18 +123,16 @@ describe('changing an endpoint', () => {
       .when(patch('e-1', { event_types: ['payout.received'] }))
       .then(updated({ event_types: ['payout.received'] })));
 
-  it('disables it when the PATCH sets its status to disabled', () =>
-    given(registered('e-1'))
-      .when(patch('e-1', { status: 'disabled' }))
-      .then(disabled('e-1')));
-  it('enables it when the PATCH sets its status to enabled', () =>
-    given(registered('e-1'), disabled('e-1'))
-      .when(patch('e-1', { status: 'enabled' }))
-      .then(enabled('e-1')));
-  it('has no effect when the PATCH enables an enabled endpoint', () =>
-    given(registered('e-1'), disabled('e-1'), enabled('e-1'))
-      .when(patch('e-1', { status: 'enabled' }))
-      .then());
+  const history = [registered('e-1'), disabled('e-1'), enabled('e-1')];
+  it.each([
+    ['disables an enabled one', 1, 'disabled', [disabled('e-1')]],
+    ['enables a disabled one', 2, 'enabled', [enabled('e-1')]],
+    ['has no effect when it is enabled already', 3, 'enabled', []],
+  ] as const)('%s when the PATCH sets its status', (_, count, status, events) =>
+    given(...history.slice(0, count))
+      .when(patch('e-1', { status }))
+      .then(...events),
+  );
   it('leaves a disabled endpoint disabled when its types change', () =>
     given(registered('e-1'), disabled('e-1'))
       .when(patch('e-1', { event_types: ['payout.received'] }))
@@ -297,5 +295,46 @@ describe('rotating a signing secret', () => {
     given(registered('e-1'), overlapping, ...many)
       .when(rotating({ ...rotation(3), rotation_id: 'again-950' }))
       .then();
+  });
+});
+
+describe('a snapshot of webhook endpoints', () => {
+  const { version, pack, unpack } = webhookEndpoints.snapshots!;
+  const history = [
+    ...['e-1', 'e-2'].map(registered),
+    updated({ description: 'new', event_types: ['payout.received'] }),
+    disabled('e-1'),
+    enabled('e-1'),
+    rotated(rotation(2)),
+    deleted('e-2'),
+  ];
+
+  it('is equivalent to the events at any point', () => {
+    history.forEach((_, index) => {
+      const before = fold(webhookEndpoints, history.slice(0, index));
+      const kept = unpack(JSON.parse(JSON.stringify(pack(before))));
+      expect(fold(webhookEndpoints, history.slice(index), kept)).toEqual(fold(webhookEndpoints, history));
+    });
+  });
+
+  it('has this shape; another shape needs another version', () => {
+    const endpoint = {
+      ...endpointOf('e-1'),
+      updated_at: at,
+      description: 'new',
+      event_types: ['payout.received'],
+      sealed_signing_secret: 'sealed-2',
+      former_secrets: [{ sealed: 'sealed', expires_at: day(3) }],
+      secrets: [
+        { rotation_id: 'r-2', sealed: 'sealed-2', at },
+        { rotation_id: null, sealed: 'sealed', at: day(1) },
+      ],
+      status: 'enabled',
+      failures_since: at,
+      disabled_cause: null,
+      disabled_at: null,
+    };
+    const kept = pack(fold(webhookEndpoints, history));
+    expect({ version, kept }).toEqual({ version: 2, kept: [endpoint] });
   });
 });

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { expectOrderedLocks } from '../../../../test/support/database/lock-order.js';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
+import { insertDeliveries, insertEndpoint } from '../../../../test/support/webhooks/webhook-rows.js';
 import { newId } from '../../../kernel/ids.js';
 import type { Database } from '../../../platform/postgres/database.js';
 import { WorkItems } from '../../../platform/jobs/work-items.js';
@@ -15,12 +16,7 @@ let woken: string[];
 beforeEach(async () => {
   woken = [];
   await db.database.query('truncate webhooks.deliveries, webhooks.recoveries, work.items');
-  endpoint = newId();
-  await db.database.query(
-    `insert into webhooks.endpoint_snapshots (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
-     values ($1, $2, 'https://example.com', 's', 'enabled', '1')`,
-    [endpoint, newId()],
-  );
+  endpoint = await insertEndpoint(db.database);
 });
 
 /** Performs the due work, as if a second had passed since the last time. */
@@ -31,21 +27,16 @@ async function run(database: Database = db.database): Promise<void> {
   await work.options.run(new AbortController().signal);
 }
 
-/** Inserts deliveries created one second apart from `from`; few of them share a time. */
-async function fill(
-  state: string,
-  count: number,
-  { from = SINCE, finished = '2026-01-03', isTest = false, to = endpoint } = {},
-): Promise<void> {
-  await db.database.query(
-    `insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test, state, attempts,
-       created_at, due_at, finished_at)
-     select gen_random_uuid(), $1, gen_random_uuid(), 'payout.received', '{}', $2, $3, 11,
-       $4::timestamptz + (n / 3) * interval '1 second', '2026-01-02', case when $3 <> 'pending' then $5::timestamptz end
-     from generate_series(0, $6 - 1) n`,
-    [to, isTest, state, from, finished, count],
-  );
-}
+/** Inserts finished or due deliveries, created three a second from `from`. */
+const fill = (state: string, count: number, { from = SINCE, isTest = false, to = endpoint } = {}) =>
+  insertDeliveries(db.database, to, count, {
+    is_test: String(isTest),
+    state: `'${state}'`,
+    attempts: '11',
+    created_at: `'${from}'::timestamptz + (n / 3) * interval '1 second'`,
+    due_at: `'2026-01-02'`,
+    finished_at: state === 'pending' ? 'null' : `'2026-01-03'`,
+  });
 
 async function request(of = endpoint): Promise<string> {
   const id = newId();
@@ -165,14 +156,13 @@ describe('a recovery', () => {
   it('is performed however many others wait for slow receivers, and however many one merchant requests', async () => {
     await fill('dropped', 1);
     const id = await request();
-    await db.database.query(
-      `with slow as (
-         insert into webhooks.endpoint_snapshots (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
-         select gen_random_uuid(), gen_random_uuid(), 'https://example.com', 's', 'enabled', '1'
-         from generate_series(1, $1::int) returning endpoint_id)
-       insert into work.items (kind, key, share, due_at) select 'webhooks.recovery', endpoint_id, 'slow', '2025-01-01' from slow`,
-      [100],
-    );
+    for (let n = 0; n < 100; n += 1) {
+      const key = await insertEndpoint(db.database);
+      await db.database.query(
+        `insert into work.items (kind, key, share, due_at) values ('webhooks.recovery', $1, 'slow', '2025-01-01')`,
+        [key],
+      );
+    }
     await run();
     expect(await recovery(id)).toEqual({ recovered: 1, open: false });
   });

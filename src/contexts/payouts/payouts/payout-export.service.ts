@@ -10,32 +10,18 @@ const RETRY_SECONDS = 5;
 
 const COLUMNS = ['id', 'user_id', 'amount', 'currency_code', 'status', 'transaction_hash', 'reason'] as const;
 
-/** The export formats by media type, in the order of preference. `line` formats the JSON of a payout. */
+/** The export formats by media type. `line` formats the JSON of a payout. */
 const FORMATS: Readonly<Record<string, { readonly head: string; readonly line: (body: string) => string }>> =
   {
     'application/x-ndjson': { head: '', line: (body) => `${oneLine(body)}\n` },
     'text/csv': { head: `${[...COLUMNS, 'custom_metadata', 'created_at'].join()}\r\n`, line: csvLine },
   };
 
-/** The media type of an export that the request prefers; null for pages of JSON. */
+/** The media type of an export that the request names first in `Accept`; null for pages of JSON. */
 export const ExportType = fromRequest(({ headers }): string | null => {
-  const qualities = readQualities(headers.accept ?? '');
-  const ofPages = Math.max(...JSON_TYPES.map((type) => qualities.get(type) ?? 0));
-  return Object.keys(FORMATS).find((type) => (qualities.get(type) ?? 0) > ofPages) ?? null;
+  const [first = ''] = (headers.accept ?? '').toLowerCase().split(/[,;]/);
+  return Object.keys(FORMATS).find((type) => type === first.trim()) ?? null;
 });
-
-const JSON_TYPES = ['application/json', 'application/*', '*/*'];
-
-/** Returns the quality by media type, 1 by default (RFC 9110, 12.5.1). */
-function readQualities(accept: string): ReadonlyMap<string, number> {
-  return new Map(
-    accept.split(',').map((each) => {
-      const [type = '', ...parameters] = each.split(';').map((part) => part.trim().toLowerCase());
-      const quality = parameters.find((part) => part.startsWith('q='));
-      return [type, quality === undefined ? 1 : Number(quality.slice(2)) || 0];
-    }),
-  );
-}
 
 /** Exports and totals of whole lists (contract.md 9.7). A merchant may have one at a time, because each reads all rows. */
 @Injectable()

@@ -3,8 +3,8 @@ import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { systemClock } from '../../../kernel/clock.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { chainConfig } from '../../../platform/config/config.js';
-import { PayoutChecks } from '../verification/payout-checks.store.js';
-import { isOverdue, PENDING_PAYOUTS } from './payouts.view.js';
+import { isOverdue, PENDING_PAYOUTS } from './overdue-payouts.view.js';
+import { PayoutChecks } from './payout-checks.store.js';
 
 const db = onTestDatabase();
 const CONFIG = {
