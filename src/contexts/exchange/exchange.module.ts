@@ -23,8 +23,8 @@ import {
   OrderPoller,
   logOrderEvents,
   watchSaga,
-  WatchWorker,
-} from './orders/order-watch.processor.js';
+  OrderWatchProcessor,
+} from './watch/order-watch.processor.js';
 import {
   EraseOrderUserHandler,
   erasingOrders,
@@ -110,7 +110,7 @@ const providers = [
     OrderTransfers,
     ActOnOrderHandler,
     OrderPoller,
-    WatchWorker,
+    OrderWatchProcessor,
     ComplianceNotices,
     OwnOrders,
     ProviderBudget,
@@ -119,7 +119,7 @@ const providers = [
     TestPayments,
     PayerGuard,
     { provide: APP_GUARD, useClass: ExchangeKeyGuard },
-    provideSaga([Log, WatchWorker], (log: Log, worker: WatchWorker) =>
+    provideSaga([Log, OrderWatchProcessor], (log: Log, worker: OrderWatchProcessor) =>
       watchSaga((events) => {
         logOrderEvents(log, events);
         worker.work.wake();

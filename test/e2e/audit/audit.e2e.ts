@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { observe, type Observation } from '../../../src/contexts/exchange/orders/observation.js';
+import { observe, type Observation } from '../../../src/contexts/exchange/watch/observation.js';
 import { cancelOrder, createOrder, order } from '../../../src/contexts/exchange/orders/order.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';

@@ -13,7 +13,7 @@ import type {
   OrderFacts,
 } from '../../../src/contexts/exchange/orders/order-events.js';
 import { orderRecord } from '../../../src/contexts/exchange/orders/order-record.js';
-import { observe, type Observation } from '../../../src/contexts/exchange/orders/observation.js';
+import { observe, type Observation } from '../../../src/contexts/exchange/watch/observation.js';
 import { fold } from '../../../src/kernel/aggregate.js';
 import { deriveId } from '../../../src/kernel/ids.js';
 import type { JsonObject, RecordedEvent } from '../../../src/platform/event-store/port.js';

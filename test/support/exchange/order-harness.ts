@@ -9,8 +9,8 @@ import {
 import {
   OrderPoller,
   recordWatches,
-  WatchWorker,
-} from '../../../src/contexts/exchange/orders/order-watch.processor.js';
+  OrderWatchProcessor,
+} from '../../../src/contexts/exchange/watch/order-watch.processor.js';
 import { ExchangeProviders } from '../../../src/contexts/exchange/providers/exchange-providers.service.js';
 import {
   existingOrder,
@@ -30,7 +30,7 @@ import { InMemoryEventStore } from '../in-memory-event-store.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
 import { ProviderUnavailable } from '../../../src/platform/outbound/provider-errors.js';
 import type { ProviderOrder, Quote } from '../../../src/contexts/exchange/orders/order-events.js';
-import type { OrderOutcome, ProviderDeposit } from '../../../src/contexts/exchange/orders/observation.js';
+import type { OrderOutcome, ProviderDeposit } from '../../../src/contexts/exchange/watch/observation.js';
 import type {
   ExchangeProvider,
   NewProviderOrder,
@@ -176,7 +176,7 @@ export class OrderHarness {
     const providers = new ExchangeProviders([provider], provider.name);
     const poller = new OrderPoller(loop, clock, providers, new ClockCheck(config, clock, this.db.database));
     const items = new WorkItems(this.db.database);
-    const watcher = new WatchWorker(config, clock, items, poller, providers, null as never);
+    const watcher = new OrderWatchProcessor(config, clock, items, poller, providers, null as never);
     const { run } = watcher.work.options;
     return {
       act: new ActOnOrderHandler(loop, new OwnOrders(loop), clock, config, poller),

@@ -36,8 +36,8 @@ import { orderResponse } from './order-record.js';
 import { countDecimals, pairOf } from '../tokens/catalog.js';
 import { ExchangeProviders, rejectCaller } from '../providers/exchange-providers.service.js';
 import { exchangeConfig, type ExchangeConfig } from '../exchange.config.js';
-import { observe } from './observation.js';
-import { OrderPoller } from './order-watch.processor.js';
+import { observe } from '../watch/observation.js';
+import { OrderPoller } from '../watch/order-watch.processor.js';
 import type { NewProviderOrder } from '../providers/exchange-provider.ports.js';
 
 interface NewOrder extends OrderRequest, Required<Omit<NewProviderOrder, 'order_id'>> {

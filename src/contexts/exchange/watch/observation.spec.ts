@@ -18,7 +18,7 @@ import {
   recordAfter,
   given,
 } from '../../../../test/support/exchange/order-fixtures.js';
-import type { LaterOrderEvent, OrderEventOf } from './order-events.js';
+import type { LaterOrderEvent, OrderEventOf } from '../orders/order-events.js';
 
 describe('deposits', () => {
   const [a, b] = [deposit('a', '60'), deposit('b', '40', minute(6))];

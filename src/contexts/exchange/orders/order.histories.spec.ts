@@ -4,7 +4,7 @@ import { deposit, facts, minute, type Seen } from '../../../../test/support/exch
 import { webhooksOf } from '../../../../test/support/exchange/order-webhooks.js';
 import { isAtLeast, minus, sum } from '../../../kernel/decimal.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { observe, type Observation } from './observation.js';
+import { observe, type Observation } from '../watch/observation.js';
 import {
   amountReceived,
   cancelOrder,

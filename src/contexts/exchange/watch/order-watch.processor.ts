@@ -14,8 +14,8 @@ import {
   shortfall,
   type ExistingOrder,
   ORDER_EVENTS,
-} from './order.js';
-import type { OrderEvent, OrderStatus } from './order-events.js';
+} from '../orders/order.js';
+import type { OrderEvent, OrderStatus } from '../orders/order-events.js';
 import { ExchangeProviders, rejectCaller, kindOf } from '../providers/exchange-providers.service.js';
 import { Background, Periodic } from '../../../platform/jobs/background-work.js';
 import { DueWork, type WorkOutcome } from '../../../platform/jobs/due-work.js';
@@ -28,7 +28,7 @@ import {
 import type { WorkList } from '../../../platform/projections/table-check.js';
 import { MAX_RETRY_MS, nextPoll, WATCH, WATCH_LINES } from './watch-schedule.js';
 import { openOrders, refundableOrders, shortfallOrders, orderEvents } from '../exchange.metrics.js';
-import { OrdersView } from './orders.view.js';
+import { OrdersView } from '../orders/orders.view.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 import { exchangeConfig, type ExchangeConfig } from '../exchange.config.js';
 import type { Log } from '../../../platform/telemetry/logger.js';
@@ -135,7 +135,7 @@ const GAUGE_EVERY_MS = 10_000;
  * its lease is harmless: the events of two polls are recorded once.
  */
 @Injectable()
-export class WatchWorker {
+export class OrderWatchProcessor {
   @Background()
   readonly work: DueWork<Watched>;
 
@@ -220,7 +220,7 @@ interface Watched {
   readonly notified?: 'settle' | 'cancel' | undefined;
 }
 
-const logger = new Logger(WatchWorker.name);
+const logger = new Logger(OrderWatchProcessor.name);
 
 const WATCH_SAGA = subscriptionName('exchange.watch');
 

@@ -9,7 +9,7 @@ import {
   processing,
   stateAfter,
 } from '../../../../test/support/exchange/order-fixtures.js';
-import { findEnd } from './order.js';
+import { findEnd } from '../orders/order.js';
 import { nextPoll } from './watch-schedule.js';
 
 const start = Date.parse(facts.created_at);

@@ -17,8 +17,8 @@ import {
   type Seen,
   given,
 } from '../../../../test/support/exchange/order-fixtures.js';
-import { amountRefundable, shortfall } from './order.js';
-import type { LaterOrderEvent } from './order-events.js';
+import { amountRefundable, shortfall } from '../orders/order.js';
+import type { LaterOrderEvent } from '../orders/order-events.js';
 
 describe('deposits that a reorganisation took off the chain', () => {
   const missing = ({ deposit_id, amount, transaction_hash }: Seen): LaterOrderEvent => ({
