@@ -18,13 +18,7 @@ import {
   EndSandboxOrderHandler,
   OwnOrders,
 } from './orders/orders.commands.js';
-import {
-  OPEN_ORDERS,
-  OrderPoller,
-  logOrderEvents,
-  watchSaga,
-  OrderWatchProcessor,
-} from './watch/order-watch.processor.js';
+import { OPEN_ORDERS, OrderPoller, watchSaga, OrderWatchProcessor } from './watch/order-watch.processor.js';
 import {
   EraseOrderUserHandler,
   erasingOrders,
@@ -119,12 +113,7 @@ const providers = [
     TestPayments,
     PayerGuard,
     { provide: APP_GUARD, useClass: ExchangeKeyGuard },
-    provideSaga([Log, OrderWatchProcessor], (log: Log, worker: OrderWatchProcessor) =>
-      watchSaga((events) => {
-        logOrderEvents(log, events);
-        worker.work.wake();
-      }),
-    ),
+    provideSaga([Log, OrderWatchProcessor], watchSaga),
     provideSaga([PersonalKeys, ResponseStore], erasingOrders),
   ],
 })

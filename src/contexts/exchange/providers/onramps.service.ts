@@ -15,7 +15,6 @@ export type Purchase = Readonly<Partial<Record<(typeof PLACEHOLDERS)[number], st
 const isPlaceholder = (name: string): name is keyof Purchase => PLACEHOLDERS.some((known) => known === name);
 
 const MAX_ONRAMPS = 50;
-const MAX_URL = 2048;
 
 const matching = (form: RegExp, what: string, schema = {}): Rule =>
   text(schema, (value) => (form.test(value) ? value : new Fault(`must be ${what}`)));
@@ -25,7 +24,7 @@ const limit: Rule = text({}, (value) =>
 
 /** An https URL, with placeholders only in its query. */
 const shopUrl: Rule = text({ format: 'uri' }, (value) => {
-  const url = value.length <= MAX_URL && URL.canParse(value) ? new URL(value) : null;
+  const url = URL.canParse(value) ? new URL(value) : null;
   if (url === null || !value.startsWith('https://')) return new Fault('must be an https:// URL');
   if (url.username !== '' || url.password !== '') return new Fault('must not contain a user name');
   if (/[{}]/.test(value.split('?')[0]!)) return new Fault('may contain placeholders only in its query');

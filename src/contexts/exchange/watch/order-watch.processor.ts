@@ -235,8 +235,16 @@ export const OPEN_ORDERS: WorkList = {
 };
 
 /** Watches every order from its first event on until no poll can change it, and polls it at once after every other event. */
-export function watchSaga(afterCommit: (events: readonly RecordedEvent[]) => void): SubscriptionDefinition {
-  return { name: WATCH_SAGA, events: ORDER_EVENTS, apply: recordWatches, afterCommit };
+export function watchSaga(log: Log, { work }: OrderWatchProcessor): SubscriptionDefinition {
+  return {
+    name: WATCH_SAGA,
+    events: ORDER_EVENTS,
+    apply: recordWatches,
+    afterCommit(events) {
+      logOrderEvents(log, events);
+      work.wake();
+    },
+  };
 }
 
 export async function recordWatches(events: readonly RecordedEvent[], tx: Transaction): Promise<void> {
@@ -252,17 +260,8 @@ export async function recordWatches(events: readonly RecordedEvent[], tx: Transa
 
 /** The logged fields, without the user and the payout address. */
 const LOGGED = [
-  ...[
-    'order_id',
-    'key_id',
-    'merchant_id',
-    'pair_id',
-    'provider',
-    'provider_reference',
-    'deposit_address',
-    'amount',
-  ],
-  ...['amount_from', 'amount_to', 'refundable', 'count', 'reason', 'outcome', 'transaction_hash'],
+  ...['order_id', 'key_id', 'merchant_id', 'pair_id', 'provider', 'provider_reference', 'deposit_address'],
+  ...['amount', 'amount_from', 'amount_to', 'refundable', 'count', 'reason', 'outcome', 'transaction_hash'],
   ...['withdraw_transaction_hash', 'refund_transaction_hash', 'actor'],
 ];
 
