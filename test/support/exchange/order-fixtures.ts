@@ -19,7 +19,9 @@ import { deriveId } from '../../../src/kernel/ids.js';
 import type { JsonObject, RecordedEvent } from '../../../src/platform/event-store/port.js';
 import { givenOf } from '../given.js';
 
+/** Addresses of Solana without a known owner. */
 export const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
+export const OTHER_ADDRESS = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
 
 export function orderFacts(more: Partial<OrderFacts>): OrderFacts {
   const at = more.created_at ?? new Date().toISOString();
@@ -55,7 +57,7 @@ export const facts = orderFacts({
   order_id: 'o1',
   key_id: 'k1',
   merchant_id: 'm1',
-  withdraw_address: '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV',
+  withdraw_address: OTHER_ADDRESS,
   user_id: 'u1',
   user_hash: 'hash of u1',
   provider: 'sandbox',

@@ -27,6 +27,7 @@ import { ClockCheck } from '../../../src/platform/postgres/clock-check.js';
 import { WorkItems } from '../../../src/platform/jobs/work-items.js';
 import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
 import { InMemoryEventStore } from '../in-memory-event-store.js';
+import { ADDRESS } from './order-fixtures.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
 import { ProviderUnavailable } from '../../../src/platform/outbound/provider-errors.js';
 import type { ProviderOrder, Quote } from '../../../src/contexts/exchange/orders/order-events.js';
@@ -210,7 +211,7 @@ export class OrderHarness {
         key_id: this.keyId,
         merchant_id: this.merchantId,
         pair_id: 'USDCSOL',
-        withdraw_address: '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV',
+        withdraw_address: ADDRESS,
         withdraw_address_tag: null,
         withdraw_address_memo: null,
         user_id: null,

@@ -61,14 +61,10 @@ describe('a signed link to the pay widget', () => {
     expect(opened(reordered.replaceAll('%20', '+').replace('~', '%7e'))).toEqual(PARAMETERS);
   });
 
-  const changed = (name: string, value: string): string => {
-    const query = new URLSearchParams(signed);
-    query.set(name, value);
-    return query.toString();
-  };
-  const without = (name: string): string => {
+  const changed = (name: string, value?: string): string => {
     const query = new URLSearchParams(signed);
     query.delete(name);
+    if (value !== undefined) query.set(name, value);
     return query.toString();
   };
   it.each([
@@ -79,11 +75,10 @@ describe('a signed link to the pay widget', () => {
     ['an expiry that is no number', changed('expires', 'never')],
     ['a signature of other letters', changed('url_signature', VECTOR.signature.toUpperCase())],
     ['a parameter given twice', `${signed}&withdraw_address=${ADDRESS}`],
-    ['no user', without('user_id')],
-    ['no expiry', without('expires')],
-    ['no signature', without('url_signature')],
+    ['no user', changed('user_id')],
+    ['no expiry', changed('expires')],
+    ['no signature', changed('url_signature')],
     ['nothing', ''],
-    ['a megabyte', `${signed}&a=${'a'.repeat(1 << 20)}`],
   ])('stays shut with %s', (_, query) => {
     expect(opened(query)).toBeNull();
   });
@@ -121,9 +116,7 @@ it('a link is signed with the newest secret of the key', () => {
     memoSigning: 'contract',
     secrets: ['the old one', 'the new one'],
   };
-  const { url, expiresAt } = links.make(caller, {
-    withdraw_address: 'T',
-  });
+  const { url, expiresAt } = links.make(caller, { withdraw_address: 'T' });
   const [address, query] = url.split('?') as [string, string];
   expect(address).toBe('https://pay.example/widget');
   const link = { parameters: { api_key: 'the key', withdraw_address: 'T' }, secret: 'the new one' };
