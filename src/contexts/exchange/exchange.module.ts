@@ -7,7 +7,6 @@ import { WorkListCheck } from '../../platform/projections/table-check.js';
 import { ResponseStore } from '../../platform/idempotency/response-store.js';
 import { PersonalKeys } from '../../platform/sealing/personal-keys.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
-import { Log } from '../../platform/telemetry/logger.js';
 import { ProcessFacts } from '../../platform/telemetry/process-facts.js';
 import { ComplianceNotices } from './orders/compliance-notices.service.js';
 import { SideShiftProvider } from './providers/sideshift.adapter.js';
@@ -27,7 +26,6 @@ import {
 import { OrderTransfers } from './orders/order-transfers.service.js';
 import { SANDBOX_PROVIDER, type ExchangeProvider } from './providers/exchange-provider.ports.js';
 import { ExchangeProviders } from './providers/exchange-providers.service.js';
-import { LinkSignatures } from './orders/order-signature.guard.js';
 import { PERSONAL_FIELDS } from './orders/order-events.js';
 import { acrossOrders, orderHistory } from './orders/history.js';
 import { AdminOrdersController } from './orders/admin-orders.controller.js';
@@ -108,12 +106,11 @@ const providers = [
     ComplianceNotices,
     OwnOrders,
     ProviderBudget,
-    LinkSignatures,
     PaySessions,
     TestPayments,
     PayerGuard,
     { provide: APP_GUARD, useClass: ExchangeKeyGuard },
-    provideSaga([Log, OrderWatchProcessor], watchSaga),
+    provideSaga([OrderWatchProcessor], watchSaga),
     provideSaga([PersonalKeys, ResponseStore], erasingOrders),
   ],
 })

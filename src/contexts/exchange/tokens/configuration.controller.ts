@@ -1,11 +1,12 @@
 import { quoted } from '../../../platform/dto/date-point.js';
 import { Controller, Get, Inject } from '@nestjs/common';
 import Big from 'big.js';
+import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { isAtLeast, isZero } from '../../../kernel/decimal.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Fault } from '../../../kernel/fault.js';
 import { asciiDigits } from '../../../kernel/typed-text.js';
-import { processConfig, type ProcessConfig } from '../../../platform/config/config.js';
+import { httpConfig, type HttpConfig } from '../../../platform/config/config.js';
 import { ApiProperty, Field, Many, type Rule } from '../../../platform/dto/field.js';
 import { text, TIME } from '../../../platform/dto/rules.js';
 import { Inputs } from '../../../platform/http/decorators.js';
@@ -13,7 +14,7 @@ import { Visit } from '../../../platform/http/pages/page.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { ComplianceNotices } from '../orders/compliance-notices.service.js';
 import { Onramp, Onramps, type Purchase } from '../providers/onramps.service.js';
-import { LinkSignatures } from '../orders/order-signature.guard.js';
+import { signedLink } from '../orders/order-signature.guard.js';
 import { readReturnUrl } from '../orders/addresses.js';
 import { PAID_OUT } from './catalog.js';
 import type { ExchangeVisit } from '../orders/exchange-key.guard.js';
@@ -119,9 +120,9 @@ class ConfigurationResponse {
 export class ConfigurationController {
   constructor(
     private readonly onramps: Onramps,
-    private readonly links: LinkSignatures,
     private readonly notices: ComplianceNotices,
-    @Inject(processConfig.KEY) private readonly config: ProcessConfig,
+    @Inject(httpConfig.KEY) private readonly config: HttpConfig,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   @Get()
@@ -149,7 +150,8 @@ export class ConfigurationController {
     const purchase = { ...parameters, chain, fiat: query.onramp_fiat ?? null, amount: amount ?? null };
     this.require(purchase, only);
     const onramps = this.onramps.for(purchase, only);
-    const link = this.links.make(key, { ...parameters, onramp_only_onramps: only?.join() });
+    const linked = { ...parameters, onramp_only_onramps: only?.join() };
+    const link = signedLink(key, linked, this.config, this.clock.now());
     return {
       signed_url: link.url,
       expires_at: link.expiresAt,

@@ -31,7 +31,6 @@ import { openOrders, refundableOrders, shortfallOrders, orderEvents } from '../e
 import { OrdersView } from '../orders/orders.view.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 import { exchangeConfig, type ExchangeConfig } from '../exchange.config.js';
-import type { Log } from '../../../platform/telemetry/logger.js';
 
 interface PolledOrder {
   readonly state: ExistingOrder;
@@ -235,13 +234,13 @@ export const OPEN_ORDERS: WorkList = {
 };
 
 /** Watches every order from its first event on until no poll can change it, and polls it at once after every other event. */
-export function watchSaga(log: Log, { work }: OrderWatchProcessor): SubscriptionDefinition {
+export function watchSaga({ work }: OrderWatchProcessor): SubscriptionDefinition {
   return {
     name: WATCH_SAGA,
     events: ORDER_EVENTS,
     apply: recordWatches,
     afterCommit(events) {
-      logOrderEvents(log, events);
+      for (const { type } of events) orderEvents.inc({ type });
       work.wake();
     },
   };
@@ -256,20 +255,4 @@ export async function recordWatches(events: readonly RecordedEvent[], tx: Transa
   await scheduleWork(tx, WATCH, created);
   const changed = orders.flatMap(({ isNew, item }) => (isNew ? [] : [item.key]));
   await wakeWork(tx, WATCH, changed, WATCH_LINES.woken);
-}
-
-/** The logged fields, without the user and the payout address. */
-const LOGGED = [
-  ...['order_id', 'key_id', 'merchant_id', 'pair_id', 'provider', 'provider_reference', 'deposit_address'],
-  ...['amount', 'amount_from', 'amount_to', 'refundable', 'count', 'reason', 'outcome', 'transaction_hash'],
-  ...['withdraw_transaction_hash', 'refund_transaction_hash', 'actor'],
-];
-
-export function logOrderEvents(log: Pick<Log, 'wideLog'>, events: readonly RecordedEvent[]): void {
-  for (const { type, data, metadata } of events) {
-    orderEvents.inc({ type });
-    const names = LOGGED.filter((name) => name in data);
-    const fields = Object.fromEntries(names.map((name) => [name, data[name]]));
-    log.wideLog(type, { ...fields, request_id: metadata.request_id });
-  }
 }
