@@ -71,6 +71,11 @@ const ofList = (secret: string): Call => ({
   route: LIST,
   headers: { 'x-signature': exchangeSignature(secret, '') },
 });
+const inHeader: Call = {
+  route: CONFIGURATION,
+  query: { withdraw_address: ADDRESS },
+  headers: { 'x-signature': ofAddress().signature },
+};
 const EACH_CLIENT = 'key/203.0.113.9';
 
 describe('a request of the exchange API', () => {
@@ -91,23 +96,11 @@ describe('a request of the exchange API', () => {
     ['for the list', ofList('older'), {}, 'id of older'],
     ['over an address', { route: ORDERS, query: ofAddress() }, {}, 'id of newer'],
     ['over a query', { route: CONFIGURATION, query: ofQuery(CONFIGURATION, 'older') }, {}, 'id of older'],
-    [
-      'in a header of the configuration',
-      {
-        route: CONFIGURATION,
-        query: { withdraw_address: ADDRESS },
-        headers: { 'x-signature': ofAddress().signature },
-      },
-      {},
-      'id of newer',
-    ],
+    ['in a header of the configuration', inHeader, {}, 'id of newer'],
     ['that its key does not demand', { route: ORDERS }, { demandsSignature: false }, null],
-  ])(
-    'is identified with the signature %s, and with the secret where it is known',
-    async (_, call, key, signedBy) => {
-      expect(await identify(call, key)).toMatchObject({ outcome: 'identified', signedBy });
-    },
-  );
+  ])('is identified with the signature %s, and with its secret', async (_, call, key, signedBy) => {
+    expect(await identify(call, key)).toMatchObject({ outcome: 'identified', signedBy });
+  });
 
   it('of a key without its merchant is refused', async () => {
     const refused = { outcome: '401 A valid API key is required in the query', signedBy: null };
@@ -117,14 +110,11 @@ describe('a request of the exchange API', () => {
   it.each([
     ['over the address', ofAddress('other'), /^withdraw_address=[^?]+$/],
     ['over the query', ofQuery(ORDERS, 'other'), /^\/v1\/orders\?.+$/],
-  ])(
-    'with a wrong signature %s has what should have been signed, without the address',
-    async (_, query, expected) => {
-      const { stringToSign } = await identify({ route: ORDERS, query });
-      expect(stringToSign).toMatch(expected);
-      expect(stringToSign).not.toContain(ADDRESS);
-    },
-  );
+  ])('with a wrong signature %s has the expected text, without the address', async (_, query, expected) => {
+    const { stringToSign } = await identify({ route: ORDERS, query });
+    expect(stringToSign).toMatch(expected);
+    expect(stringToSign).not.toContain(ADDRESS);
+  });
 
   it.each([
     [ORDERS, ADDRESS, 'identified'],

@@ -63,15 +63,14 @@ describe('deposits', () => {
     const afterNineteen = given(created, ...twenty.slice(0, 19));
     afterNineteen.when(observing({ deposits: small })).then(twenty[19]!);
     const next = observing({ deposits: [...small, deposit('next', '0.5')] });
-    given(created, ...twenty)
-      .when(next)
-      .then(dust('0.5', 1));
+    const afterTwenty = given(created, ...twenty);
+    afterTwenty.when(next).then(dust('0.5', 1));
   });
 
-  it('of zero are ignored', () =>
-    given(created)
-      .when(seeing(deposit('z', '0')))
-      .then());
+  it('of zero are ignored', () => {
+    const nothing = deposit('z', '0');
+    given(created).when(seeing(nothing)).then();
+  });
 
   it('after the one that is exchanged are late, even in the same poll', () =>
     given(created).when(seeing(exact, b)).then(received(exact), processing('100', '0.5'), late(b)));
@@ -95,13 +94,10 @@ describe('deposits', () => {
   it('are late when their block is past the end, even if the end is not recorded yet', () => {
     const after = deposit('a', '100', minute(60.01));
     const seen = { deposits: [after], at: minute(61) };
+    const [lateOne, end] = [late(after, minute(61)), expiredAt(minute(61))];
     const unknownEnd = observing({ ...seen, completeUntil: null });
-    given(created)
-      .when(unknownEnd)
-      .then(late(after, minute(61)));
-    given(created)
-      .when(observing(seen))
-      .then(late(after, minute(61)), expiredAt(minute(61)));
+    given(created).when(unknownEnd).then(lateOne);
+    given(created).when(observing(seen)).then(lateOne, end);
   });
 
   it('count for a day after the order was marked as paid, at its rate', () => {
@@ -117,9 +113,8 @@ describe('the end of an order', () => {
   const onTime = observing({ at: later });
 
   it('comes after its time when no deposit arrived', () => {
-    given(created)
-      .when(observing({ at: minute(60) }))
-      .then();
+    const inTime = observing({ at: minute(60) });
+    given(created).when(inTime).then();
     given(created).when(onTime).then(expiredAt(later));
   });
 
@@ -131,12 +126,12 @@ describe('the end of an order', () => {
   it("waits up to 24 h for a transfer without confirmations, measured by the provider's time", () => {
     const pending = (when: number, completeUntil = minute(when)) =>
       observing({ at: minute(when), completeUntil, isDepositPending: true });
+    const slow = pending(60 + 25 * 60, minute(60 + 60));
+    const aDay = pending(60 + DAY);
     given(created).when(pending(60.01)).then();
+    given(created).when(slow).then();
     given(created)
-      .when(pending(60 + 25 * 60, minute(60 + 60)))
-      .then();
-    given(created)
-      .when(pending(60 + DAY))
+      .when(aDay)
       .then(expiredAt(minute(60 + DAY)));
   });
 

@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { OrderHarness, type OrderProcess } from '../../../../test/support/exchange/order-harness.js';
-import { deposit, facts, received, recordedOf } from '../../../../test/support/exchange/order-fixtures.js';
 import { eventually } from '../../../../test/support/eventually.js';
 import type { ExistingOrder } from '../orders/order.js';
-import { logOrderEvents } from './order-watch.processor.js';
 
 const COMPLETED = [
   'order.created.v1',
@@ -164,23 +162,4 @@ describe('the watch of orders', () => {
     expect((await harness.row(bad))['failures']).toBeGreaterThan(0);
     expect(await harness.row(bad)).toMatchObject({ cause: 'unexpected' });
   });
-});
-
-it('the log of orders has each event, without the user of the order and its payout address', () => {
-  const lines: [string, object][] = [];
-  const wideLog = (message: string, fields: object): void => void lines.push([message, fields]);
-  const personal = {
-    ...{ user_id: 'ann', caller: 'c0ffee', withdraw_address: 'Secret1' },
-    ...{ withdraw_address_tag: 'Secret2', withdraw_address_memo: 'Secret3' },
-  };
-  logOrderEvents({ wideLog }, [
-    recordedOf({ type: 'order.created.v1', data: { ...facts, ...personal } }),
-    recordedOf(received(deposit('a', '40'))),
-  ]);
-  const first = { order_id: 'o1', provider: 'sandbox', amount_from: '100', request_id: 'req-1' };
-  expect(lines).toMatchObject([
-    ['order.created.v1', first],
-    ['order.deposit_received.v1', { order_id: 'o1', amount: '40', transaction_hash: '0xa' }],
-  ]);
-  for (const value of Object.values(personal)) expect(JSON.stringify(lines)).not.toContain(value);
 });
