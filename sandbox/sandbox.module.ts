@@ -1,5 +1,5 @@
 import { Global, Module } from '@nestjs/common';
-import { TEST_MONEY } from '../src/contexts/exchange/exchange.contract.js';
+import { TEST_MONEY } from '../src/contexts/exchange/providers/exchange-provider.ports.js';
 import { SandboxExchangeModule } from './exchange/sandbox-exchange.module.js';
 import { TransfersController } from './transfers.controller.js';
 import { Treasury } from './treasury.js';

@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Interface, JsonRpcProvider, Wallet } from 'ethers';
-import type { TestMoney } from '../src/contexts/exchange/exchange.contract.js';
+import type { TestMoney } from '../src/contexts/exchange/providers/exchange-provider.ports.js';
 import { DomainError } from '../src/kernel/domain-error.js';
 import { chainConfig, type ChainConfig } from '../src/platform/config/config.js';
 import { urlsIn } from '../src/platform/config/settings.js';

@@ -1,5 +1,5 @@
 import { Global, Module } from '@nestjs/common';
-import { SANDBOX_PROVIDER } from '../../src/contexts/exchange/exchange.contract.js';
+import { SANDBOX_PROVIDER } from '../../src/contexts/exchange/providers/exchange-provider.ports.js';
 import {
   DEV_CHAIN_ID,
   exchangeConfig,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { ProviderOrder } from '../../src/contexts/exchange/exchange.contract.js';
-import { WATCH, WATCH_LINES } from '../../src/contexts/exchange/orders/watch-schedule.js';
+import type { ProviderOrder } from '../../src/contexts/exchange/orders/order-events.js';
+import { WATCH, WATCH_LINES } from '../../src/contexts/exchange/watch/watch-schedule.js';
 import { Database } from '../../src/platform/postgres/database.js';
 import { wakeWork } from '../../src/platform/jobs/work-items.js';
 

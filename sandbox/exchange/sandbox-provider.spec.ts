@@ -1,15 +1,13 @@
 import { describeExchangeProvider } from '../../test/conformance/exchange-provider.conformance.js';
-import {
-  SandboxExchangeHarness,
-  SOLANA_ADDRESS,
-} from '../../test/support/exchange/sandbox-exchange-harness.js';
+import { ADDRESS } from '../../test/support/exchange/order-fixtures.js';
+import { SandboxExchangeHarness } from '../../test/support/exchange/sandbox-exchange-harness.js';
 
 describeExchangeProvider('the sandbox', async () => {
   const harness = await SandboxExchangeHarness.start();
   return {
     open: async () => harness.open(),
     pairId: 'USDCSOL',
-    withdrawAddress: SOLANA_ADDRESS,
+    withdrawAddress: ADDRESS,
     isSettledByUs: true,
     pay: async ({ deposit_address: to }, amount) => void (await harness.chain.transfer(to, amount)),
     startOutage: async () => {

@@ -4,12 +4,11 @@ import { ProviderRefused, ProviderUnavailable } from '../../src/platform/outboun
 import type {
   ExchangeProvider,
   NewProviderOrder,
-  ProviderOrder,
   ProviderReference,
   ProviderStatus,
-  Quote,
   Settlement,
-} from '../../src/contexts/exchange/exchange.contract.js';
+} from '../../src/contexts/exchange/providers/exchange-provider.ports.js';
+import type { ProviderOrder, Quote } from '../../src/contexts/exchange/orders/order-events.js';
 import { base58Text } from '../../src/kernel/base58.js';
 import type { Clock } from '../../src/kernel/clock.js';
 import { exchanged, isAtLeast, isDecimal } from '../../src/kernel/decimal.js';

@@ -33,12 +33,6 @@ const EQUIVALENTS: readonly Equivalent[] = [
     replacement: '["Stryker was here"]',
     because: 'only what follows the first element is read',
   },
-  {
-    file: 'src/contexts/exchange/orders/addresses.ts',
-    original: 'text.length > 2 * MAX_CODE_POINTS',
-    replacement: 'false',
-    because: 'so many code units are more characters than the maximum: counting them only takes memory',
-  },
 ];
 
 /** Throws when an entry fits no mutant any more. */

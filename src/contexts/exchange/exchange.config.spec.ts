@@ -25,7 +25,7 @@ describe('the provider of the exchange', () => {
     [
       'the sandbox in production',
       { ...PRODUCTION, EXCHANGE_PROVIDER: 'sandbox' },
-      /^EXCHANGE_PROVIDER must not/,
+      /PROVIDER must not be sandbox/,
     ],
     ['SideShift without an account', { EXCHANGE_PROVIDER: 'sideshift' }, /^SIDESHIFT_SECRET must be set/],
     ['half an account', { SIDESHIFT_SECRET: 'a-private-key' }, /must be set together/],
@@ -35,9 +35,9 @@ describe('the provider of the exchange', () => {
       /^EXCHANGE_PROVIDER must be one of sandbox, sideshift/,
     ],
     [
-      'a secret that goes over http',
-      { ...PRODUCTION, ...SIDESHIFT, SIDESHIFT_URL: 'http://sideshift.example' },
-      /^SIDESHIFT_URL must begin with https/,
+      'a secret over http',
+      { ...PRODUCTION, ...SIDESHIFT, SIDESHIFT_URL: 'http://a.example' },
+      /must begin with https/,
     ],
   ])('is never %s', (_, env, message) => expect(() => readConfig(env)).toThrow(message));
 

@@ -7,7 +7,6 @@ import { WorkListCheck } from '../../platform/projections/table-check.js';
 import { ResponseStore } from '../../platform/idempotency/response-store.js';
 import { PersonalKeys } from '../../platform/sealing/personal-keys.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
-import { Log } from '../../platform/telemetry/logger.js';
 import { ProcessFacts } from '../../platform/telemetry/process-facts.js';
 import { ComplianceNotices } from './orders/compliance-notices.service.js';
 import { SideShiftProvider } from './providers/sideshift.adapter.js';
@@ -18,13 +17,7 @@ import {
   EndSandboxOrderHandler,
   OwnOrders,
 } from './orders/orders.commands.js';
-import {
-  OPEN_ORDERS,
-  OrderPoller,
-  logOrderEvents,
-  watchSaga,
-  WatchWorker,
-} from './orders/order-watch.processor.js';
+import { OPEN_ORDERS, OrderPoller, watchSaga, OrderWatchProcessor } from './watch/order-watch.processor.js';
 import {
   EraseOrderUserHandler,
   erasingOrders,
@@ -33,7 +26,6 @@ import {
 import { OrderTransfers } from './orders/order-transfers.service.js';
 import { SANDBOX_PROVIDER, type ExchangeProvider } from './providers/exchange-provider.ports.js';
 import { ExchangeProviders } from './providers/exchange-providers.service.js';
-import { LinkSignatures } from './orders/order-signature.guard.js';
 import { PERSONAL_FIELDS } from './orders/order-events.js';
 import { acrossOrders, orderHistory } from './orders/history.js';
 import { AdminOrdersController } from './orders/admin-orders.controller.js';
@@ -110,21 +102,15 @@ const providers = [
     OrderTransfers,
     ActOnOrderHandler,
     OrderPoller,
-    WatchWorker,
+    OrderWatchProcessor,
     ComplianceNotices,
     OwnOrders,
     ProviderBudget,
-    LinkSignatures,
     PaySessions,
     TestPayments,
     PayerGuard,
     { provide: APP_GUARD, useClass: ExchangeKeyGuard },
-    provideSaga([Log, WatchWorker], (log: Log, worker: WatchWorker) =>
-      watchSaga((events) => {
-        logOrderEvents(log, events);
-        worker.work.wake();
-      }),
-    ),
+    provideSaga([OrderWatchProcessor], watchSaga),
     provideSaga([PersonalKeys, ResponseStore], erasingOrders),
   ],
 })

@@ -6,10 +6,9 @@ import { SuspendMerchant } from '../../../src/contexts/access/merchants/merchant
 import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ExchangeClient, exchangeSignature, querySignature } from '../../support/exchange/exchange-client.js';
+import { ADDRESS, OTHER_ADDRESS } from '../../support/exchange/order-fixtures.js';
 import { send, type ApiResponse } from '../../support/http/signed-client.js';
 
-const ADDRESS = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
-const OTHER_ADDRESS = '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin';
 const TITLE = 'Invalid API key or signature';
 const LIST = '/v1/merchant/orders';
 const CONFIGURATION = '/v1/merchants/configuration';
@@ -175,9 +174,8 @@ describe('the edge of the exchange', () => {
       client.call({ method: 'POST', path: '/v1/orders', body: 'x'.repeat(20_000) });
     expect((await large(open)).status).toBe(413);
     expectRefused(await large(new ExchangeClient(app.url, { apiKey: randomUUID(), secret: '' })));
-    expect((await open.call({ method: 'POST', path: '/v1/orders', query: REQUEST, body: '' })).status).toBe(
-      201,
-    );
+    const empty = await open.call({ method: 'POST', path: '/v1/orders', query: REQUEST, body: '' });
+    expect(empty.status).toBe(201);
   });
 
   describe('a signature of the whole query (contract.md 21.8)', () => {
@@ -195,9 +193,9 @@ describe('the edge of the exchange', () => {
       const { apiKey, secret } = client.credentials;
       return { ...query, signature_v2: querySignature(secret, path, { api_key: apiKey, ...query }), ...also };
     };
-    const ofAddress = ({ credentials: { secret } }: ExchangeClient) => ({
-      signature: exchangeSignature(secret, ADDRESS),
-    });
+    const ofAddress = ({ credentials: { secret } }: ExchangeClient, address = ADDRESS) => {
+      return { signature: exchangeSignature(secret, address) };
+    };
 
     it.each([CONFIGURATION, '/v1/orders'])('%s: needed for a memo by keys issued with it', async (path) => {
       const done = path === CONFIGURATION ? 200 : 201;
@@ -225,9 +223,7 @@ describe('the edge of the exchange', () => {
           less,
           signedQuery(full, path, MEMO, { withdraw_address_memo: '8' }),
           signedQuery(full, path, MEMO, { user_id: 'u' }),
-          signedQuery(full, path, MEMO, {
-            signature: exchangeSignature(full.credentials.secret, OTHER_ADDRESS),
-          }),
+          signedQuery(full, path, MEMO, ofAddress(full, OTHER_ADDRESS)),
           // A signature of a link.
           signedQuery(full, '/widget', MEMO),
           { ...MEMO, ...ofAddress(full), signature_v2: '' },

@@ -28,8 +28,6 @@ interface Configuration {
   readonly onramps: readonly { readonly id: string; readonly url: string }[];
 }
 
-/** Wrong parameters, the same for all operations with inputs in the query. */
-type Fault = [string, Record<string, string | undefined>, string];
 const LONG = 'a'.repeat(10_000);
 const PUBLIC_URL = 'https://api.example/base/';
 /** Its own service: the URLs of its settings are in responses. */
@@ -80,9 +78,8 @@ describe('GET /v1/merchants/configuration', () => {
     const [one, other] = [await configuration(LEAST, open), await configuration(LEAST, open)];
     const { apiKey, secret } = open.credentials;
     expect(opened(one, [secret])).toEqual({ api_key: apiKey, ...LEAST });
-    expect(new URL(one.signed_url).searchParams.get('nonce')).not.toBe(
-      new URL(other.signed_url).searchParams.get('nonce'),
-    );
+    const nonces = [one, other].map(({ signed_url }) => new URL(signed_url).searchParams.get('nonce'));
+    expect(new Set(nonces).size).toBe(2);
     expect(one).toMatchObject({ chain: 'solana' });
     expect(one.onramps).toHaveLength(2);
   });
@@ -105,7 +102,7 @@ describe('GET /v1/merchants/configuration', () => {
     }
   });
 
-  it.each<Fault>([
+  it.each<[string, Record<string, string>, string]>([
     ['a tag with a line feed', { withdraw_address_tag: 'a\nb' }, 'withdraw_address_tag'],
     ['an empty user', { user_id: '' }, 'user_id'],
     ['an on-ramp that is none', { onramp_only_onramps: 'example-card,nobody' }, 'onramp_only_onramps'],
@@ -115,22 +112,15 @@ describe('GET /v1/merchants/configuration', () => {
 
   it('422: the response names every invalid parameter', async () => {
     const wrong = { token: 'x', chain: 'x', withdraw_address: 'x', onramp_amount: 'x', onramp_fiat: 'x' };
-    expectProblem(
-      await open.get(CONFIGURATION, wrong),
-      422,
-      Object.assign({}, ...Object.keys(wrong).map(fault)),
-    );
+    const faults = Object.assign({}, ...Object.keys(wrong).map(fault)) as object;
+    expectProblem(await open.get(CONFIGURATION, wrong), 422, faults);
   });
 
   it('unknown parameters are neither signed nor displayed; 400 for a long one', async () => {
     const given = await configuration({ ...LEAST, nonce: 'mine', expires: '9999999999', __proto: '1' }, open);
     const query = new URL(given.signed_url).searchParams;
-    expect([query.getAll('expires').length, query.getAll('nonce').length, query.has('__proto')]).toEqual([
-      1,
-      1,
-      false,
-    ]);
-    expect(query.get('expires')).not.toBe('9999999999');
+    expect([query.getAll('nonce').length, query.has('__proto')]).toEqual([1, false]);
+    expect(query.getAll('expires')).toEqual([expect.not.stringMatching('9999999999')]);
     expectProblem(await open.get(CONFIGURATION, { ...LEAST, any: LONG }), 400);
     expectProblem(await open.get(CONFIGURATION, { ...LEAST, ['__proto__']: LONG }), 400);
     expectProblem(await open.get(CONFIGURATION, { ...LEAST, [LONG]: '1' }), 400);
@@ -154,8 +144,8 @@ describe('GET /v1/tokens', () => {
     expect((await signing.get(TOKENS, query, null)).json()).toMatchObject({ tokens });
   });
 
-  it.each<Fault>([['another chain', { to_chain: 'btc' }, 'to_chain']])('422: %s', async (_, change, name) => {
-    expectProblem(await open.get(TOKENS, { to_token: 'sol', ...change }), 422, fault(name));
+  it('422: another chain', async () => {
+    expectProblem(await open.get(TOKENS, { to_token: 'sol', to_chain: 'btc' }), 422, fault('to_chain'));
   });
 });
 

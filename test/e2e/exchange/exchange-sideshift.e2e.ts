@@ -90,10 +90,8 @@ describe('the notice for the country of the caller', () => {
       { path: '/v1/merchants/configuration', query: { token: 'sol', withdraw_address: ADDRESS } },
     ] as const) {
       const there = await open.call({ ...call, headers: FROM_THERE });
-      expect([call.path, there.json()]).toMatchObject([
-        call.path,
-        { compliance_notice: 'Not offered in Iran.' },
-      ]);
+      const notice = { compliance_notice: 'Not offered in Iran.' };
+      expect([call.path, there.json()]).toMatchObject([call.path, notice]);
       const elsewhere = await open.call({ ...call, headers: { 'x-forwarded-for': '8.8.8.8' } });
       expect(elsewhere.json()).toMatchObject({ compliance_notice: null });
     }

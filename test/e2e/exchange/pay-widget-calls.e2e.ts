@@ -22,12 +22,8 @@ import {
 const app = await sharedApp();
 const { signing, open } = app.exchange;
 
-const unsigned = (address = ADDRESS): Record<string, string> => ({
-  api_key: open.credentials.apiKey,
-  withdraw_address: address,
-});
-
-const statusOf = async (query: Record<string, string>) => (await navigate(widgetUrl(app, query))).status;
+const unsigned = { api_key: open.credentials.apiKey, withdraw_address: ADDRESS };
+const jsonIn = async (response: Response) => (await response.json()) as PayOrder;
 
 describe('a session (contract.md 26.3)', () => {
   it('ends once its secret is revoked; a session of the other secret does not', async () => {
@@ -41,12 +37,12 @@ describe('a session (contract.md 26.3)', () => {
     const operation = { id: randomUUID(), reason: 'rotation', actor: 'spec' };
     const { secret } = await bus.execute(new RollCredential(id, rolled, operation));
     const other = new ExchangeClient(app.url, { apiKey, secret: secret! });
-    await eventually(async () => (await statusOf(signedBy(other))) === 200);
-    const opened = [widgetUrl(app, signedBy(key)), signedUrl(app, key)];
-    const old = await Promise.all(opened.map((url) => Visitor.at(app, url)));
-    const fresh = await Promise.all(
-      [widgetUrl(app, signedBy(other)), signedUrl(app, other)].map((url) => Visitor.at(app, url)),
-    );
+    await eventually(async () => (await navigate(widgetUrl(app, signedBy(other)))).status === 200);
+    const openedBy = (signer: ExchangeClient) =>
+      Promise.all(
+        [widgetUrl(app, signedBy(signer)), signedUrl(app, signer)].map((url) => Visitor.at(app, url)),
+      );
+    const [old, fresh] = [await openedBy(key), await openedBy(other)];
     const orders = await Promise.all(old.map(async (each) => (await each.order()).order.id));
     const statuses = (visitors: readonly Visitor[]) =>
       Promise.all(visitors.map(async (each, n) => (await each.call(`orders/${orders[n]}`)).status));
@@ -60,7 +56,7 @@ describe('a session (contract.md 26.3)', () => {
 
 describe('the calls of the page', () => {
   it('401 without the session of a page, also with any other credentials', async () => {
-    const { session } = await Visitor.at(app, widgetUrl(app, unsigned()));
+    const { session } = await Visitor.at(app, widgetUrl(app, unsigned));
     const [encoded = '', ...rest] = session.split('.');
     const other = Buffer.from(encoded, 'base64url').toString().replace(ADDRESS, OTHER_ADDRESS);
     const forged = [Buffer.from(other).toString('base64url'), ...rest].join('.');
@@ -73,7 +69,7 @@ describe('the calls of the page', () => {
   });
 
   it('quote from either side', async () => {
-    const visitor = await Visitor.at(app, widgetUrl(app, unsigned()));
+    const visitor = await Visitor.at(app, widgetUrl(app, unsigned));
     const quote = async (query: string) => {
       const response = await visitor.call(`quote?pair_id=USDCSOL${query}`);
       return { status: response.status, ...((await response.json()) as Record<string, string>) };
@@ -101,7 +97,7 @@ describe('the calls of the page', () => {
       [visitor, visitor, reloaded, reloaded].map((each) => each.create('100', request)),
     );
     responses.push(await reloaded.create('100', request));
-    const orders = await Promise.all(responses.map(async (each) => ((await each.json()) as PayOrder).order));
+    const orders = await Promise.all(responses.map(async (each) => (await jsonIn(each)).order));
     expect(new Set(orders.map(({ id }) => id)).size).toBe(1);
     expect(orders[0]).toMatchObject({
       withdraw_address: ADDRESS,
@@ -114,21 +110,25 @@ describe('the calls of the page', () => {
     });
     // The same nonce of another payer is another order, without a trace of this one.
     const stranger = await Visitor.at(app, signedUrl(app, signing, { user_id: 'u-2' }));
-    const theirs = (await (await stranger.create('100', request)).json()) as PayOrder;
+    const theirs = await jsonIn(await stranger.create('100', request));
     expect(theirs.order.id).not.toBe(orders[0]!.id);
   });
 
   it('422: an impossible order', async () => {
-    const visitor = await Visitor.at(app, widgetUrl(app, unsigned()));
+    const visitor = await Visitor.at(app, widgetUrl(app, unsigned));
     const request_id = randomBytes(16).toString('hex');
     const good = { pair_id: 'USDCSOL', amount_from: '100', request_id };
-    for (const wrong of [
-      ...[{ pair_id: 'BTCSOL' }, { amount_from: 100 }, { amount_from: '5001' }, { request_id: 'x' }],
-    ])
+    const faults = [
+      { pair_id: 'BTCSOL' },
+      { amount_from: 100 },
+      { amount_from: '5001' },
+      { request_id: 'x' },
+    ];
+    for (const wrong of faults)
       expect((await visitor.call('orders', { ...good, ...wrong })).status).toBe(422);
     expect((await visitor.call('orders', [])).status).toBe(400);
     const sneaky = { ...good, withdraw_address: OTHER_ADDRESS, user_id: 'x', keyId: 'x' };
-    const { order } = (await (await visitor.call('orders', sneaky)).json()) as PayOrder;
+    const { order } = await jsonIn(await visitor.call('orders', sneaky));
     expect(order).toMatchObject({ withdraw_address: ADDRESS, user_id: null });
   });
 
@@ -156,7 +156,7 @@ describe('the calls of the page', () => {
   });
 
   it('pay an open order of the payer with test money', async () => {
-    const visitor = await Visitor.at(app, widgetUrl(app, unsigned()));
+    const visitor = await Visitor.at(app, widgetUrl(app, unsigned));
     const { order } = await visitor.order();
     const path = `orders/${order.id}/test_payment`;
     const stranger = await Visitor.at(app, signedUrl(app, open, { user_id: 'stranger' }));
@@ -166,11 +166,8 @@ describe('the calls of the page', () => {
     expect([mark.status, (await visitor.call(`orders/${order.id}/cancel`, {})).status]).toEqual([200, 409]);
     expect((await visitor.call(path, {})).status).toBe(200);
     await eventually(async () => {
-      const { order: now, transfers } = (await (await visitor.call(`orders/${order.id}`)).json()) as PayOrder;
-      return (
-        now.status === 'completed' &&
-        transfers.some(({ kind, amount }) => kind === 'deposit' && amount === '100')
-      );
+      const { order: now, transfers } = await jsonIn(await visitor.call(`orders/${order.id}`));
+      return now.status === 'completed' && transfers[0]?.kind === 'deposit' && transfers[0].amount === '100';
     });
     expect((await visitor.call(path, {})).status).toBe(409);
   });

@@ -1,10 +1,8 @@
 import { expect } from 'expect';
 import type { OrderRecord } from '../../../src/contexts/exchange/orders/order-record.js';
 import type { ApiResponse } from '../http/signed-client.js';
-import { ADDRESS } from './order-fixtures.js';
 
-export { ADDRESS };
-export const OTHER_ADDRESS = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
+export { ADDRESS, OTHER_ADDRESS } from './order-fixtures.js';
 
 export interface OrdersPage {
   readonly total_count: number;

@@ -13,13 +13,15 @@ import type {
   OrderFacts,
 } from '../../../src/contexts/exchange/orders/order-events.js';
 import { orderRecord } from '../../../src/contexts/exchange/orders/order-record.js';
-import { observe, type Observation } from '../../../src/contexts/exchange/orders/observation.js';
+import { observe, type Observation } from '../../../src/contexts/exchange/watch/observation.js';
 import { fold } from '../../../src/kernel/aggregate.js';
 import { deriveId } from '../../../src/kernel/ids.js';
 import type { JsonObject, RecordedEvent } from '../../../src/platform/event-store/port.js';
 import { givenOf } from '../given.js';
 
+/** Addresses of Solana without a known owner. */
 export const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
+export const OTHER_ADDRESS = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
 
 export function orderFacts(more: Partial<OrderFacts>): OrderFacts {
   const at = more.created_at ?? new Date().toISOString();
@@ -55,7 +57,7 @@ export const facts = orderFacts({
   order_id: 'o1',
   key_id: 'k1',
   merchant_id: 'm1',
-  withdraw_address: '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV',
+  withdraw_address: OTHER_ADDRESS,
   user_id: 'u1',
   user_hash: 'hash of u1',
   provider: 'sandbox',
@@ -72,14 +74,22 @@ export const DAY = 24 * 60;
 type OrderCreated = OrderEventOf<'order.created.v1'>;
 export type UnpublishedEvent = OrderCreated | LaterOrderEvent;
 
+type Name = LaterOrderEvent['type'] extends `order.${infer Named}.v1` ? Named : never;
+type DataOf<Named extends Name> = Extract<LaterOrderEvent, { type: `order.${Named}.v1` }>['data'];
+
+/** A later event of the order. */
+export const event = <Named extends Name>(
+  name: Named,
+  data: Omit<DataOf<Named>, 'order_id' | 'at'>,
+  when = at,
+): LaterOrderEvent =>
+  ({ type: `order.${name}.v1`, data: { order_id: 'o1', ...data, at: when } }) as LaterOrderEvent;
+
 export const created: OrderCreated = { type: 'order.created.v1', data: facts };
-export const base = { order_id: 'o1', at };
-export const paid: LaterOrderEvent = {
-  type: 'order.marked_as_paid.v1',
-  data: { ...base, waits_until: minute(10 + DAY) },
-};
-export const cancelled: LaterOrderEvent = { type: 'order.cancelled.v1', data: { ...base, refundable: '0' } };
-export const expired: LaterOrderEvent = { type: 'order.expired.v1', data: base };
+export const paid = event('marked_as_paid', { waits_until: minute(10 + DAY) });
+export const cancelled = event('cancelled', { refundable: '0' });
+export const expired = event('expired', {});
+export const erased = event('personal_data_erased', { key_id: facts.key_id, actor: 'ops' });
 
 export type Seen = Observation['deposits'][number];
 export const deposit = (id: string, amount: string, when = minute(5)): Seen => ({
@@ -88,28 +98,24 @@ export const deposit = (id: string, amount: string, when = minute(5)): Seen => (
   transaction_hash: `0x${id}`,
   deposited_at: when,
 });
-const factsOf = (seen: Seen, when = at) => ({ order_id: 'o1', ...seen, at: when });
-export const received = (seen: Seen, when = at): LaterOrderEvent => ({
-  type: 'order.deposit_received.v1',
-  data: factsOf(seen, when),
-});
-export const late = (seen: Seen, when = at): LaterOrderEvent => ({
-  type: 'order.late_deposit_recorded.v1',
-  data: factsOf(seen, when),
-});
-export const processing = (
-  amount_from: string,
-  amount_to: string,
-  refundable = '0',
-  when = at,
-): LaterOrderEvent => ({
-  type: 'order.processing_started.v1',
-  data: { order_id: 'o1', amount_from, amount_to, refundable, at: when },
-});
-export const failed = (reason: string, refundable: string, when: string): LaterOrderEvent => ({
-  type: 'order.failed.v1',
-  data: { order_id: 'o1', reason, refundable, at: when },
-});
+export const received = (seen: Seen, when = at) => event('deposit_received', seen, when);
+export const late = (seen: Seen, when = at) => event('late_deposit_recorded', seen, when);
+export const missing = ({ deposit_id, amount, transaction_hash }: Seen) =>
+  event('deposit_missing', { deposit_id, amount, transaction_hash });
+export const processing = (amount_from: string, amount_to: string, refundable = '0', when = at) =>
+  event('processing_started', { amount_from, amount_to, refundable }, when);
+export const completed = (amount_to = '0.5', amount_from = '100') =>
+  event('completed', { amount_from, amount_to, withdraw_transaction_hash: '0xout' });
+export const failed = (reason: string, refundable: string, when = at) =>
+  event('failed', { reason, refundable }, when);
+export const refunded = (amount: string, refund_transaction_hash: string | null = null) =>
+  event('refunded', { amount, refund_transaction_hash });
+export const refund = (amount: string, transaction_hash = '0xr') =>
+  event('refund_recorded', { amount, transaction_hash, actor: 'ops' });
+export const dust = (amount: string, count = Number(amount), when = at) =>
+  event('dust_recorded', { count, amount }, when);
+export const lateOutcome = (outcome: 'completed' | 'refunded', transaction_hash = '0xlate') =>
+  event('late_outcome_recorded', { outcome, transaction_hash });
 
 export const observing =
   (seen: Partial<Observation>) =>
@@ -120,6 +126,8 @@ export const observing =
       state,
     );
   };
+/** Observes these deposits. */
+export const seeing = (...deposits: readonly Seen[]) => observing({ deposits });
 export const recordedOf = ({ type, data }: UnpublishedEvent, revision = 0): RecordedEvent => ({
   id: deriveId(data.order_id, String(revision)),
   type,
@@ -133,16 +141,16 @@ export const recordedOf = ({ type, data }: UnpublishedEvent, revision = 0): Reco
 export function historyOf(...events: readonly UnpublishedEvent[]): OrderEvent[] {
   let state = order.initial;
   return events.map((each) => {
-    const event = each.type === 'order.created.v1' ? each : withPublishedState(each, existingOrder(state));
-    state = order.evolve(state, event);
-    return event;
+    const full = each.type === 'order.created.v1' ? each : withPublishedState(each, existingOrder(state));
+    state = order.evolve(state, full);
+    return full;
   });
 }
 export const stateAfter = (...events: readonly UnpublishedEvent[]): ExistingOrder =>
   fold(order, historyOf(...events)) as ExistingOrder;
 export const recordAfter = (...events: readonly UnpublishedEvent[]) => orderRecord(stateAfter(...events));
 
-/** The spec of an order. Expected events are completed as by {@link historyOf}; published.spec.ts has them in full. */
+/** The spec of an order. Expected events are completed as by {@link historyOf}; exchange.webhooks.spec.ts has them in full. */
 export const given = (...before: readonly UnpublishedEvent[]) => ({
   when(decide: (state: OrderState) => readonly OrderEvent[]) {
     const decided = givenOf(order)(...historyOf(...before)).when(decide);

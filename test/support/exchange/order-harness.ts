@@ -9,8 +9,8 @@ import {
 import {
   OrderPoller,
   recordWatches,
-  WatchWorker,
-} from '../../../src/contexts/exchange/orders/order-watch.processor.js';
+  OrderWatchProcessor,
+} from '../../../src/contexts/exchange/watch/order-watch.processor.js';
 import { ExchangeProviders } from '../../../src/contexts/exchange/providers/exchange-providers.service.js';
 import {
   existingOrder,
@@ -27,10 +27,11 @@ import { ClockCheck } from '../../../src/platform/postgres/clock-check.js';
 import { WorkItems } from '../../../src/platform/jobs/work-items.js';
 import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
 import { InMemoryEventStore } from '../in-memory-event-store.js';
+import { ADDRESS } from './order-fixtures.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
 import { ProviderUnavailable } from '../../../src/platform/outbound/provider-errors.js';
 import type { ProviderOrder, Quote } from '../../../src/contexts/exchange/orders/order-events.js';
-import type { OrderOutcome, ProviderDeposit } from '../../../src/contexts/exchange/orders/observation.js';
+import type { OrderOutcome, ProviderDeposit } from '../../../src/contexts/exchange/watch/observation.js';
 import type {
   ExchangeProvider,
   NewProviderOrder,
@@ -46,21 +47,26 @@ interface Kept {
   outcome: OrderOutcome | null;
 }
 
+const NO_FAULTS = {
+  isUnavailable: false,
+  /** By its own rules it settles and cancels nothing yet. */
+  acceptsNothing: false,
+  /** The validity of a quote in ms. */
+  holdsMs: 3_600_000,
+  /** How far it knows everything ahead of the time, in ms. */
+  aheadMs: 0,
+  /** The order for which `status` throws. */
+  brokenOrder: null as string | null,
+};
+type Faults = typeof NO_FAULTS;
+
 /** A provider whose responses a spec sets, and that counts its requests. */
 class MemoryProvider implements ExchangeProvider {
   readonly name = 'memory';
   readonly pairIds = ['USDCSOL'];
   readonly orders = new Map<string, Kept>();
   readonly calls: string[] = [];
-  isUnavailable = false;
-  /** By its own rules it settles and cancels nothing yet. */
-  acceptsNothing = false;
-  /** The validity of a quote in ms. */
-  holdsMs = 3_600_000;
-  /** How far it knows everything ahead of the time, in ms. */
-  aheadMs = 0;
-  /** Called before each response of `status`. */
-  beforeStatus: (orderId: string) => Promise<void> | void = () => undefined;
+  private readonly faults: Faults = { ...NO_FAULTS };
 
   async quote(): Promise<Quote> {
     return { ...QUOTE, expires_at: this.expiry() };
@@ -79,33 +85,35 @@ class MemoryProvider implements ExchangeProvider {
 
   async status({ order_id: orderId }: ProviderReference): Promise<ProviderStatus> {
     this.record('status');
-    await this.beforeStatus(orderId);
+    if (orderId === this.faults.brokenOrder) throw new Error('a bug');
     const { deposits, isDepositPending, outcome } = this.order(orderId);
-    const completeUntil = new Date(Date.now() + this.aheadMs).toISOString();
+    const completeUntil = new Date(Date.now() + this.faults.aheadMs).toISOString();
     return { deposits: [...deposits], isDepositPending, outcome, completeUntil };
   }
 
   async settle({ order_id: orderId, amount_to: amountTo }: Settlement): Promise<void> {
     this.record('settle');
-    if (this.acceptsNothing) throw new ProviderUnavailable('not yet', 'later');
+    if (this.faults.acceptsNothing) throw new ProviderUnavailable('not yet', 'later');
     this.order(orderId).outcome = { kind: 'completed', transactionHash: '0xout', amountTo };
   }
 
   async cancel(): Promise<void> {
     this.record('cancel');
-    if (this.acceptsNothing) throw new ProviderUnavailable('not yet', 'later');
+    if (this.faults.acceptsNothing) throw new ProviderUnavailable('not yet', 'later');
   }
 
   async ping(): Promise<void> {
     this.record('ping');
   }
 
-  set(
-    change: Partial<
-      Pick<MemoryProvider, 'isUnavailable' | 'acceptsNothing' | 'holdsMs' | 'aheadMs' | 'beforeStatus'>
-    >,
-  ): void {
-    Object.assign(this, change);
+  set(change: Partial<Faults>): void {
+    Object.assign(this.faults, change);
+  }
+
+  /** Resets it for the next test. */
+  recover(): void {
+    this.set(NO_FAULTS);
+    this.calls.length = 0;
   }
 
   pay(orderId: string, amount: string): void {
@@ -130,11 +138,11 @@ class MemoryProvider implements ExchangeProvider {
 
   private record(operation: string): void {
     this.calls.push(operation);
-    if (this.isUnavailable) throw new ProviderUnavailable('unavailable');
+    if (this.faults.isUnavailable) throw new ProviderUnavailable('unavailable');
   }
 
   private expiry(): string {
-    return new Date(Date.now() + this.holdsMs).toISOString();
+    return new Date(Date.now() + this.faults.holdsMs).toISOString();
   }
 }
 
@@ -176,7 +184,7 @@ export class OrderHarness {
     const providers = new ExchangeProviders([provider], provider.name);
     const poller = new OrderPoller(loop, clock, providers, new ClockCheck(config, clock, this.db.database));
     const items = new WorkItems(this.db.database);
-    const watcher = new WatchWorker(config, clock, items, poller, providers, null as never);
+    const watcher = new OrderWatchProcessor(config, clock, items, poller, providers, null as never);
     const { run } = watcher.work.options;
     return {
       act: new ActOnOrderHandler(loop, new OwnOrders(loop), clock, config, poller),
@@ -192,13 +200,18 @@ export class OrderHarness {
     return order_id;
   }
 
+  async orders(process: OrderProcess, count: number) {
+    const ids = await Promise.all(Array.from({ length: count }, () => this.order(process)));
+    return ids as [string, string, string, ...string[]];
+  }
+
   creation(key: string): CreateOrder {
     return new CreateOrder(
       {
         key_id: this.keyId,
         merchant_id: this.merchantId,
         pair_id: 'USDCSOL',
-        withdraw_address: '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV',
+        withdraw_address: ADDRESS,
         withdraw_address_tag: null,
         withdraw_address_memo: null,
         user_id: null,

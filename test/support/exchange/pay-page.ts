@@ -1,14 +1,13 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { PayFacts, PayOrder } from '../../../src/contexts/exchange/pay/pay.dto.js';
 import { PAY_PAGE } from '../../../src/contexts/exchange/pay/pay-page.controller.js';
 import { signedQuery } from '../../../src/contexts/exchange/orders/order-signature.guard.js';
 import type { TestApp } from '../app.js';
 import { exchangeSignature, type ExchangeClient } from './exchange-client.js';
 import { factsIn, pageUrl } from '../onboarding/people.js';
+import { ADDRESS } from './order-fixtures.js';
 
-/** Addresses of Solana without a known owner. */
-export const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
-export const OTHER_ADDRESS = '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin';
+export { ADDRESS, OTHER_ADDRESS } from './order-fixtures.js';
 
 /** `http://127.0.0.1:<port>` of the pay widget. */
 export const payUrl = (app: TestApp): string => pageUrl(app.app, PAY_PAGE);
@@ -75,7 +74,3 @@ export class Visitor {
     return (await (await this.create(amount)).json()) as PayOrder;
   }
 }
-
-/** A forged HMAC under the secret. */
-export const hmac = (secret: string, text: string): string =>
-  createHmac('sha256', secret).update(text).digest('hex');

@@ -12,8 +12,7 @@ import { Sealer } from '../../../src/platform/sealing/sealer.js';
 import { TestChain } from '../payouts/chain.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
 import { TestNode } from '../payouts/test-node.js';
-
-export const SOLANA_ADDRESS = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
+import { ADDRESS } from './order-fixtures.js';
 
 export interface TestOrder extends ProviderReference {
   readonly address: string;
@@ -61,7 +60,7 @@ export class SandboxExchangeHarness {
       order_id,
       pair_id: 'USDCSOL',
       amount_from: null,
-      withdraw_address: SOLANA_ADDRESS,
+      withdraw_address: ADDRESS,
       withdraw_address_tag: null,
       withdraw_address_memo: null,
     });

@@ -62,8 +62,7 @@ export function plainHash(hash: string): string {
 
 /** A tag or memo as it is stored, or its fault (contract.md 22.2). */
 export function readTag(text: string): string | Fault {
-  if (text.length > 2 * MAX_CODE_POINTS || [...text].length > MAX_CODE_POINTS)
-    return new Fault(`must have at most ${MAX_CODE_POINTS} characters`);
+  if ([...text].length > MAX_CODE_POINTS) return new Fault(`must have at most ${MAX_CODE_POINTS} characters`);
   return CONTROL_AND_LINE_SEPARATORS.test(text) ? new Fault('must not contain control characters') : text;
 }
 

@@ -56,10 +56,9 @@ describe('a file of notices', () => {
   };
 
   it('is read', async () =>
-    expect(await read('{"DE": " Nicht in Deutschland.\\n ", "FR": "Non", "IR": "می‌\\nشود"}')).toEqual(
+    expect(await read('{"DE": " Nicht in Deutschland.\\n ", "IR": "می‌\\nشود"}')).toEqual(
       new Map([
         ['DE', 'Nicht in Deutschland.'],
-        ['FR', 'Non'],
         ['IR', 'می‌\nشود'],
       ]),
     ));
@@ -71,8 +70,6 @@ describe('a file of notices', () => {
     ['a notice that is no text', '{"DE": 1}', /the notice for DE is no text/],
     ['an empty notice', '{"DE": " "}', /the notice for DE is no text/],
     ['a long notice', JSON.stringify({ DE: 'ü'.repeat(501) }), /more than 500 characters/],
-    ['a control character', '{"DE": "a\\u0007"}', /holds control characters/],
-    ['half a surrogate pair', '{"DE": "a\\ud83e"}', /holds control characters/],
   ])('with %s stops the boot with a sentence', async (_, content, message) =>
     expect(read(content)).rejects.toThrow(message),
   );

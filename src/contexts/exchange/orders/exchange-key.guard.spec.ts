@@ -1,12 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import type { FastifyRequest } from 'fastify';
 import { exchangeSignature, querySignature } from '../../../../test/support/exchange/exchange-client.js';
+import { httpConfig } from '../../../platform/config/config.js';
 import type { MerchantProfile } from '../../../platform/http/merchant-directory.js';
 import { Refusal } from '../../../platform/http/problem.js';
 import type { MemoryBudget } from '../../../platform/http/request-body.js';
 import { RequestState } from '../../../platform/http/request-state.js';
 import type { KnownExchangeKey } from '../../access/access.contract.js';
-import { ExchangeKeyGuard } from './exchange-key.guard.js';
+import { exchangeConfig } from '../exchange.config.js';
+import { ExchangeKeyGuard, ProviderBudget } from './exchange-key.guard.js';
 
 const ADDRESS = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
 const [LIST, ORDERS, CONFIGURATION] = ['/v1/merchant/orders', '/v1/orders', '/v1/merchants/configuration'];
@@ -69,7 +71,11 @@ const ofList = (secret: string): Call => ({
   route: LIST,
   headers: { 'x-signature': exchangeSignature(secret, '') },
 });
-const INVALID_SIGNATURE = '401 The signature must be the lower-case hex';
+const inHeader: Call = {
+  route: CONFIGURATION,
+  query: { withdraw_address: ADDRESS },
+  headers: { 'x-signature': ofAddress().signature },
+};
 const EACH_CLIENT = 'key/203.0.113.9';
 
 describe('a request of the exchange API', () => {
@@ -90,93 +96,25 @@ describe('a request of the exchange API', () => {
     ['for the list', ofList('older'), {}, 'id of older'],
     ['over an address', { route: ORDERS, query: ofAddress() }, {}, 'id of newer'],
     ['over a query', { route: CONFIGURATION, query: ofQuery(CONFIGURATION, 'older') }, {}, 'id of older'],
-    [
-      'in a header of the configuration',
-      {
-        route: CONFIGURATION,
-        query: { withdraw_address: ADDRESS },
-        headers: { 'x-signature': ofAddress().signature },
-      },
-      {},
-      'id of newer',
-    ],
+    ['in a header of the configuration', inHeader, {}, 'id of newer'],
     ['that its key does not demand', { route: ORDERS }, { demandsSignature: false }, null],
-    ['over the address of an order', { route: `${ORDERS}/:id`, query: { signature: 'later' } }, {}, null],
-    [
-      'over an order that its key does not demand',
-      { route: `${ORDERS}/:id` },
-      { demandsSignature: false },
-      null,
-    ],
-    ['that tokens do not need', { route: TOKENS }, {}, null],
-    ['that an unknown path does not need', { route: null }, {}, null],
-  ])(
-    'is identified with the signature %s, and with the secret where it is known',
-    async (_, call, key, signedBy) => {
-      expect(await identify(call, key)).toMatchObject({ outcome: 'identified', signedBy });
-    },
-  );
+  ])('is identified with the signature %s, and with its secret', async (_, call, key, signedBy) => {
+    expect(await identify(call, key)).toMatchObject({ outcome: 'identified', signedBy });
+  });
 
-  it.each<[string, Call, Partial<KnownExchangeKey>, string]>([
-    ['a wrong signature for the list', ofList('other'), {}, INVALID_SIGNATURE],
-    ['no signature for the list', { route: LIST }, { demandsSignature: false }, INVALID_SIGNATURE],
-    ['an order without a signature', { route: `${ORDERS}/:id` }, {}, INVALID_SIGNATURE],
-    [
-      'an order that is signed in a header',
-      {
-        route: ORDERS,
-        query: { withdraw_address: ADDRESS },
-        headers: { 'x-signature': ofAddress().signature },
-      },
-      {},
-      INVALID_SIGNATURE,
-    ],
-    ['a parameter twice', { route: TOKENS, query: { a: ['1', '2'] } }, {}, '400 a must be given once'],
-    [
-      'an unknown key',
-      { route: TOKENS, query: { api_key: 'unknown' } },
-      {},
-      '401 A valid API key is required in the query',
-    ],
-    [
-      'an unknown key in a header',
-      { route: LIST, headers: { 'x-api-key': 'unknown' } },
-      {},
-      '401 A valid API key is required in the heade',
-    ],
-    [
-      'a key that is no text',
-      { route: TOKENS, query: { api_key: undefined } },
-      {},
-      '401 A valid API key is required in the query',
-    ],
-    [
-      'a key without its merchant',
-      { route: TOKENS, query: { api_key: 'orphan' } },
-      {},
-      '401 A valid API key is required in the query',
-    ],
-    [
-      'a body of more than 16 KiB',
-      { route: TOKENS, headers: { 'content-length': '16385' } },
-      {},
-      '413 The inputs are query parameters: there i',
-    ],
-  ])('with %s is refused', async (_, call, key, outcome) => {
-    expect(await identify(call, key)).toMatchObject({ outcome, signedBy: null });
+  it('of a key without its merchant is refused', async () => {
+    const refused = { outcome: '401 A valid API key is required in the query', signedBy: null };
+    expect(await identify({ route: TOKENS, query: { api_key: 'orphan' } })).toMatchObject(refused);
   });
 
   it.each([
     ['over the address', ofAddress('other'), /^withdraw_address=[^?]+$/],
     ['over the query', ofQuery(ORDERS, 'other'), /^\/v1\/orders\?.+$/],
-  ])(
-    'with a wrong signature %s has what should have been signed, without the address',
-    async (_, query, expected) => {
-      const { stringToSign } = await identify({ route: ORDERS, query });
-      expect(stringToSign).toMatch(expected);
-      expect(stringToSign).not.toContain(ADDRESS);
-    },
-  );
+  ])('with a wrong signature %s has the expected text, without the address', async (_, query, expected) => {
+    const { stringToSign } = await identify({ route: ORDERS, query });
+    expect(stringToSign).toMatch(expected);
+    expect(stringToSign).not.toContain(ADDRESS);
+  });
 
   it.each([
     [ORDERS, ADDRESS, 'identified'],
@@ -186,5 +124,45 @@ describe('a request of the exchange API', () => {
   ])('to %s by a key whose only payout address is %s: %s', async (route, bound, outcome) => {
     const key = { withdrawAddresses: [bound] };
     expect(await identify({ route: route!, query: ofAddress() }, key)).toMatchObject({ outcome });
+  });
+});
+
+const budgetOf = (exchangeProviderCallsPerMinute: number | null, rateLimitPerMinute = 100) =>
+  new ProviderBudget(
+    { ...exchangeConfig({}), exchangeProviderCallsPerMinute },
+    { ...httpConfig({}), rateLimitPerMinute },
+  );
+const accepted = (budget: ProviderBudget, countedAs: string, times: number): number => {
+  let passed = 0;
+  for (let n = 0; n < times; n += 1)
+    try {
+      budget.take('key', countedAs);
+      passed += 1;
+    } catch (error) {
+      const headers = { 'retry-after': expect.any(String) };
+      expect((error as Refusal).problem).toMatchObject({ status: 429, headers });
+    }
+  return passed;
+};
+
+describe('the budget of calls to a provider', () => {
+  it('gives one client a fifth of the budget of a key, and all clients together the whole budget', () => {
+    const budget = budgetOf(10);
+    for (const last of [1, 2, 3, 4]) expect(accepted(budget, `key/203.0.113.${last}`, 20)).toBe(2);
+    expect(accepted(budget, 'key/203.0.113.5', 1)).toBe(1);
+    expect(accepted(budget, 'key/2001:db8:0:0', 20)).toBe(1);
+  });
+
+  it('gives the owner of the key a separate budget', () => {
+    const budget = budgetOf(10);
+    for (const last of [1, 2, 3, 4, 5]) accepted(budget, `key/203.0.113.${last}`, 20);
+    expect(accepted(budget, 'key', 20)).toBe(10);
+  });
+
+  it('lets a single client use its whole rate limit by default', () => {
+    const budget = budgetOf(null, 7);
+    for (const last of [1, 2, 3, 4, 5]) expect(accepted(budget, `key/203.0.113.${last}`, 20)).toBe(7);
+    expect(accepted(budget, 'key/203.0.113.6', 20)).toBe(0);
+    expect(accepted(budget, 'key', 50)).toBe(35);
   });
 });

@@ -1,6 +1,6 @@
 import { historyRules, type LogRule } from '../../../kernel/history-rules.js';
 import type { CredentialIssued } from '../../access/access.contract.js';
-import { observe, type Observation } from './observation.js';
+import { observe, type Observation } from '../watch/observation.js';
 import {
   eraseOrder,
   amountReceived,

@@ -3,10 +3,8 @@ import { Refusal, type HttpProblem } from '../../../platform/http/problem.js';
 import { NO_BODY } from '../../../platform/http/request-state.js';
 import type { ExchangeCaller, KnownExchangeKey } from '../../access/access.contract.js';
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
-import { Inject, Injectable } from '@nestjs/common';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { httpConfig, type HttpConfig, listenerUrl } from '../../../platform/config/config.js';
+import { type HttpConfig, listenerUrl } from '../../../platform/config/config.js';
 
 const TITLE = 'Invalid API key or signature';
 
@@ -117,7 +115,6 @@ const URL_SIGNATURE = 'url_signature';
 
 /** The purpose of the derived key, which separates signatures of links from those of requests. */
 const PURPOSE = 'exchange signed_url v1';
-const MAX_CHARACTERS = 16_384;
 
 type Pair = readonly [name: string, value: string];
 
@@ -142,7 +139,6 @@ export function isSignedQuery(query: string): boolean {
 
 /** Verifies a link; null for an added, changed, removed or repeated parameter, or without the signature of a valid secret. */
 export function openSignedQuery(query: string, secrets: readonly string[], now: Date) {
-  if (query.length > MAX_CHARACTERS) return null;
   const pairs: readonly Pair[] = [...new URLSearchParams(query)];
   const names = new Set(pairs.map(([name]) => name));
   if (names.size < pairs.length) return null;
@@ -178,29 +174,22 @@ function encoded(pair: Pair): string {
   return pair.map((text) => encodeURIComponent(text).replace(/[!'()*]/g, hex)).join('=');
 }
 
-/** Links to the pay widget (contract.md 25.4). */
-@Injectable()
-export class LinkSignatures {
-  constructor(
-    @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(httpConfig.KEY) private readonly config: HttpConfig,
-  ) {}
-
-  /**
-   * A link with the parameters, under the newest secret of the key. Throws DomainError `unavailable` when the widget has
-   * no address.
-   */
-  make({ keyId, secrets }: ExchangeCaller, parameters: Readonly<Record<string, string | undefined>>) {
-    const { mode, payUrl, host, payPort } = this.config;
-    if (payUrl === null && mode === 'production')
-      throw new DomainError('unavailable', 'The URL of the pay widget is not configured');
-    const base = (payUrl ?? listenerUrl(host, payPort)).replace(/\/+$/, '');
-    const expiry = this.clock.now().getTime() + SIGNED_URL_LASTS_MS;
-    // The link counts seconds.
-    const expiresAt = new Date(Math.floor(expiry / 1000) * 1000);
-    const nonce = randomBytes(NONCE_BYTES).toString('base64url');
-    const signing = { secret: secrets.at(-1)!, nonce, expiresAt };
-    const query = signedQuery({ api_key: keyId, ...parameters }, signing);
-    return { url: `${base}/widget?${query}`, expiresAt: expiresAt.toISOString() };
-  }
+/**
+ * A link to the pay widget with the parameters (contract.md 25.4), under the newest secret of the key. Throws
+ * DomainError `unavailable` when the widget has no address.
+ */
+export function signedLink(
+  { keyId, secrets }: ExchangeCaller,
+  parameters: Readonly<Record<string, string | undefined>>,
+  { mode, payUrl, host, payPort }: HttpConfig,
+  now: Date,
+) {
+  if (payUrl === null && mode === 'production')
+    throw new DomainError('unavailable', 'The URL of the pay widget is not configured');
+  const base = (payUrl ?? listenerUrl(host, payPort)).replace(/\/+$/, '');
+  // The link counts seconds.
+  const expiresAt = new Date(Math.floor((now.getTime() + SIGNED_URL_LASTS_MS) / 1000) * 1000);
+  const nonce = randomBytes(NONCE_BYTES).toString('base64url');
+  const query = signedQuery({ api_key: keyId, ...parameters }, { secret: secrets.at(-1)!, nonce, expiresAt });
+  return { url: `${base}/widget?${query}`, expiresAt: expiresAt.toISOString() };
 }

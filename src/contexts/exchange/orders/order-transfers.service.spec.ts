@@ -53,10 +53,9 @@ const honest: ReadonlyMap<string, Receipt | null> = new Map([
   [hash('e'), receipt([transfer(STRANGER, PAYER, 40_000_000)], { partial: true })],
 ]);
 
-const chainOf = (
-  nodes: readonly (typeof honest)[],
-  finals: readonly number[] = [],
-): Pick<ChainReader, 'confirm'> => ({
+type Chain = Pick<ChainReader, 'confirm'>;
+const unavailable: Chain = { confirm: () => Promise.reject(new ChainUnavailable('no node is configured')) };
+const chainOf = (nodes: readonly (typeof honest)[], finals: readonly number[] = []): Chain => ({
   confirm: async (requested) =>
     nodes.map((node, place) => ({
       head: block(100),
@@ -91,11 +90,8 @@ describe('the transfer of a refund', () => {
     } = {},
   ) => {
     const settings = { ...nodeSettings, chainQuorum: Math.min(2, nodes.length), ...config };
-    return new OrderTransfers(settings, chainOf(nodes, finals)).checkRefund(order, {
-      amount,
-      transaction_hash,
-      recipient,
-    });
+    const transfers = new OrderTransfers(settings, chainOf(nodes, finals));
+    return transfers.checkRefund(order, { amount, transaction_hash, recipient });
   };
 
   it('has the amount and goes to an address that paid the order, or to the named one', async () => {
@@ -130,10 +126,8 @@ describe('the transfer of a refund', () => {
   });
 
   it('waits until its block is final', async () => {
-    await expect(check(hash('5'))).rejects.toMatchObject({
-      code: 'unavailable',
-      message: expect.stringContaining('not final yet') as unknown,
-    });
+    const message = expect.stringContaining('not final yet');
+    await expect(check(hash('5'))).rejects.toMatchObject({ code: 'unavailable', message });
   });
 
   it.each<[string, readonly [string, Receipt | null | undefined]]>([
@@ -145,20 +139,12 @@ describe('the transfer of a refund', () => {
     const other = new Map(honest);
     if (lie === undefined) other.delete(of);
     else other.set(of, lie);
-    for (const nodes of [
-      [honest, other],
-      [other, honest],
-    ])
-      await expect(check(of, { nodes })).rejects.toMatchObject({
-        code: 'unavailable',
-        message: expect.stringContaining('do not agree') as unknown,
-      });
+    const refused = { code: 'unavailable', message: expect.stringContaining('do not agree') };
+    await expect(check(of, { nodes: [honest, other] })).rejects.toMatchObject(refused);
+    await expect(check(of, { nodes: [other, honest] })).rejects.toMatchObject(refused);
     // Two of three nodes are a quorum of CHAIN_QUORUM 2; two and two are two quorums.
-    for (const nodes of [
-      [honest, other, honest],
-      [other, honest, honest],
-    ])
-      expect(await check(of, { nodes })).toMatchObject({ logIndexes: [0] });
+    expect(await check(of, { nodes: [honest, other, honest] })).toMatchObject({ logIndexes: [0] });
+    expect(await check(of, { nodes: [other, honest, honest] })).toMatchObject({ logIndexes: [0] });
     if (lie !== undefined)
       await expect(check(of, { nodes: [honest, other, honest, other] })).rejects.toThrow('do not agree');
   });
@@ -184,12 +170,9 @@ describe('the transfer of a refund', () => {
   });
 
   it('is unavailable where too few nodes respond', async () => {
-    const chain = { confirm: () => Promise.reject(new ChainUnavailable('no node is configured')) };
-    const settings = nodeSettings;
     const refund = { amount: '40', transaction_hash: hash('1'), recipient: null };
-    await expect(new OrderTransfers(settings, chain).checkRefund(order, refund)).rejects.toMatchObject({
-      code: 'unavailable',
-    });
+    const checked = new OrderTransfers(nodeSettings, unavailable).checkRefund(order, refund);
+    await expect(checked).rejects.toMatchObject({ code: 'unavailable' });
   });
 });
 
@@ -217,11 +200,8 @@ describe('the deposits of an order, checked again', () => {
     (await check(...args))?.map((each) => each.found);
 
   it('are on the chain when each has a transfer of its amount to the address of the order', async () => {
-    expect(await found(of(paid('a', '100'), paid('7', '5', '7a'), paid('7', '5', '7b')))).toEqual([
-      'on_chain',
-      'on_chain',
-      'on_chain',
-    ]);
+    const state = of(paid('a', '100'), paid('7', '5', '7a'), paid('7', '5', '7b'));
+    expect(await found(state)).toEqual(['on_chain', 'on_chain', 'on_chain']);
   });
 
   it('are missing where the transaction is in no block, failed, or holds another amount', async () => {
@@ -243,28 +223,21 @@ describe('the deposits of an order, checked again', () => {
     expect(await found(of(paid('c', '5')))).toEqual(['unknown']);
     const other = new Map([...node, [hash('a'), null]]);
     expect(await found(of(paid('a', '100')), { nodes: [node, other] })).toEqual(['unknown']);
-    const chain = { confirm: () => Promise.reject(new ChainUnavailable('no node is configured')) };
-    const checked = await new OrderTransfers(nodeSettings, chain).checkDeposits(of(paid('a', '100')));
+    const checked = await new OrderTransfers(nodeSettings, unavailable).checkDeposits(of(paid('a', '100')));
     expect(checked).toMatchObject([{ deposit_id: 'a', found: 'unknown' }]);
   });
 
   it('are verified by two of three nodes with CHAIN_QUORUM 2, regardless of the third one', async () => {
     const other = new Map([...node, [hash('a'), null], [hash('9'), node.get(hash('a'))!]]);
-    const state = of(paid('a', '100'), {
-      ...paid('9', '5'),
-      deposited_at: new Date(2_000_000_085_000).toISOString(),
-    });
-    const nodes = [node, other, node];
-    expect(await found(state, { nodes, finals: [90, 90, 90] })).toEqual(['on_chain', 'missing']);
-    expect(await found(state, { nodes: [node, node, node], finals: [90, 80, 90] })).toEqual([
-      'on_chain',
-      'missing',
-    ]);
-    expect(await found(state, { nodes: [node, node, node], finals: [90, 80, 80] })).toEqual([
-      'unknown',
-      'unknown',
-    ]);
-    expect(await found(state, { nodes: [node, other] })).toEqual(['unknown', 'unknown']);
+    const deposited_at = new Date(2_000_000_085_000).toISOString();
+    const state = of(paid('a', '100'), { ...paid('9', '5'), deposited_at });
+    const settled = ['on_chain', 'missing'];
+    const unknown = ['unknown', 'unknown'];
+    expect(await found(state, { nodes: [node, other, node], finals: [90, 90, 90] })).toEqual(settled);
+    const nodes = [node, node, node];
+    expect(await found(state, { nodes, finals: [90, 80, 90] })).toEqual(settled);
+    expect(await found(state, { nodes, finals: [90, 80, 80] })).toEqual(unknown);
+    expect(await found(state, { nodes: [node, other] })).toEqual(unknown);
   });
 
   it('cannot be checked on a chain that no node is configured for', async () => {

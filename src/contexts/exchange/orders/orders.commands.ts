@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { LRUCache } from 'lru-cache';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { isZero } from '../../../kernel/decimal.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { upTo } from '../../../platform/cache-size.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { failpoint } from '../../../platform/failpoints.js';
@@ -36,8 +34,8 @@ import { orderResponse } from './order-record.js';
 import { countDecimals, pairOf } from '../tokens/catalog.js';
 import { ExchangeProviders, rejectCaller } from '../providers/exchange-providers.service.js';
 import { exchangeConfig, type ExchangeConfig } from '../exchange.config.js';
-import { observe } from './observation.js';
-import { OrderPoller } from './order-watch.processor.js';
+import { observe } from '../watch/observation.js';
+import { OrderPoller } from '../watch/order-watch.processor.js';
 import type { NewProviderOrder } from '../providers/exchange-provider.ports.js';
 
 interface NewOrder extends OrderRequest, Required<Omit<NewProviderOrder, 'order_id'>> {
@@ -107,10 +105,6 @@ export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
   }
 }
 
-/** The time after a poll during which a refresh does not poll again. */
-const FRESH_MS = 500;
-const MAX_FRESH = 10_000;
-
 /** An order as its creator names it. */
 interface OwnOrder {
   readonly orderId: string;
@@ -154,8 +148,6 @@ export class ActOnOrder extends Command<ExistingOrder> {
 
 @CommandHandler(ActOnOrder)
 export class ActOnOrderHandler implements ICommandHandler<ActOnOrder> {
-  private readonly fresh = new LRUCache<string, true>({ ...upTo(MAX_FRESH), ttl: FRESH_MS });
-
   constructor(
     private readonly loop: CommandLoop,
     private readonly orders: OwnOrders,
@@ -175,10 +167,8 @@ export class ActOnOrderHandler implements ICommandHandler<ActOnOrder> {
   }
 
   private async refresh(known: ExistingOrder, cause: EventMetadata): Promise<ExistingOrder> {
-    const { order_id: orderId } = known;
-    if (hasEnded(known) || this.fresh.has(orderId)) return known;
-    const { state } = await this.poller.pollFor(orderId, cause);
-    this.fresh.set(orderId, true);
+    if (hasEnded(known)) return known;
+    const { state } = await this.poller.pollFor(known.order_id, cause);
     // A poll that was in flight already may have loaded the order before the last event in `known`.
     return isAfter(known.updated_at, state.updated_at) ? known : state;
   }

@@ -13,7 +13,7 @@ import {
   type Rule,
   type Schema,
 } from '../../../platform/dto/field.js';
-import { COUNT, oneOf, text, TIME, UUID, uuid } from '../../../platform/dto/rules.js';
+import { COUNT, nullable, oneOf, TEXT, text, TIME, UUID, uuid } from '../../../platform/dto/rules.js';
 import { WriteBody } from '../../../platform/http/admin/writes.js';
 import { Filter, ListParameters, MAX_PAGE, PageCursor, PageSize } from '../../../platform/http/list-query.js';
 import { throwBadRequest } from '../../../platform/http/decorators.js';
@@ -66,9 +66,8 @@ export const [tokenTo, chainTo] = [code([PAID_OUT.token]), code([PAID_OUT.chain]
 
 export const AMOUNT: Schema = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?$', examples: ['100.5'] };
 
-const TEXT: Schema = { type: 'string' };
-const NULLABLE: Schema = { type: 'string', nullable: true };
-export const NOTICE: Schema = { ...NULLABLE, description: "A notice for the caller's country." };
+const NULLABLE = nullable(TEXT);
+export const NOTICE = nullable(TEXT, "A notice for the caller's country.");
 
 /** The pairs of the catalogue; the provider may still refuse one. */
 const pair: Rule = { ...code(PAIRS.map(({ id }) => id)), schema: { type: 'string', examples: ['USDCSOL'] } };
@@ -106,7 +105,7 @@ class Order implements OrderRecord {
   @ApiProperty(UUID) id!: string;
   @ApiProperty(TEXT) pair_id!: string;
   @ApiProperty({ ...TEXT, enum: ORDER_STATUSES }) status!: OrderStatus;
-  @ApiProperty({ ...NULLABLE, description: 'Why the order failed; null otherwise.' }) reason!: string | null;
+  @ApiProperty(nullable(TEXT, 'Why the order failed; null otherwise.')) reason!: string | null;
   @ApiProperty(TEXT) withdraw_address!: string;
   @ApiProperty(NULLABLE) withdraw_address_tag!: string | null;
   @ApiProperty(NULLABLE) withdraw_address_memo!: string | null;
@@ -134,7 +133,7 @@ class Order implements OrderRecord {
   @ApiProperty({ ...AMOUNT, description: 'Of amount_from.' }) minimum!: string;
   @ApiProperty({ ...AMOUNT, description: 'Of amount_from.' }) maximum!: string;
 
-  @ApiProperty({ ...NULLABLE, description: 'Of the newest deposit that counted.' })
+  @ApiProperty(nullable(TEXT, 'Of the newest deposit that counted.'))
   deposit_transaction_hash!: string | null;
 
   @ApiProperty(NULLABLE) withdraw_transaction_hash!: string | null;

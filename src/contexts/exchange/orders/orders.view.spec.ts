@@ -1,19 +1,21 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  at,
-  base,
   cancelled,
+  completed,
   deposit,
+  erased,
   expired,
   facts as storyFacts,
   failed,
   historyOf,
   late,
+  missing,
   paid,
   processing,
   received,
   recordedOf,
+  refunded,
   stateAfter,
 } from '../../../../test/support/exchange/order-fixtures.js';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
@@ -74,21 +76,12 @@ const STEPS = {
   deposit: (n: number) => received(deposit(`${n}`, '100')),
   processing: () => processing('100', '0.5'),
   late: (n: number) => late(deposit(`${n}`, '100')),
-  completed: (): LaterOrderEvent => ({
-    type: 'order.completed.v1',
-    data: { ...base, amount_from: '100', amount_to: '0.5', withdraw_transaction_hash: '0xout' },
-  }),
+  completed: () => completed(),
   cancelled: () => cancelled,
   expired: () => expired,
-  failed: () => failed('provider_failed', '100', at),
-  refunded: (): LaterOrderEvent => ({
-    type: 'order.refunded.v1',
-    data: { ...base, amount: '100', refund_transaction_hash: null },
-  }),
-  erased: (): LaterOrderEvent => ({
-    type: 'order.personal_data_erased.v1',
-    data: { ...base, key_id: KEY, actor: 'grace' },
-  }),
+  failed: () => failed('provider_failed', '100'),
+  refunded: () => refunded('100'),
+  erased: () => erased,
 };
 type Ending = readonly (keyof typeof STEPS)[];
 const ENDINGS: readonly Ending[] = [
@@ -248,16 +241,11 @@ describe('the totals of orders', () => {
         ending,
       ),
     );
-    const { order_id, created_at } = all[4]!.creation;
-    const missing = { order_id, deposit_id: '1', amount: '100', transaction_hash: '0x1', at: created_at };
     await apply(all.flatMap(({ events }) => events));
-    await apply([recordedOf({ type: 'order.deposit_missing.v1', data: missing }, all[4]!.events.length)]);
-    expect(await view().totals()).toEqual({
-      pending: 2,
-      paid: 1,
-      processing: 0,
-      refundable: 4,
-      shortfall: 0,
-    });
+    const { type, data } = missing(deposit('1', '100'));
+    const lost = { type, data: { ...data, order_id: all[4]!.creation.order_id } } as LaterOrderEvent;
+    await apply([recordedOf(lost, all[4]!.events.length)]);
+    const totals = { pending: 2, paid: 1, processing: 0, refundable: 4, shortfall: 0 };
+    expect(await view().totals()).toEqual(totals);
   });
 });

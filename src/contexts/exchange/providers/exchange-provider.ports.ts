@@ -1,4 +1,4 @@
-import type { Observation } from '../orders/observation.js';
+import type { Observation } from '../watch/observation.js';
 import type { DepositFacts, OrderFacts, OrderRequest, ProviderOrder, Quote } from '../orders/order-events.js';
 
 /** Rates, liquidity and settlement of exchanges. Amounts are decimal strings in whole units of a token. */

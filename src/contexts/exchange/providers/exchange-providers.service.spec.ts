@@ -18,15 +18,13 @@ function shop(name: string, ping: () => Promise<void> = async () => undefined): 
 
 function callsOf(name: string) {
   const lines: { level: string; fields: Record<string, unknown> }[] = [];
-  let now = 1;
   const at = (level: string) => (fields: Record<string, unknown>) => void lines.push({ level, fields });
-  const log = { warn: at('warn'), error: at('error') };
-  const providers = new ExchangeProviders([shop(name)], name, log, { now: () => now });
-  const call = (work: Work, keyId: string | null = null, orderId = 'order-1'): Promise<string> =>
-    providers.call(name, { operation: 'status', orderId, keyId }, work);
+  const providers = new ExchangeProviders([shop(name)], name, { warn: at('warn'), error: at('error') });
+  const call = (work: Work, keyId: string | null = null): Promise<string> =>
+    providers.call(name, { operation: 'status', orderId: 'order-1', keyId }, work);
   const outcome = (keyId: string | null, work: Work): Promise<string> =>
     call(work, keyId).catch((error: Error) => error.message);
-  return { providers, call, outcome, lines, advance: (ms: number) => (now += ms) };
+  return { providers, call, outcome, lines };
 }
 
 async function errors(provider: string, kind: string): Promise<number> {
@@ -68,19 +66,6 @@ describe('calls of a provider', () => {
     expect(await errors(`${kind}-${level}`, kind)).toBe(1);
     const fields = expect.objectContaining({ operation: 'status', kind, order_id: 'order-1' }) as unknown;
     expect(lines).toEqual(level === null ? [] : [{ level, fields }]);
-  });
-
-  it('are logged once a minute during an outage, and for each order when the provider contradicts itself', async () => {
-    const lying = failing(new ProviderUnavailable('another address', 'contradiction'));
-    const [outage, lie] = [callsOf('q'), callsOf('q')];
-    for (let n = 0; n < 10; n += 1) {
-      await outage.call(down, `key ${n}`, `order-${n % 2}`).catch(() => undefined);
-      await lie.call(lying, `key ${n}`, `order-${n % 2}`).catch(() => undefined);
-    }
-    expect([outage.lines.length, lie.lines.length]).toEqual([1, 2]);
-    outage.advance(60_001);
-    await outage.call(down, 'another key').catch(() => undefined);
-    expect(outage.lines).toHaveLength(2);
   });
 });
 

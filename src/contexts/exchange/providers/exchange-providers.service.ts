@@ -13,9 +13,6 @@ import type { Quote } from '../orders/order-events.js';
 import { countDecimals, pairOf } from '../tokens/catalog.js';
 
 const MAX_KEYS = 10_000;
-/** The minimum interval between two log lines of the same error and operation. */
-const LOG_AGAIN_MS = 60_000;
-const MAX_LOGGED = 1000;
 /** The timeout of a ping for the readiness, shorter than that of a call. Several checks share one ping. */
 const PING_TIMEOUT_MS = 1500;
 const PING_FRESH_MS = 10_000;
@@ -88,7 +85,6 @@ export class ExchangeProviders {
     ...upTo(MAX_KEYS),
     memoMethod: () => new Circuit(),
   });
-  private readonly logged: LRUCache<string, true>;
   private readonly pings = new LRUCache<string, Promise<string | void>>({
     max: 1,
     ttl: PING_FRESH_MS,
@@ -100,9 +96,7 @@ export class ExchangeProviders {
     /** The provider of new orders. Null and unknown names mean none. */
     private readonly currentName: string | null,
     private readonly log: Pick<LoggerService, 'warn' | 'error'> = new Logger(ExchangeProviders.name),
-    perf: { readonly now: () => number } = performance,
   ) {
-    this.logged = new LRUCache<string, true>({ max: MAX_LOGGED, ttl: LOG_AGAIN_MS, ttlResolution: 0, perf });
     this.providers = new Map(providers.map((provider) => [provider.name, provider]));
     this.circuits = new Map(providers.map(({ name }) => [name, new Circuit()]));
   }
@@ -193,11 +187,6 @@ export class ExchangeProviders {
   }
 
   private report(provider: string, { operation, orderId }: Call, kind: string, error: unknown): void {
-    const { message } = error as Error;
-    // An outage is logged once for all orders; any other error is logged once per order.
-    const what = `${provider} ${operation} ${kind === 'unavailable' ? '' : (orderId ?? '')} ${message}`;
-    if (this.logged.has(what)) return;
-    this.logged.set(what, true);
     const msg = 'exchange provider call failed';
     const line = { msg, provider, operation, kind, order_id: orderId ?? null, err: error };
     this.log[kind === 'unavailable' || kind === 'refused' ? 'warn' : 'error'](line);

@@ -3,7 +3,7 @@ import { isDecimal, isZero, sum } from '../../../kernel/decimal.js';
 import type { ProviderStatus } from './exchange-provider.ports.js';
 import { type Asset, type Pair, countDecimals } from '../tokens/catalog.js';
 import { plainHash } from '../orders/addresses.js';
-import type { OrderOutcome, ProviderDeposit } from '../orders/observation.js';
+import type { OrderOutcome, ProviderDeposit } from '../watch/observation.js';
 import type { DepositFacts, OrderFacts, ProviderOrder } from '../orders/order-events.js';
 import { contradiction, type SideShiftObject } from './sideshift-api.adapter.js';
 import { Injectable } from '@nestjs/common';

@@ -1,99 +1,88 @@
 import { describe, expect, it } from '@jest/globals';
+import { getAddress } from 'ethers';
 import {
-  PAIRS,
-  TOKENS,
   chainOf,
-  toCurrency,
   countDecimals,
   offered,
+  PAIRS,
   pairOf,
+  paymentUri,
+  toCurrency,
   tokenOf,
-  type Asset,
 } from './catalog.js';
 
-const asset = ({ token, chain }: Asset): string => `${token} on ${chain}`;
-
-it('the catalog keeps the pairs of existing orders', () => {
-  expect(
-    PAIRS.map(({ id, from, to, defaultAmount }) => `${id}: ${defaultAmount} ${asset(from)} to ${asset(to)}`),
-  ).toEqual([
-    'USDCSOL: 100 usdc on ethereum to sol on solana',
-    'USDCBASESOL: 100 usdc on base to sol on solana',
-    'USDCPOLYGONSOL: 100 usdc on polygon to sol on solana',
-    'USDTSOL: 100 usdt on ethereum to sol on solana',
-    'USDTTRONSOL: 100 usdt on tron to sol on solana',
-    'ETHSOL: 0.05 eth on ethereum to sol on solana',
-    'ETHBASESOL: 0.05 eth on base to sol on solana',
-    'BTCSOL: 0.002 btc on bitcoin to sol on solana',
-    'LTCSOL: 1 ltc on litecoin to sol on solana',
-    'XRPSOL: 50 xrp on ripple to sol on solana',
-    'XLMSOL: 500 xlm on stellar to sol on solana',
+/** Orders have these pair ids for ever, and amounts of these decimals. */
+it('the catalog keeps the pairs of existing orders, with the decimals of both sides', () => {
+  const sides = PAIRS.map(({ id, from, to, defaultAmount }) => {
+    const [left, right] = [from, to].map((each) => `${each.token} (${countDecimals(each)}) on ${each.chain}`);
+    return `${id}: ${defaultAmount} ${left} to ${right}`;
+  });
+  expect(sides).toEqual([
+    'USDCSOL: 100 usdc (6) on ethereum to sol (9) on solana',
+    'USDCBASESOL: 100 usdc (6) on base to sol (9) on solana',
+    'USDCPOLYGONSOL: 100 usdc (6) on polygon to sol (9) on solana',
+    'USDTSOL: 100 usdt (6) on ethereum to sol (9) on solana',
+    'USDTTRONSOL: 100 usdt (6) on tron to sol (9) on solana',
+    'ETHSOL: 0.05 eth (18) on ethereum to sol (9) on solana',
+    'ETHBASESOL: 0.05 eth (18) on base to sol (9) on solana',
+    'BTCSOL: 0.002 btc (8) on bitcoin to sol (9) on solana',
+    'LTCSOL: 1 ltc (8) on litecoin to sol (9) on solana',
+    'XRPSOL: 50 xrp (6) on ripple to sol (9) on solana',
+    'XLMSOL: 500 xlm (7) on stellar to sol (9) on solana',
   ]);
 });
 
-it('the catalog has the decimals of each token on each of its chains', () => {
-  expect(TOKENS.map(({ id, name, symbol, decimals }) => [id, name, symbol, decimals])).toEqual([
-    ['usdc', 'USD Coin', 'USDC', { ethereum: 6, base: 6, polygon: 6 }],
-    ['usdt', 'Tether USD', 'USDT', { ethereum: 6, tron: 6 }],
-    ['eth', 'Ether', 'ETH', { ethereum: 18, base: 18 }],
-    ['btc', 'Bitcoin', 'BTC', { bitcoin: 8 }],
-    ['ltc', 'Litecoin', 'LTC', { litecoin: 8 }],
-    ['xrp', 'XRP', 'XRP', { ripple: 6 }],
-    ['xlm', 'Stellar Lumens', 'XLM', { stellar: 7 }],
-    ['sol', 'Solana', 'SOL', { solana: 9 }],
-  ]);
+it('deposits need a tag on the XRP Ledger, and a memo on Stellar', () => {
+  const tags = PAIRS.map(({ from: { chain } }) => [chain, chainOf(chain)!.tag]).filter(
+    ([, tag]) => tag !== null,
+  );
+  expect(Object.fromEntries(tags)).toEqual({ ripple: 'tag', stellar: 'memo' });
+  expect(toCurrency('XRPSOL')).toBe('XRP on XRP Ledger');
 });
 
-it.each([
-  ['ethereum', 'Ethereum', null, 'https://etherscan.io/tx/{hash}'],
-  ['base', 'Base', null, 'https://basescan.org/tx/{hash}'],
-  ['polygon', 'Polygon', null, 'https://polygonscan.com/tx/{hash}'],
-  ['tron', 'Tron', null, 'https://tronscan.org/#/transaction/{hash}'],
-  ['bitcoin', 'Bitcoin', null, 'https://mempool.space/tx/{hash}'],
-  ['litecoin', 'Litecoin', null, 'https://litecoinspace.org/tx/{hash}'],
-  ['ripple', 'XRP Ledger', 'tag', 'https://livenet.xrpl.org/transactions/{hash}'],
-  ['stellar', 'Stellar', 'memo', 'https://stellar.expert/explorer/public/tx/{hash}'],
-  ['solana', 'Solana', null, 'https://solscan.io/tx/{hash}'],
-])(
-  'the catalog has the name of the chain %s, what its deposits need, and its explorer',
-  (id, name, tag, explorer) => {
-    expect(chainOf(id)).toEqual({ id, name, tag, explorer });
-  },
+it.each(['usdcsol', 'SOLUSDC', '', ' USDCSOL', '__proto__', 'constructor'])('the catalog has no %j', (id) =>
+  expect([pairOf(id), tokenOf(id), chainOf(id)]).toEqual([null, null, null]),
 );
 
-it.each([
-  ['USDCBASESOL', 'USDC on Base'],
-  ['XRPSOL', 'XRP on XRP Ledger'],
-  ['DOGESOL', 'DOGESOL'],
-])('deposits of %s are in %s', (pair, currency) => expect(toCurrency(pair)).toBe(currency));
-
-describe('a search of the catalog', () => {
-  it.each(['usdcsol', 'USDC', 'SOLUSDC', '', ' USDCSOL', '__proto__', 'constructor', 'toString'])(
-    'for %j finds nothing',
-    (id) => {
-      expect(pairOf(id)).toBeNull();
-      expect(tokenOf(id)).toBeNull();
-      expect(chainOf(id)).toBeNull();
-    },
-  );
-
-  it('throws for decimals that are unknown', () => {
-    expect(() => countDecimals({ token: 'usdc', chain: 'bitcoin' })).toThrow('no usdc on bitcoin');
-    expect(() => countDecimals({ token: 'usdc', chain: 'constructor' })).toThrow('no usdc on constructor');
-  });
+it('the tokens and chains of the pairs that a provider exchanges are offered', () => {
+  const ids = (all: readonly { readonly id: string }[]) => all.map(({ id }) => id);
+  const [usdc, ...others] = offered(['USDCBASESOL', 'USDCSOL', 'DOGESOL']);
+  expect([usdc!.token.id, others]).toEqual(['usdc', []]);
+  expect(ids(usdc!.chains)).toEqual(['ethereum', 'base']);
+  expect(ids(usdc!.pairs)).toEqual(['USDCSOL', 'USDCBASESOL']);
+  expect(offered([])).toEqual([]);
 });
 
-describe('what is offered', () => {
-  it('is the tokens and chains of the pairs that a provider exchanges', () => {
-    const [usdc, ...others] = offered(['USDCBASESOL', 'USDCSOL']);
-    expect(others).toEqual([]);
-    expect(usdc?.token.id).toBe('usdc');
-    expect(usdc?.chains.map(({ id }) => id)).toEqual(['ethereum', 'base']);
-    expect(usdc?.pairs.map(({ id }) => id)).toEqual(['USDCSOL', 'USDCBASESOL']);
+describe('the URI that a wallet is opened with', () => {
+  const transfer = (contract: string, chainId: number) =>
+    `ethereum:${contract}@${chainId}/transfer?address={address}&uint256={units}`;
+
+  it.each([
+    ['usdc', 'ethereum', transfer('0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48', 1)],
+    ['usdc', 'base', transfer('0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', 8453)],
+    ['eth', 'base', 'ethereum:{address}@8453?value={units}'],
+    ['btc', 'bitcoin', 'bitcoin:{address}?amount={amount}'],
+    ['sol', 'solana', 'solana:{address}?amount={amount}'],
+    ['usdt', 'tron', null],
+    // The contract of the token is unknown on this chain.
+    ['usdt', 'base', null],
+    // No common URI contains a tag or a memo.
+    ['xrp', 'ripple', null],
+    ['xlm', 'stellar', null],
+  ])('of %s on %s is %s', (token, chain, uri) => expect(paymentUri({ token, chain }, null)).toBe(uri));
+
+  it('names contracts by addresses with a valid checksum', () => {
+    const contracts = PAIRS.flatMap(({ from }) => {
+      const contract = /^ethereum:(0x[0-9A-Fa-f]{40})@/.exec(paymentUri(from, null) ?? '')?.[1];
+      return contract === undefined ? [] : [contract];
+    });
+    expect(contracts).toHaveLength(4);
+    for (const each of contracts) expect(getAddress(each.toLowerCase())).toBe(each);
   });
 
-  it('is nothing without a pair of the catalog', () => {
-    expect(offered([])).toEqual([]);
-    expect(offered(['DOGESOL'])).toEqual([]);
+  it('names only the chain and the USDC of the sandbox there', () => {
+    const test = { chainId: 31337, usdc: `0x${'1'.repeat(40)}` };
+    const uris = PAIRS.map(({ id, from }) => [id, paymentUri(from, test)]);
+    expect(uris.filter(([, uri]) => uri !== null)).toEqual([['USDCSOL', transfer(test.usdc, 31337)]]);
   });
 });

@@ -84,15 +84,13 @@ export const [pairOf, tokenOf, chainOf] = [byId(PAIRS), byId(TOKENS), byId(CHAIN
 
 /** The currency of a pair's deposits, such as `USDC on Base`. */
 export function toCurrency(pairId: string): string {
-  const from = pairOf(pairId)?.from;
-  return from === undefined ? pairId : `${tokenOf(from.token)?.symbol} on ${chainOf(from.chain)?.name}`;
+  const { token, chain } = pairOf(pairId)!.from;
+  return `${tokenOf(token)!.symbol} on ${chainOf(chain)!.name}`;
 }
 
-/** Digits after the point of a token on a chain. Throws for an unknown asset. */
+/** Digits after the point of a token on a chain. */
 export function countDecimals({ token, chain }: Asset): number {
-  const decimals = new Map(Object.entries(tokenOf(token)?.decimals ?? {})).get(chain);
-  if (decimals === undefined) throw new Error(`the catalogue has no ${token} on ${chain}`);
-  return decimals;
+  return tokenOf(token)!.decimals[chain]!;
 }
 
 /** The tokens that a provider of these pairs exchanges (contract.md 25.1), in the order of the catalogue. */

@@ -1,11 +1,12 @@
 import { quoted } from '../../../platform/dto/date-point.js';
 import { Controller, Get, Inject } from '@nestjs/common';
 import Big from 'big.js';
+import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { isAtLeast, isZero } from '../../../kernel/decimal.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Fault } from '../../../kernel/fault.js';
 import { asciiDigits } from '../../../kernel/typed-text.js';
-import { processConfig, type ProcessConfig } from '../../../platform/config/config.js';
+import { httpConfig, type HttpConfig } from '../../../platform/config/config.js';
 import { ApiProperty, Field, Many, type Rule } from '../../../platform/dto/field.js';
 import { text, TIME } from '../../../platform/dto/rules.js';
 import { Inputs } from '../../../platform/http/decorators.js';
@@ -13,7 +14,7 @@ import { Visit } from '../../../platform/http/pages/page.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { ComplianceNotices } from '../orders/compliance-notices.service.js';
 import { Onramp, Onramps, type Purchase } from '../providers/onramps.service.js';
-import { LinkSignatures } from '../orders/order-signature.guard.js';
+import { signedLink } from '../orders/order-signature.guard.js';
 import { readReturnUrl } from '../orders/addresses.js';
 import { PAID_OUT } from './catalog.js';
 import type { ExchangeVisit } from '../orders/exchange-key.guard.js';
@@ -31,15 +32,7 @@ import {
 
 const MAX_FIAT = '1000000';
 
-/** The currencies of ISO 4217 that people pay with, without funds, metals and test codes. */
-const FIAT_CURRENCIES: ReadonlySet<string> = new Set(
-  `AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CLP CNY COP
-   CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD
-   IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR
-   MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP
-   SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VES VND VUV WST XAF XCD XCG XOF
-   XPF YER ZAR ZMW ZWG`.split(/\s+/),
-);
+const FIAT_CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 /** The digits after the point by ISO 4217, where they are not two. */
 const MINOR_DIGITS: ReadonlyMap<string, number> = new Map([
   ...'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF'
@@ -48,10 +41,8 @@ const MINOR_DIGITS: ReadonlyMap<string, number> = new Map([
   ...'BHD IQD JOD KWD LYD OMR TND'.split(' ').map((code) => [code, 3] as const),
 ]);
 
-const JSON_NUMBER = /^(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:e([+-]?[0-9]{1,3}))?$/i;
-const MAX_NUMBER = 40;
-/** The maximum exponent of an amount, because its zeros are written out. */
-const MAX_EXPONENT = 30;
+/** A JSON number of at most 40 characters. Its exponent is below 30, because its zeros are written out. */
+const JSON_NUMBER = /^(?=.{1,40}$)(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:e[+-]?[0-2]?[0-9])?$/i;
 const PLAIN = /^[0-9]+(?:\.[0-9]{1,2})?$/;
 
 /** An amount as JSON number text. A `+` of the exponent arrives as a blank. {@link roundedFiat} rounds it. */
@@ -59,8 +50,7 @@ export const fiatAmount: Rule = text(
   { pattern: '^(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]+)?$', examples: ['150.00'] },
   (value) => {
     const number = asciiDigits(value).replace(/(?<=e) /i, '+');
-    const parts = number.length > MAX_NUMBER ? null : JSON_NUMBER.exec(number);
-    if (parts === null || Math.abs(Number(parts[1] ?? 0)) > MAX_EXPONENT) return FIAT_FAULT;
+    if (!JSON_NUMBER.test(number)) return FIAT_FAULT;
     const plain = PLAIN.test(number) ? number : new Big(number).toFixed();
     return isZero(plain) || !isAtLeast(MAX_FIAT, plain) ? FIAT_FAULT : plain;
   },
@@ -81,14 +71,10 @@ export function roundedFiat(amount: string, currency: string | undefined): strin
   return new Big(amount).round(decimals, Big.roundHalfUp).toFixed();
 }
 
-const MAX_ONRAMPS_TEXT = 1000;
-
 /** Ids with commas between them; the controller refuses unknown ones. */
 const ids = text({ examples: ['moonpay,transak'] }, (value) => {
   const found = value.split(',').map((id) => id.trim());
-  return value.length > MAX_ONRAMPS_TEXT || found.includes('')
-    ? new Fault('must be ids of on-ramps with commas between them')
-    : found;
+  return found.includes('') ? new Fault('must be ids of on-ramps with commas between them') : found;
 });
 
 class ConfigurationQuery {
@@ -134,9 +120,9 @@ class ConfigurationResponse {
 export class ConfigurationController {
   constructor(
     private readonly onramps: Onramps,
-    private readonly links: LinkSignatures,
     private readonly notices: ComplianceNotices,
-    @Inject(processConfig.KEY) private readonly config: ProcessConfig,
+    @Inject(httpConfig.KEY) private readonly config: HttpConfig,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   @Get()
@@ -164,7 +150,8 @@ export class ConfigurationController {
     const purchase = { ...parameters, chain, fiat: query.onramp_fiat ?? null, amount: amount ?? null };
     this.require(purchase, only);
     const onramps = this.onramps.for(purchase, only);
-    const link = this.links.make(key, { ...parameters, onramp_only_onramps: only?.join() });
+    const linked = { ...parameters, onramp_only_onramps: only?.join() };
+    const link = signedLink(key, linked, this.config, this.clock.now());
     return {
       signed_url: link.url,
       expires_at: link.expiresAt,

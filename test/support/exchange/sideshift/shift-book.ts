@@ -81,28 +81,11 @@ export class ShiftBook {
     if (isZero(depositAmount)) throw new Refused(400, 'depositAmount must be greater than zero');
     if (!isAtLeast(depositAmount, min)) throw new Refused(400, 'Amount too low');
     if (!isAtLeast(max, depositAmount)) throw new Refused(400, 'Amount too high');
-    const quote: Quote = {
-      id: randomUUID(),
-      from,
-      to,
-      depositAmount,
-      rate,
-      affiliateId: affiliateId as string,
-      settleAmount: exchanged(depositAmount, rate, DECIMALS),
-      expiresAt: this.now() + FIXED_MS,
-    };
-    this.quotes.set(quote.id, quote);
-    const { id, expiresAt } = quote;
-    return {
-      id,
-      createdAt: iso(this.now()),
-      ...coinsOf(from, to),
-      expiresAt: iso(expiresAt),
-      depositAmount,
-      settleAmount: quote.settleAmount,
-      rate,
-      affiliateId,
-    };
+    const expiresAt = this.now() + FIXED_MS;
+    const amounts = { depositAmount, settleAmount: exchanged(depositAmount, rate, DECIMALS), rate };
+    const terms = { id: randomUUID(), ...amounts, affiliateId: affiliateId as string };
+    this.quotes.set(terms.id, { ...terms, from, to, expiresAt });
+    return { ...terms, createdAt: iso(this.now()), ...coinsOf(from, to), expiresAt: iso(expiresAt) };
   }
 
   open(body: Record<string, unknown>): object {
@@ -152,13 +135,8 @@ export class ShiftBook {
   receive(id: string, depositAmount: string): ShiftDeposit {
     const at = iso(this.now());
     const depositHash = `0x${randomBytes(32).toString('hex')}`;
-    const deposit: ShiftDeposit = {
-      updatedAt: at,
-      depositHash,
-      depositReceivedAt: at,
-      depositAmount,
-      status: 'pending',
-    };
+    const times = { updatedAt: at, depositReceivedAt: at };
+    const deposit: ShiftDeposit = { ...times, depositHash, depositAmount, status: 'pending' };
     this.find(id).deposits.push(deposit);
     return deposit;
   }
@@ -189,6 +167,7 @@ export class ShiftBook {
     const { id, quote, deposits, depositMemo, externalId } = shift;
     const { depositAmount, settleAmount, rate } = quote;
     const [only] = deposits;
+    const unpaid = shift.expiresAt <= this.now() ? 'expired' : 'waiting';
     return {
       id,
       createdAt: iso(shift.createdAt),
@@ -203,28 +182,18 @@ export class ShiftBook {
       expiresAt: iso(shift.expiresAt),
       averageShiftSeconds: '44.5',
       ...(externalId === null ? {} : { externalId }),
-      ...(only === undefined
-        ? {
-            depositAmount,
-            settleAmount,
-            rate,
-            status: shift.expiresAt <= this.now() ? 'expired' : 'waiting',
-          }
-        : deposits.length === 1
-          ? { ...only, rate }
-          : { status: 'multiple', deposits }),
+      ...(only === undefined && { depositAmount, settleAmount, rate, status: unpaid }),
+      ...(deposits.length === 1 && { ...only, rate }),
+      ...(deposits.length > 1 && { status: 'multiple', deposits }),
     };
   }
 }
 
 function methodOf(from: string, to: string): { rate: string; min: string; max: string } {
   const method = Object.hasOwn(METHODS, from) ? METHODS[from] : undefined;
+  const unknown = method === undefined ? from : to;
   if (method === undefined || to !== SETTLED_IN)
-    throw new Refused(
-      400,
-      `Method ${(method === undefined ? from : to).replace('-', '/')} not found`,
-      'METHOD_NOT_FOUND',
-    );
+    throw new Refused(400, `Method ${unknown.replace('-', '/')} not found`, 'METHOD_NOT_FOUND');
   return method;
 }
 

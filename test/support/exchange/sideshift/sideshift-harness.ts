@@ -8,9 +8,10 @@ import { SideShiftShifts } from '../../../../src/contexts/exchange/providers/sid
 import { newId } from '../../../../src/kernel/ids.js';
 import { Sealer } from '../../../../src/platform/sealing/sealer.js';
 import { testDatabase, type TestDatabase } from '../../postgres.js';
+import { ADDRESS } from '../order-fixtures.js';
 import { SideShift } from './sideshift.js';
 
-export const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
+export { ADDRESS };
 
 /** Errors of the adapter, as matchers. */
 export const UNAVAILABLE = { name: 'ProviderUnavailable', kind: 'unavailable' };

@@ -10,8 +10,8 @@ import {
   withPublishedState,
   type ExistingOrder,
   type OrderState,
-} from './order.js';
-import type { LaterOrderEvent, DepositFacts, OrderEvent } from './order-events.js';
+} from '../orders/order.js';
+import type { LaterOrderEvent, DepositFacts, OrderEvent } from '../orders/order-events.js';
 
 /** A transfer to the deposit address in a final block. */
 export interface ProviderDeposit extends DepositFacts {

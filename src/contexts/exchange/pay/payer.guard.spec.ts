@@ -1,9 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Clock } from '../../../kernel/clock.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
-import type { Payer } from '../orders/orders.commands.js';
-import { type PayerSession, PaySessions } from './payer.guard.js';
 import { exchangeConfig } from '../exchange.config.js';
+import { type PayerSession, PaySessions } from './payer.guard.js';
 
 const payer: PayerSession = {
   key_id: '4d5d2f0a-7a2e-4a55-9c6d-0d9f3a6b1c2e',
@@ -21,9 +20,7 @@ const sessionsWith = (key: string) =>
 const sessions = sessionsWith('key');
 
 describe('the session of a pay page', () => {
-  it('returns its payer', () => expect(sessions.read(sessions.open(payer))).toEqual(payer));
-
-  it('is valid until an order can no longer wait', () => {
+  it('returns its payer until an order can no longer wait', () => {
     const token = sessions.open(payer);
     now += 26 * HOUR_MS - 1;
     expect(sessions.read(token)).toEqual(payer);
@@ -40,28 +37,21 @@ describe('the session of a pay page', () => {
       `${encoded}.${Number(expires) + 1}.${hash}`,
       `${encoded}.${expires}.${hash.slice(0, -1)}`,
       `${encoded}.${expires}.${'0'.repeat(64)}`,
-      `${encoded}.${expires}.`,
       `${encoded}${expires}.${hash}`,
       sessionsWith('another').open(payer),
-      '',
-      '.',
-      '..',
-      '...',
-      'x',
-      '0'.repeat(100_000),
+      ...['', '...', 'x', '0'.repeat(100_000)],
     ];
     for (const token of forged) expect([token, sessions.read(token)]).toEqual([token, null]);
   });
 
-  it('identifies each payer by another link', () => {
-    const others: PayerSession[] = [
-      { ...payer, key_id: '4d5d2f0a-7a2e-4a55-9c6d-0d9f3a6b1c2f' },
-      { ...payer, withdraw_address_memo: null, withdraw_address_tag: payer.withdraw_address_memo },
-      { ...payer, user_id: null },
+  it('identifies each payer by another link, whichever secret signed it', () => {
+    const others: Partial<PayerSession>[] = [
+      { key_id: '4d5d2f0a-7a2e-4a55-9c6d-0d9f3a6b1c2f' },
+      { withdraw_address_memo: null, withdraw_address_tag: payer.withdraw_address_memo },
+      { user_id: null },
     ];
-    const links = [payer, ...others].map((each) => sessions.link(each));
+    const links = [{}, ...others].map((more) => sessions.link({ ...payer, ...more }));
     expect(new Set(links).size).toBe(4);
-    const otherSession: Payer & PayerSession = { ...payer, secret_hash: null };
-    expect(sessions.link(otherSession)).toBe(links[0]);
+    expect(sessions.link({ ...payer, secret_hash: null })).toBe(links[0]);
   });
 });

@@ -4,7 +4,7 @@ import { deposit, facts, minute, type Seen } from '../../../../test/support/exch
 import { webhooksOf } from '../../../../test/support/exchange/order-webhooks.js';
 import { isAtLeast, minus, sum } from '../../../kernel/decimal.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { observe, type Observation } from './observation.js';
+import { observe, type Observation } from '../watch/observation.js';
 import {
   amountReceived,
   cancelOrder,
@@ -21,63 +21,47 @@ import type { OrderEvent } from './order-events.js';
 import { orderRecord } from './order-record.js';
 import { acrossOrders, orderHistory } from './history.js';
 
-/** The possible steps of the chain and of the order. */
-type Step =
-  | { readonly does: 'sends'; readonly amount: string }
-  | {
-      readonly does: 'confirms' | 'reorganises' | 'loses' | 'returns' | 'waits' | 'marks' | 'cancels';
-      readonly n: number;
-    }
-  | { readonly does: 'refunds'; readonly amount: string }
-  | {
-      readonly does: 'polls';
-      readonly shuffle: number;
-      readonly forgets: number;
-      readonly knowsTime: boolean;
-      readonly hasForeignDeposit: boolean;
-      readonly outcome: 'none' | 'true' | 'completed' | 'refunded' | 'failed';
-      /** Uses the observation of so many polls ago, as a stalled process does. */
-      readonly stale: number;
-    };
-
-const amount = fc.constantFrom(
-  '0',
-  '0.000001',
-  '0.5',
-  '3',
-  '40',
-  '60',
-  '99.999999',
-  '100',
-  '100.1',
-  '950',
-  '1200',
-);
+const amount = fc.constantFrom(...'0 0.000001 0.5 3 40 60 99.999999 100 100.1 950 1200'.split(' '));
 const n = fc.nat(100);
-const step: fc.Arbitrary<Step> = fc.oneof(
+const OUTCOMES = ['none', 'true', 'true', 'completed', 'refunded', 'failed'] as const;
+const CHANGES = ['reorganises', 'loses', 'returns', 'waits', 'waits', 'marks', 'cancels'] as const;
+const poll = fc.record({
+  does: fc.constant('polls' as const),
+  shuffle: n,
+  forgets: fc.constantFrom(0, 0, 0, 1, 3),
+  knowsTime: fc.boolean(),
+  hasForeignDeposit: fc.nat(9).map((tenth) => tenth === 0),
+  outcome: fc.constantFrom(...OUTCOMES),
+  /** Uses the observation of so many polls ago, as a stalled process does. */
+  stale: fc.constantFrom(0, 0, 0, 1, 3),
+});
+/** The possible steps of the chain and of the order. */
+const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ does: fc.constant('sends' as const), amount }) },
   { weight: 3, arbitrary: fc.record({ does: fc.constant('confirms' as const), n }) },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      does: fc.constant('polls' as const),
-      shuffle: n,
-      forgets: fc.constantFrom(0, 0, 0, 1, 3),
-      knowsTime: fc.boolean(),
-      hasForeignDeposit: fc.nat(9).map((tenth) => tenth === 0),
-      outcome: fc.constantFrom('none', 'true', 'true', 'completed', 'refunded', 'failed'),
-      stale: fc.constantFrom(0, 0, 0, 1, 3),
-    }),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      does: fc.constantFrom('reorganises', 'loses', 'returns', 'waits', 'waits', 'marks', 'cancels'),
-      n,
-    }),
-  },
+  { weight: 4, arbitrary: poll },
+  { weight: 4, arbitrary: fc.record({ does: fc.constantFrom(...CHANGES), n }) },
   { weight: 1, arbitrary: fc.record({ does: fc.constant('refunds' as const), amount }) },
 );
+type Valued<Arbitrary> = Arbitrary extends fc.Arbitrary<infer Value> ? Value : never;
+type Step = Valued<typeof step>;
+type Poll = Valued<typeof poll>;
+
+const POLL = {
+  does: 'polls',
+  shuffle: 0,
+  forgets: 0,
+  knowsTime: true,
+  hasForeignDeposit: false,
+  stale: 0,
+} as const;
+
+const REPORTS = {
+  none: null,
+  failed: { kind: 'failed', reason: 'no liquidity' },
+  completed: { kind: 'completed', transactionHash: '0xout', amountTo: null },
+  refunded: { kind: 'refunded', transactionHash: null },
+} as const;
 
 /** An order, the chain, and a provider that may forget deposits, report a wrong outcome and repeat its reports. */
 class World {
@@ -159,28 +143,17 @@ class World {
     this.now += 40 * 24 * 60;
     this.confirmed.push(...this.pending.splice(0));
     for (let day = 0; day < 3; day += 1, this.now += 2 * 24 * 60)
-      this.observe({ ...this.poll({ shuffle: 0, forgets: 0, knowsTime: true, outcome: 'true' }) });
+      this.observe(this.poll({ ...POLL, outcome: 'true' }));
   }
 
   private get at(): string {
     return minute(this.now);
   }
 
-  private poll({
-    shuffle,
-    forgets,
-    knowsTime,
-    hasForeignDeposit = false,
-    outcome,
-  }: Omit<Extract<Step, { does: 'polls' }>, 'does' | 'stale' | 'hasForeignDeposit'> & {
-    readonly hasForeignDeposit?: boolean;
-  }): Observation {
-    const turn = shuffle % (this.confirmed.length + 1);
-    const listed = [
-      ...this.confirmed.slice(turn),
-      ...this.confirmed.slice(0, turn),
-      ...this.confirmed.slice(0, 2),
-    ];
+  private poll({ shuffle, forgets, knowsTime, hasForeignDeposit, outcome }: Poll): Observation {
+    const { confirmed } = this;
+    const turn = shuffle % (confirmed.length + 1);
+    const listed = [...confirmed.slice(turn), ...confirmed.slice(0, turn), ...confirmed.slice(0, 2)];
     const kind = outcome === 'true' ? (this.state.status === 'processing' ? 'completed' : 'none') : outcome;
     return {
       deposits: listed.slice(0, listed.length - forgets),
@@ -188,14 +161,7 @@ class World {
       hasForeignDeposit,
       isDepositPending: this.pending.length > 0,
       completeUntil: knowsTime ? this.at : null,
-      outcome:
-        kind === 'none'
-          ? null
-          : kind === 'failed'
-            ? { kind, reason: 'no liquidity' }
-            : kind === 'completed'
-              ? { kind, transactionHash: '0xout', amountTo: null }
-              : { kind, transactionHash: null },
+      outcome: REPORTS[kind],
       at: this.at,
     };
   }
@@ -252,15 +218,7 @@ const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
 const REFUNDED: Step[] = [
   { does: 'sends', amount: '100' },
   { does: 'confirms', n: 0 },
-  {
-    does: 'polls',
-    shuffle: 0,
-    forgets: 0,
-    knowsTime: true,
-    hasForeignDeposit: false,
-    outcome: 'refunded',
-    stale: 0,
-  },
+  { ...POLL, outcome: 'refunded' },
 ];
 
 describe('the history of an order', () => {

@@ -1,5 +1,5 @@
 import { DAY_MS, MINUTE_MS } from '../../../kernel/clock.js';
-import { findEnd, isOpen, type ExistingOrder } from './order.js';
+import { findEnd, isOpen, type ExistingOrder } from '../orders/order.js';
 
 /** The kind of the work items of orders that may change; their shares are providers. */
 export const WATCH = 'exchange.watch';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Interface } from 'ethers';
-import { WATCH } from '../../src/contexts/exchange/orders/watch-schedule.js';
+import { WATCH } from '../../src/contexts/exchange/watch/watch-schedule.js';
 import {
   SandboxExchangeHarness,
   type TestOrder,

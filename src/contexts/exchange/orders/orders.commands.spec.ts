@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { OrderHarness, type OrderProcess } from '../../../../test/support/exchange/order-harness.js';
 import type { DomainError } from '../../../kernel/domain-error.js';
+import type { ActOnOrder } from './orders.commands.js';
 
 describe('use cases of orders', () => {
   let harness: OrderHarness;
@@ -11,13 +12,13 @@ describe('use cases of orders', () => {
     harness = await OrderHarness.open();
   });
   beforeEach(() => {
-    harness.provider.set({ isUnavailable: false, beforeStatus: () => undefined });
-    harness.provider.calls.length = 0;
+    harness.provider.recover();
     process = harness.process();
   });
   afterAll(() => harness.db.drop());
 
-  const refusal = (code: DomainError['code']) => expect.objectContaining({ name: 'DomainError', code });
+  const refuses = (action: ActOnOrder, code: DomainError['code']) =>
+    expect(process.act.execute(action)).rejects.toMatchObject({ name: 'DomainError', code });
 
   it('create one order with one address for a repeated request', async () => {
     const key = randomUUID();
@@ -43,22 +44,13 @@ describe('use cases of orders', () => {
   });
 
   it('refuse to cancel an order with a received, pending or possible deposit', async () => {
-    const [paid, awaited, unknown] = [
-      await harness.order(process),
-      await harness.order(process),
-      await harness.order(process),
-    ];
+    const [paid, awaited, unknown] = await harness.orders(process, 3);
     harness.provider.pay(paid, '100');
     harness.provider.order(awaited).isDepositPending = true;
-    await expect(process.act.execute(harness.cancellation(paid))).rejects.toEqual(
-      refusal('invalid_transition'),
-    );
+    for (const id of [paid, awaited]) await refuses(harness.cancellation(id), 'invalid_transition');
     expect((await harness.state(paid)).status).toBe('processing');
-    await expect(process.act.execute(harness.cancellation(awaited))).rejects.toEqual(
-      refusal('invalid_transition'),
-    );
     harness.provider.set({ isUnavailable: true });
-    await expect(process.act.execute(harness.cancellation(unknown))).rejects.toEqual(refusal('unavailable'));
+    await refuses(harness.cancellation(unknown), 'unavailable');
     expect((await harness.state(unknown)).status).toBe('pending');
     harness.provider.set({ isUnavailable: false });
     expect((await process.act.execute(harness.cancellation(unknown))).status).toBe('cancelled');
@@ -67,7 +59,7 @@ describe('use cases of orders', () => {
   it('refuse a refresh with 503 while the provider is unavailable, except for ended orders', async () => {
     const orderId = await harness.order(process);
     harness.provider.set({ isUnavailable: true });
-    await expect(process.act.execute(harness.refreshment(orderId))).rejects.toEqual(refusal('unavailable'));
+    await refuses(harness.refreshment(orderId), 'unavailable');
     harness.provider.set({ isUnavailable: false });
     await process.act.execute(harness.cancellation(orderId));
     harness.provider.set({ isUnavailable: true });

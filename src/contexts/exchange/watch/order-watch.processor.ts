@@ -14,8 +14,8 @@ import {
   shortfall,
   type ExistingOrder,
   ORDER_EVENTS,
-} from './order.js';
-import type { OrderEvent, OrderStatus } from './order-events.js';
+} from '../orders/order.js';
+import type { OrderEvent, OrderStatus } from '../orders/order-events.js';
 import { ExchangeProviders, rejectCaller, kindOf } from '../providers/exchange-providers.service.js';
 import { Background, Periodic } from '../../../platform/jobs/background-work.js';
 import { DueWork, type WorkOutcome } from '../../../platform/jobs/due-work.js';
@@ -28,10 +28,9 @@ import {
 import type { WorkList } from '../../../platform/projections/table-check.js';
 import { MAX_RETRY_MS, nextPoll, WATCH, WATCH_LINES } from './watch-schedule.js';
 import { openOrders, refundableOrders, shortfallOrders, orderEvents } from '../exchange.metrics.js';
-import { OrdersView } from './orders.view.js';
+import { OrdersView } from '../orders/orders.view.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 import { exchangeConfig, type ExchangeConfig } from '../exchange.config.js';
-import type { Log } from '../../../platform/telemetry/logger.js';
 
 interface PolledOrder {
   readonly state: ExistingOrder;
@@ -135,7 +134,7 @@ const GAUGE_EVERY_MS = 10_000;
  * its lease is harmless: the events of two polls are recorded once.
  */
 @Injectable()
-export class WatchWorker {
+export class OrderWatchProcessor {
   @Background()
   readonly work: DueWork<Watched>;
 
@@ -220,7 +219,7 @@ interface Watched {
   readonly notified?: 'settle' | 'cancel' | undefined;
 }
 
-const logger = new Logger(WatchWorker.name);
+const logger = new Logger(OrderWatchProcessor.name);
 
 const WATCH_SAGA = subscriptionName('exchange.watch');
 
@@ -235,8 +234,16 @@ export const OPEN_ORDERS: WorkList = {
 };
 
 /** Watches every order from its first event on until no poll can change it, and polls it at once after every other event. */
-export function watchSaga(afterCommit: (events: readonly RecordedEvent[]) => void): SubscriptionDefinition {
-  return { name: WATCH_SAGA, events: ORDER_EVENTS, apply: recordWatches, afterCommit };
+export function watchSaga({ work }: OrderWatchProcessor): SubscriptionDefinition {
+  return {
+    name: WATCH_SAGA,
+    events: ORDER_EVENTS,
+    apply: recordWatches,
+    afterCommit(events) {
+      for (const { type } of events) orderEvents.inc({ type });
+      work.wake();
+    },
+  };
 }
 
 export async function recordWatches(events: readonly RecordedEvent[], tx: Transaction): Promise<void> {
@@ -248,29 +255,4 @@ export async function recordWatches(events: readonly RecordedEvent[], tx: Transa
   await scheduleWork(tx, WATCH, created);
   const changed = orders.flatMap(({ isNew, item }) => (isNew ? [] : [item.key]));
   await wakeWork(tx, WATCH, changed, WATCH_LINES.woken);
-}
-
-/** The logged fields, without the user and the payout address. */
-const LOGGED = [
-  ...[
-    'order_id',
-    'key_id',
-    'merchant_id',
-    'pair_id',
-    'provider',
-    'provider_reference',
-    'deposit_address',
-    'amount',
-  ],
-  ...['amount_from', 'amount_to', 'refundable', 'count', 'reason', 'outcome', 'transaction_hash'],
-  ...['withdraw_transaction_hash', 'refund_transaction_hash', 'actor'],
-];
-
-export function logOrderEvents(log: Pick<Log, 'wideLog'>, events: readonly RecordedEvent[]): void {
-  for (const { type, data, metadata } of events) {
-    orderEvents.inc({ type });
-    const names = LOGGED.filter((name) => name in data);
-    const fields = Object.fromEntries(names.map((name) => [name, data[name]]));
-    log.wideLog(type, { ...fields, request_id: metadata.request_id });
-  }
 }

@@ -42,9 +42,8 @@ describe('orders for operators, 40,000 of 40 keys', () => {
     lists = new ExplainedLists(db);
     list = new OrdersView(lists.database, HASH, CODEC, {} as never);
     const keys = Array.from({ length: KEYS }, (_, n) => key(n));
-    const hashes = keys.flatMap((id) =>
-      Array.from({ length: USERS }, (_, u) => userHash(HASH, id, `user ${u}`)),
-    );
+    const users = Array.from({ length: USERS }, (_, u) => `user ${u}`);
+    const hashes = keys.flatMap((id) => users.map((user) => userHash(HASH, id, user)));
     const created = { type: 'order.created.v1', data: orderFacts({ user_id: 'someone' }) };
     await db.pool.query(
       `insert into exchange.orders (id, key_id, merchant_id, user_hash, withdraw_address, status, created_at, refundable,
@@ -57,16 +56,8 @@ describe('orders for operators, 40,000 of 40 keys', () => {
          '[' || replace($9, $10, md5('orders' || n)::uuid::text) || ']', '{}'
        from generate_series(0, $7::int - 1) n`,
       [
-        keys,
-        Array.from({ length: MERCHANTS }, (_, n) => merchant(n)),
-        KEYS,
-        MERCHANTS,
-        hashes,
-        USERS,
-        ROWS,
-        new Date(START),
-        JSON.stringify(created),
-        created.data.order_id,
+        ...[keys, Array.from({ length: MERCHANTS }, (_, n) => merchant(n)), KEYS, MERCHANTS, hashes, USERS],
+        ...[ROWS, new Date(START), JSON.stringify(created), created.data.order_id],
       ],
     );
     await db.pool.query('vacuum analyze exchange.orders');

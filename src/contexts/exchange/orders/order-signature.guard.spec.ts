@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { readConfig } from '../../../composition.js';
 import type { ExchangeCaller } from '../../access/access.contract.js';
-import { isSignedQuery, openSignedQuery, LinkSignatures, signedQuery } from './order-signature.guard.js';
+import { isSignedQuery, openSignedQuery, signedLink, signedQuery } from './order-signature.guard.js';
 
 const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 const KEY_ID = '7b0b2a6e-5a0e-4a62-9a7b-5c1f0d6c3b11';
@@ -61,14 +61,10 @@ describe('a signed link to the pay widget', () => {
     expect(opened(reordered.replaceAll('%20', '+').replace('~', '%7e'))).toEqual(PARAMETERS);
   });
 
-  const changed = (name: string, value: string): string => {
-    const query = new URLSearchParams(signed);
-    query.set(name, value);
-    return query.toString();
-  };
-  const without = (name: string): string => {
+  const changed = (name: string, value?: string): string => {
     const query = new URLSearchParams(signed);
     query.delete(name);
+    if (value !== undefined) query.set(name, value);
     return query.toString();
   };
   it.each([
@@ -79,11 +75,10 @@ describe('a signed link to the pay widget', () => {
     ['an expiry that is no number', changed('expires', 'never')],
     ['a signature of other letters', changed('url_signature', VECTOR.signature.toUpperCase())],
     ['a parameter given twice', `${signed}&withdraw_address=${ADDRESS}`],
-    ['no user', without('user_id')],
-    ['no expiry', without('expires')],
-    ['no signature', without('url_signature')],
+    ['no user', changed('user_id')],
+    ['no expiry', changed('expires')],
+    ['no signature', changed('url_signature')],
     ['nothing', ''],
-    ['a megabyte', `${signed}&a=${'a'.repeat(1 << 20)}`],
   ])('stays shut with %s', (_, query) => {
     expect(opened(query)).toBeNull();
   });
@@ -113,7 +108,6 @@ const NOW = new Date('2026-11-23T12:00:00.900Z');
 
 it('a link is signed with the newest secret of the key', () => {
   const config = readConfig({ PAY_URL: 'https://pay.example/' });
-  const links = new LinkSignatures({ now: () => NOW }, config);
   const caller: ExchangeCaller = {
     keyId: 'the key',
     merchantId: 'the merchant',
@@ -121,9 +115,7 @@ it('a link is signed with the newest secret of the key', () => {
     memoSigning: 'contract',
     secrets: ['the old one', 'the new one'],
   };
-  const { url, expiresAt } = links.make(caller, {
-    withdraw_address: 'T',
-  });
+  const { url, expiresAt } = signedLink(caller, { withdraw_address: 'T' }, config, NOW);
   const [address, query] = url.split('?') as [string, string];
   expect(address).toBe('https://pay.example/widget');
   const link = { parameters: { api_key: 'the key', withdraw_address: 'T' }, secret: 'the new one' };

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@je
 import { Logger } from '@nestjs/common';
 import { OrderHarness, type OrderProcess } from '../../../../test/support/exchange/order-harness.js';
 import { eventually } from '../../../../test/support/eventually.js';
+import type { ExistingOrder } from '../orders/order.js';
 
 const COMPLETED = [
   'order.created.v1',
@@ -20,25 +21,24 @@ describe('the watch of orders', () => {
   });
   beforeEach(async () => {
     await harness.db.database.query('truncate work.items');
-    harness.provider.set({
-      isUnavailable: false,
-      holdsMs: 3_600_000,
-      aheadMs: 0,
-      beforeStatus: () => undefined,
-    });
-    harness.provider.calls.length = 0;
+    harness.provider.recover();
     process = harness.process();
   });
   afterAll(() => harness.db.drop());
 
-  /** Polls and follows until the order has the status. */
-  const until = (orderId: string, status: string): Promise<unknown> =>
+  const poll = async (): Promise<void> => {
+    await harness.makeDue();
+    await process.work();
+  };
+  /** Polls and follows until the condition holds for the order. */
+  const until = (orderId: string, holds: (state: ExistingOrder) => boolean): Promise<unknown> =>
     eventually(async () => {
       await harness.follow();
-      await harness.makeDue();
-      await process.work();
-      return (await harness.state(orderId)).status === status;
+      await poll();
+      return holds(await harness.state(orderId));
     });
+  const becomes = (orderId: string, status: string): Promise<unknown> =>
+    until(orderId, (state) => state.status === status);
 
   it("ends an order at the provider's deadline when it is earlier", async () => {
     harness.provider.set({ holdsMs: 60_000 });
@@ -53,11 +53,7 @@ describe('the watch of orders', () => {
   });
 
   it('ends an order whose deposit is that of another order, and notifies the operator', async () => {
-    const [one, other, later] = [
-      await harness.order(process),
-      await harness.order(process),
-      await harness.order(process),
-    ];
+    const [one, other, later] = await harness.orders(process, 3);
     const batch = (id: string): void =>
       void harness.provider.order(id).deposits.push({
         deposit_id: `batch of ${id}`,
@@ -67,10 +63,10 @@ describe('the watch of orders', () => {
         deposited_at: new Date().toISOString(),
       });
     batch(one);
-    await until(one, 'completed');
+    await becomes(one, 'completed');
     const errors = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     batch(other);
-    await until(other, 'failed');
+    await becomes(other, 'failed');
     const notice = { msg: expect.stringMatching(/^deposit refused/), order_id: other, owner: `order-${one}` };
     expect(errors).toHaveBeenCalledWith(expect.objectContaining(notice));
     errors.mockRestore();
@@ -81,12 +77,7 @@ describe('the watch of orders', () => {
       refundable: '0',
     });
     harness.provider.order(other).outcome = { kind: 'completed', transactionHash: '0xout', amountTo: null };
-    await eventually(async () => {
-      await harness.follow();
-      await harness.makeDue();
-      await process.work();
-      return (await harness.state(other)).late_outcomes.length === 1;
-    });
+    await until(other, ({ late_outcomes }) => late_outcomes.length === 1);
     expect(await harness.types(one)).toEqual(COMPLETED);
     batch(later);
     await expect(process.act.execute(harness.cancellation(later))).rejects.toMatchObject({
@@ -97,7 +88,7 @@ describe('the watch of orders', () => {
 
   it('records the same events with any number of polling processes and repeated deliveries', async () => {
     const others = [harness.process(), harness.process(), harness.process()];
-    const ids = await Promise.all(Array.from({ length: 30 }, () => harness.order(process)));
+    const ids = await harness.orders(process, 30);
     for (const id of ids) harness.provider.pay(id, '60');
     for (let round = 0; round < 6; round += 1) {
       if (round === 1) for (const id of ids) harness.provider.pay(id, '40');
@@ -122,12 +113,10 @@ describe('the watch of orders', () => {
     await process.work();
     expect(await harness.row(orderId)).toMatchObject({ notified: null, failures: 1, cause: 'unavailable' });
     harness.provider.set({ isUnavailable: false });
-    await harness.makeDue();
-    await process.work();
+    await poll();
     expect(await harness.row(orderId)).toMatchObject({ notified: 'cancel', failures: 0 });
     const cancels = harness.provider.count('cancel');
-    await harness.makeDue();
-    await process.work();
+    await poll();
     expect(harness.provider.count('cancel')).toBe(cancels);
   });
 
@@ -135,15 +124,13 @@ describe('the watch of orders', () => {
     harness.provider.set({ holdsMs: 1 });
     const orderId = await harness.order(process);
     harness.provider.set({ acceptsNothing: true });
-    await until(orderId, 'expired');
+    await becomes(orderId, 'expired');
     harness.provider.pay(orderId, '5');
-    await harness.makeDue();
-    await process.work();
+    await poll();
     expect(await harness.state(orderId)).toMatchObject({ late_deposits: [{ amount: '5' }] });
     expect(await harness.row(orderId)).toMatchObject({ notified: null });
     harness.provider.set({ acceptsNothing: false });
-    await harness.makeDue();
-    await process.work();
+    await poll();
     expect(await harness.row(orderId)).toMatchObject({ notified: 'cancel', failures: 0 });
   });
 
@@ -157,27 +144,21 @@ describe('the watch of orders', () => {
   });
 
   it('pauses its calls during an outage of the provider and resumes afterwards', async () => {
-    const ids = await Promise.all(Array.from({ length: 50 }, () => harness.order(process)));
+    const ids = await harness.orders(process, 50);
     for (const id of ids) harness.provider.pay(id, '100');
     harness.provider.set({ isUnavailable: true });
-    for (let round = 0; round < 20; round += 1) {
-      await harness.makeDue();
-      await process.work();
-    }
+    for (let round = 0; round < 20; round += 1) await poll();
     // The order was due a thousand times.
     expect(harness.provider.count('status')).toBeLessThan(100);
     harness.provider.set({ isUnavailable: false });
-    for (const id of ids) await until(id, 'completed');
+    for (const id of ids) await becomes(id, 'completed');
   });
 
   it('delays no order for another that cannot be polled', async () => {
-    const [bad, good] = [await harness.order(process), await harness.order(process)];
-    const beforeStatus = (id: string): void => {
-      if (id === bad) throw new Error('a bug');
-    };
-    harness.provider.set({ beforeStatus });
+    const [bad, good] = await harness.orders(process, 2);
+    harness.provider.set({ brokenOrder: bad });
     harness.provider.pay(good, '100');
-    await until(good, 'completed');
+    await becomes(good, 'completed');
     expect((await harness.row(bad))['failures']).toBeGreaterThan(0);
     expect(await harness.row(bad)).toMatchObject({ cause: 'unexpected' });
   });

@@ -15,22 +15,17 @@ const unknown: DepositCheck = { deposit_id: 'd1', found: 'unknown', why: 'no nod
 /** Runs the command over an order for each result. */
 async function recheck(...results: readonly DepositCheck[]) {
   const store = new InMemoryEventStore();
-  for (const [place] of results.entries()) {
-    const event = {
-      id: crypto.randomUUID(),
-      type: created.type,
-      data: { order_id: `o${place}` },
-      metadata: {},
-    };
+  for (const place of results.keys()) {
+    const data = { order_id: `o${place}` };
+    const event = { id: crypto.randomUUID(), type: created.type, data, metadata: {} };
     await store.commit({ appends: [{ stream: `order-o${place}`, events: [event], expected: 'no_stream' }] });
   }
   const printed: string[] = [];
   let exitCode = 0;
   let checked = 0;
   const checkDeposits = async () => {
-    const result = results[checked]!;
     checked += 1;
-    return [result];
+    return [results[checked - 1]!];
   };
   const parts = new Map<unknown, unknown>([
     [EVENT_STORE, store],
