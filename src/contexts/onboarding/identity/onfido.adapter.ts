@@ -134,7 +134,7 @@ export class OnfidoVerifier implements IdentityVerifier {
       throw new ProviderUnavailable('Onfido responds with another applicant');
   }
 
-  /** Uploads all images. Of those that an earlier attempt uploaded, Onfido's check reads the newest. */
+  /** Uploads all images, also after an attempt that uploaded some: a check reads the newest ones. */
   private async upload(applicant: string, request: IdentityRequest): Promise<void> {
     const images = await request.images();
     if (missingImages(images.map(({ kind }) => kind)).length > 0) throw new ProviderRefused(en.reasonGone);

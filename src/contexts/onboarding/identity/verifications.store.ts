@@ -22,12 +22,6 @@ interface Row extends Verification, Record<string, unknown> {
   readonly applicant_mac: string | null;
 }
 
-interface ReviewRow extends Record<string, unknown> {
-  readonly passed: boolean | null;
-  readonly reason: string | null;
-  readonly age_seconds: number;
-}
-
 /**
  * The providers' ids of verifications, so that a retry after a crash finds them. The applicant has a MAC: a tampered row,
  * which would expose or delete another person, throws {@link SealError}.
@@ -125,7 +119,7 @@ export class Verifications {
     userId: string,
     passAfterSeconds: number | null,
   ): Promise<KycOutcome | null> {
-    const [review] = await this.database.query<ReviewRow>(
+    const [review] = await this.database.query<{ passed: boolean | null; reason: string | null; age_seconds: number }>(
       `insert into onboarding.verifications as review (verification_id, provider, user_id, check_reference)
        values ($1::uuid, 'sandbox', $2, $1::uuid::text)
        on conflict (verification_id, provider) do update set check_reference = excluded.check_reference

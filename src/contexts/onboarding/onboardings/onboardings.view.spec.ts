@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { describe, expect, it } from '@jest/globals';
+import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { onboardingJson, progressProjection } from './onboardings.view.js';
@@ -7,11 +7,7 @@ import { onboardingJson, progressProjection } from './onboardings.view.js';
 const [end] = progressProjection.events!.filter((type) => !type.startsWith('onboarding.'));
 
 describe('the read model of onboardings in progress', () => {
-  let db: TestDatabase;
-  beforeAll(async () => {
-    db = await testDatabase();
-  });
-  afterAll(() => db.drop());
+  const db = onTestDatabase();
 
   /** The stage of a new user after these events, applied in batches of `size`; null when there is no row. */
   async function stageAfter(types: readonly string[], size: number): Promise<string | null> {
