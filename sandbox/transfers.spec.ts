@@ -12,15 +12,10 @@ const TO = `0x${'1'.repeat(40)}`;
 
 describe('a transfer of the sandbox with a value of another type', () => {
   it.each([
-    { to: TO, amount: [0] },
     { to: TO, amount: ['1'] },
-    { to: TO, amount: [[]] },
-    { to: TO, amount: {} },
     { to: TO, amount: 0 },
-    { to: TO, amount: true },
     { to: TO, amount: null },
     { to: [TO], amount: '1' },
-    { to: { a: 1 }, amount: '1' },
   ])('%j is invalid', async (body) => {
     const transformed = new BodyPipe(false).transform(body, { type: 'body', metatype: metatype! });
     await expect(transformed).rejects.toMatchObject({ code: 'validation_failed' });

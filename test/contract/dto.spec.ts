@@ -3,8 +3,6 @@ import { describe, expect, it } from '@jest/globals';
 import { getMetadataStorage } from 'class-validator';
 import * as fc from 'fast-check';
 import { ReportPayoutBody } from '../../src/contexts/payouts/payouts/payouts.dto.js';
-import { countItems } from '../../src/contexts/tracking/batches/event-batch.js';
-import { EventBatch } from '../../src/contexts/tracking/batches/events.controller.js';
 import { NewUser } from '../../src/contexts/users/users/users.controller.js';
 import { RecoveryRequest } from '../../src/contexts/webhooks/deliveries/deliveries.dto.js';
 import {
@@ -15,9 +13,6 @@ import {
 import { DomainError } from '../../src/kernel/domain-error.js';
 import type { Dto } from '../../src/platform/dto/field.js';
 import { BodyPipe } from '../../src/platform/http/decorators.js';
-import { validItem } from '../support/tracking/event-batches.js';
-
-const ITEM_MEMBERS = ['event_name', 'payload', 'event_datetime', 'event_id', 'user_external_id', 'device_id'];
 
 /** Values that some rules accept and others refuse. */
 const value = fc.oneof(
@@ -63,25 +58,6 @@ function bodiesOf(dto: Dto): fc.Arbitrary<object> {
   return fc.record({ ...members, unknown: any, constructor: any }, { requiredKeys: [] });
 }
 
-/** Nearly valid batches, which meet each rule now and then. */
-const batch = fc.record({
-  events: fc.array(
-    fc
-      .oneof(
-        {
-          weight: 9,
-          arbitrary: fc.tuple(
-            validItem,
-            fc.dictionary(fc.constantFrom(...ITEM_MEMBERS), value, { maxKeys: 1 }),
-          ),
-        },
-        { weight: 1, arbitrary: fc.tuple(fc.constant(null), fc.constant({})) },
-      )
-      .map(([item, over]) => item && { ...item, ...over }),
-    { maxLength: 4 },
-  ),
-});
-
 const pipe = new BodyPipe(false);
 
 /** The names of the members at fault by ValidationPipe; null for a valid body. */
@@ -92,33 +68,6 @@ async function atFault(dto: Dto, body: unknown): Promise<string[] | null> {
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     return Object.keys(error.fields);
-  }
-}
-
-describe('the check of event batches', () => {
-  it('refuses what the class of the body refuses, for a member that the class names, and nothing else', async () => {
-    const found = { valid: 0, refused: 0 };
-    const bodies = fc.oneof({ weight: 9, arbitrary: batch }, bodiesOf(EventBatch));
-    await fc.assert(
-      fc.asyncProperty(bodies, async (body) => {
-        const names = await atFault(EventBatch, body);
-        const verdict = verdictOf(body);
-        found[verdict === null ? 'valid' : 'refused'] += 1;
-        if (names === null) expect(verdict).toBeNull();
-        else expect(names.some((name) => verdict?.includes(name))).toBe(true);
-      }),
-      { numRuns: 2000 },
-    );
-    expect(Math.min(found.valid, found.refused)).toBeGreaterThan(100);
-  });
-});
-
-function verdictOf(body: unknown): string | null {
-  try {
-    countItems(body);
-    return null;
-  } catch (error) {
-    return (error as Error).message;
   }
 }
 

@@ -203,17 +203,12 @@ function extendedPublicKey(text: string): string {
   return text;
 }
 
-export interface BillingAddress {
-  readonly line1: string;
-  readonly line2?: string;
-  readonly city: string;
-  readonly state?: string;
-  readonly postal_code: string;
-  /** ISO 3166-1 alpha-2. */
-  readonly country: string;
-}
-
-const ADDRESS_FIELDS: readonly string[] = ['line1', 'line2', 'city', 'state', 'postal_code', 'country'];
+const REQUIRED = ['line1', 'city', 'postal_code', 'country'] as const;
+const OPTIONAL = ['line2', 'state'] as const;
+/** `country` is ISO 3166-1 alpha-2. */
+export type BillingAddress = Readonly<
+  Record<(typeof REQUIRED)[number], string> & Partial<Record<(typeof OPTIONAL)[number], string>>
+>;
 const FORM =
   'a JSON object such as {"line1": "1 Main Street", "city": "Springfield", "postal_code": "12345", "country": "US"}';
 
@@ -224,11 +219,12 @@ function billingAddress(text: string): BillingAddress {
   } catch (error) {
     throw new Error(FORM, { cause: error });
   }
+  const known: readonly string[] = [...REQUIRED, ...OPTIONAL];
   const isKnown = fields.every(
-    ([name, each]) => ADDRESS_FIELDS.includes(name) && typeof each === 'string' && each.trim() !== '',
+    ([name, each]) => known.includes(name) && typeof each === 'string' && each.trim() !== '',
   );
   const address = Object.fromEntries(fields) as unknown as BillingAddress;
-  const { line1, city, postal_code, country } = address;
-  if (!isKnown || !line1 || !city || !postal_code || !/^[A-Z]{2}$/.test(country)) throw new Error(FORM);
+  const isWhole = REQUIRED.every((name) => name in address) && /^[A-Z]{2}$/.test(address.country);
+  if (!isKnown || !isWhole) throw new Error(FORM);
   return address;
 }

@@ -1,5 +1,7 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
+import { ProviderRefused } from '../../platform/outbound/provider-errors.js';
 import { registers, SECONDS } from '../../platform/telemetry/metrics.js';
+import type { Port } from './onboarding.config.js';
 
 export const onboardings = new Gauge({
   name: 'disburse_onboardings',
@@ -15,14 +17,14 @@ export const oldestOnboarding = new Gauge({
   registers,
 });
 
-export const providerCalls = new Counter({
+const providerCalls = new Counter({
   name: 'disburse_onboarding_provider_calls_total',
   help: 'Calls of the providers of onboarding, by port (sms, identity, wallet, card) and outcome: done, refused (for good), failed (retried).',
   labelNames: ['port', 'outcome'] as const,
   registers,
 });
 
-export const providerSeconds = new Histogram({
+const providerSeconds = new Histogram({
   name: 'disburse_onboarding_provider_duration_seconds',
   help: 'Time of one call of a provider of onboarding, by port.',
   labelNames: ['port'] as const,
@@ -43,3 +45,22 @@ export const providers = new Gauge({
   labelNames: ['port', 'provider'] as const,
   registers,
 });
+
+/** The ports whose last call in this process failed. A refusal counts as success. */
+export const failingPorts = new Set<Port>();
+
+export async function measureCall<T>(port: Port, call: () => Promise<T>): Promise<T> {
+  const stop = providerSeconds.startTimer({ port });
+  let outcome = 'done';
+  try {
+    return await call();
+  } catch (error) {
+    outcome = error instanceof ProviderRefused ? 'refused' : 'failed';
+    throw error;
+  } finally {
+    providerCalls.inc({ port, outcome });
+    if (outcome === 'failed') failingPorts.add(port);
+    else failingPorts.delete(port);
+    stop();
+  }
+}

@@ -11,7 +11,7 @@ import { OnboardingSteps } from './onboardings/onboarding-steps.service.js';
 import { Onboarding1795000000401 } from './migrations/1795000000401-onboarding.js';
 import { PhoneCodes } from './phone/phone-codes.store.js';
 import { PresentTerms } from './onboardings/present-terms.service.js';
-import { stepsSaga, StepsWorker } from './onboardings/steps.processor.js';
+import { stepsSaga, StepsProcessor } from './onboardings/steps.processor.js';
 import { OnboardingProgress, UsersModule } from '../users/users.contract.js';
 import { AdminOnboardingsController } from './onboardings/onboardings.controller.js';
 import { SandboxOnboardingController } from './onboardings/sandbox-onboarding.controller.js';
@@ -50,8 +50,8 @@ class OnboardingModule {
         Verifications,
         Progress,
         { provide: OnboardingProgress, useExisting: Progress },
-        StepsWorker,
-        provideSaga([StepsWorker], ({ work }: StepsWorker) => stepsSaga(() => work.wake())),
+        StepsProcessor,
+        provideSaga([StepsProcessor], ({ work }: StepsProcessor) => stepsSaga(() => work.wake())),
         PresentTerms,
         OnboardingSessions,
         VisitorGuard,

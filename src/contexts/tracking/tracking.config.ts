@@ -21,7 +21,7 @@ export const trackingConfig = defineConfig('tracking', {
   ),
   amplitudeApiKey: optional(
     pattern(/^[!-~]{1,200}$/, 'an API key without spaces'),
-    "the API key of the Amplitude project that gets merchants' events; without one they are kept and not passed on, in the sandbox to a table.",
+    "the API key of the Amplitude project that gets merchants' events; without one they are kept and not passed on.",
     'secret',
   ),
   amplitudeUrl: setting(

@@ -1,11 +1,10 @@
 import { Module } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
-import { Database } from '../../platform/postgres/database.js';
 import { UsersModule } from '../users/users.contract.js';
 import { configuredAnalytics } from './forwarding/amplitude.adapter.js';
-import { Forwarder } from './forwarding/forwarding.processor.js';
+import { ForwardingProcessor } from './forwarding/forwarding.processor.js';
 import { Analytics } from './forwarding/analytics.ports.js';
-import { ProcessingWorker } from './batches/batches.processor.js';
+import { BatchesProcessor } from './batches/batches.processor.js';
 import { EventsController } from './batches/events.controller.js';
 import { JourneyController, PortalEventsController } from './journey/journey.controller.js';
 import { Tracking1795000000700 } from './migrations/1795000000700-tracking.js';
@@ -13,7 +12,7 @@ import { checkTrackingSettings, trackingConfig } from './tracking.config.js';
 import { ErasedEvents } from './journey/erased-events.store.js';
 import { JourneyView } from './journey/journey.view.js';
 import { AcceptedBatches } from './batches/accepted-batches.store.js';
-import { ForwardingTable } from './forwarding/forwarding.store.js';
+import { ForwardingStore } from './forwarding/forwarding.store.js';
 import { EventRetention } from './journey/event-retention.store.js';
 
 /** Event batches: accepted whole, counted once, stored as the journeys of users and forwarded to analytics. */
@@ -22,10 +21,10 @@ import { EventRetention } from './journey/event-retention.store.js';
   controllers: [EventsController, JourneyController, PortalEventsController],
   providers: [
     AcceptedBatches,
-    ProcessingWorker,
-    { provide: Analytics, inject: [trackingConfig.KEY, Database], useFactory: configuredAnalytics },
-    ForwardingTable,
-    Forwarder,
+    BatchesProcessor,
+    { provide: Analytics, inject: [trackingConfig.KEY], useFactory: configuredAnalytics },
+    ForwardingStore,
+    ForwardingProcessor,
     JourneyView,
     ErasedEvents,
     EventRetention,

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { deepEqual, doesNotMatch, notEqual, ok } from 'node:assert/strict';
 import { ProviderRefused } from '../../../src/platform/outbound/provider-errors.js';
+import { failure } from '../../support/onboarding/onfido/onfido-harness.js';
 
 export const PERSON = { first_name: 'Ada', last_name: 'Lovelace', date_of_birth: '1985-12-10' } as const;
 export const PHONE = '+15550001111';
@@ -41,11 +42,7 @@ export async function theOne<T>(calls: readonly Promise<T>[]): Promise<T> {
 }
 
 async function failureOf(call: Promise<unknown>): Promise<Error> {
-  const error: unknown = await call.then(
-    () => null,
-    (thrown: unknown) => thrown,
-  );
-  ok(error instanceof Error);
+  const error = await failure(call);
   doesNotMatch(inspect(error, { depth: 10 }), PERSONAL);
-  return error as Error;
+  return error;
 }

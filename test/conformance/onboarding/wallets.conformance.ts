@@ -40,24 +40,5 @@ export function describeWalletProvisioner(name: string, prepare: () => Promise<W
         expect(await under.privately(users[n]!, derivation)).toBe(address);
       }
     });
-
-    it('stays with what it gave where a wallet of somebody else is to be replaced', async () => {
-      const [ada, grace] = [newId(), newId()];
-      const [hers, other] = [await wallets.provision(ada), await wallets.provision(grace)];
-      await wallets.replace(ada, other.address);
-      expect(await wallets.provision(ada)).toEqual(hers);
-      await wallets.replace(newId(), hers.address);
-      expect(await wallets.provision(ada)).toEqual(hers);
-    });
-
-    it('gives one wallet after a replacement as well, however many ask for it', async () => {
-      const userId = newId();
-      const { address } = await wallets.provision(userId);
-      const other = await under.open();
-      await Promise.all([wallets.replace(userId, address), other.replace(userId, address)]);
-      const after = await wallets.provision(userId);
-      expect(await other.provision(userId)).toEqual(after);
-      expect(await under.privately(userId, after.derivation)).toBe(after.address);
-    });
   });
 }

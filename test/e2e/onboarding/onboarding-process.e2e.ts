@@ -53,7 +53,6 @@ class Providers {
   giveAll(wallet: string | null): void {
     this.onlyWallet = wallet;
   }
-  async replace(): Promise<void> {}
   issue(request: CardRequest) {
     this.cards.push(request.userId);
     const details = { ...request.details, last_name: this.refusesCards ? 'Cardless' : 'Lovelace' };

@@ -2,8 +2,6 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { createMerchant } from '../../../sandbox/issuing.js';
-import { merchant, updateMerchant } from '../../../src/contexts/access/merchants/merchant.js';
-import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { registry } from '../../../src/platform/telemetry/metrics.js';
 import { HealthRegistry } from '../../../src/platform/telemetry/health.js';
 import { eventually } from '../../support/eventually.js';
@@ -147,23 +145,6 @@ describe('the page in production', () => {
       ],
     ]);
     warn.mockRestore();
-  });
-
-  it("ignores the sandbox's localhost origins", async () => {
-    const visitor = await widget.visitor();
-    // A stored setting of the sandbox.
-    const change = { origins: ['http://localhost:3000', 'https://shop.example'] };
-    await widget.people.module
-      .get(CommandLoop, { strict: false })
-      .execute(
-        merchant,
-        widget.merchantId,
-        (state) => updateMerchant({ change: { embedding: change }, at: new Date().toISOString() }, state),
-        { metadata: { actor: 'spec' } },
-      );
-    await eventually(
-      async () => (await widget.framersFor(visitor)) === 'frame-ancestors https://shop.example',
-    );
   });
 });
 

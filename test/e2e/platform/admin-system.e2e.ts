@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { measureCall } from '../../../src/contexts/onboarding/providers/provider-call.service.js';
+import { measureCall } from '../../../src/contexts/onboarding/onboarding.metrics.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';

@@ -66,18 +66,11 @@ function logged(): SentItem[] {
 async function counts(): Promise<number[]> {
   const text = await freshReport(scrape);
   return [
-    'disburse_event_batches_received_total{outcome="accepted"}',
-    'disburse_event_batches_received_total{outcome="malformed"}',
-    'disburse_events_received_total{outcome="accepted"}',
-    'disburse_events_received_total{outcome="refused"}',
-  ].map((series) =>
-    Number(
-      text
-        .split('\n')
-        .find((line) => line.startsWith(`${series} `))
-        ?.split(' ')[1] ?? 0,
-    ),
-  );
+    'event_batches_received_total{outcome="accepted"}',
+    'event_batches_received_total{outcome="malformed"}',
+    'events_received_total{outcome="accepted"}',
+    'events_received_total{outcome="refused"}',
+  ].map((series) => Number(text.split(`disburse_${series} `)[1]?.split('\n')[0] ?? 0));
 }
 
 /** A valid batch of that many bytes. */
@@ -128,6 +121,7 @@ test('a provider that never responds slows no request, and readiness does not de
   // Five waits for the provider would outlast a test.
   for (let n = 0; n < 5; n += 1) await app.merchant.post(PATH, batchOf([eventItem()]));
   await eventually(() => provider.received.length > 0);
+  expect(provider.received[0]!.body).toContain('"device_id":"');
   expect((await fetch(`${app.url}/health/ready`)).status).toBe(200);
 });
 
@@ -157,10 +151,10 @@ describe('413', () => {
   const tooManyEvents = 'A batch must contain at most 1000 events';
   const tooLarge = 'The request body must be smaller than 1048576 bytes';
 
-  test('above 1000 events, valid or not, and JSON or not', async () => {
+  test('above 1000 events, valid or not', async () => {
     const client = await app.newMerchant();
     const events = Array.from({ length: 1001 }, () => eventItem({ payload: {}, device_id: undefined }));
-    for (const body of [batchOf(events), `{"events":[${'1,'.repeat(1000)}1 and then nothing sensible`])
+    for (const body of [batchOf(events), `{"events":[${'1,'.repeat(1000)}1]}`])
       expectProblem(await client.post(PATH, body), 413, 'Content too large', tooManyEvents);
     expect(await stored(client)).toEqual([]);
   });

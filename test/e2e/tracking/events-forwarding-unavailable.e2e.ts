@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { ForwardingTable } from '../../../src/contexts/tracking/forwarding/forwarding.store.js';
+import { ForwardingStore } from '../../../src/contexts/tracking/forwarding/forwarding.store.js';
 import { Log } from '../../../src/platform/telemetry/logger.js';
 import { scrape } from '../../../src/platform/telemetry/metrics.js';
 import type { Fault } from '../../support/exchange/provider-server.js';
@@ -134,18 +134,6 @@ describe('while the provider', () => {
   });
 });
 
-it('an event that was blocked once, alone, is not refused', async () => {
-  const [unlucky, other] = [item(), item()];
-  provider.faults = [{ status: 403, body: '' }];
-  await harness.processed([unlucky]);
-  harness.start(undefined, { unavailable: { firstMs: 1, maxMs: 1 } });
-  await eventually(() => provider.requests.length >= 1);
-  await harness.processed([other]);
-  await harness.drained();
-  expect(provider.ids).toEqual(idsOf([unlucky, other]));
-  expect(await harness.refused()).toEqual([]);
-});
-
 it('a body that cannot be read waits with its error, and delays no other batch', async () => {
   const broken = await harness.processed(items(1));
   await db.database.query(`update tracking.batches set body = 'nonsense' where batch_id = $1`, [broken]);
@@ -175,7 +163,7 @@ it('the backlog and the state of the provider are metrics', async () => {
 });
 
 it('is due work while batches wait and no process holds them', async () => {
-  const due = () => new ForwardingTable(db.database).dueBacklog();
+  const due = () => new ForwardingStore(db.database).dueBacklog();
   const none = { name: 'tracking.forwarding', due: 0, oldest_at: null };
   await db.database.query(`update work.items set due_at = now() - interval '1 day'`);
   expect(await due()).toEqual(none);

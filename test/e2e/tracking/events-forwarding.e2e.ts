@@ -1,13 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { readConfig } from '../../../src/composition.js';
 import { Log } from '../../../src/platform/telemetry/logger.js';
-import { SandboxAnalytics } from '../../../src/contexts/tracking/forwarding/amplitude.adapter.js';
-import type { Analytics } from '../../../src/contexts/tracking/forwarding/analytics.ports.js';
-import { AnalyticsProvider, type SentEvent } from './analytics-provider.js';
+import { AnalyticsProvider } from './analytics-provider.js';
 import { ForwardingHarness, idsOf, item, items, type TestItem } from './forwarding-harness.js';
 import { onTestDatabase } from '../../support/postgres.js';
 import { eventually } from '../../support/eventually.js';
-import { processConfig, telemetryConfig } from '../../../src/platform/config/config.js';
+import { telemetryConfig } from '../../../src/platform/config/config.js';
 
 const merchant = '5b0e9a38-7f1e-4c58-8f0a-0c4f2c0d9a11';
 
@@ -70,19 +67,6 @@ describe('new events', () => {
     expect(devices.filter((each) => each !== undefined)).toEqual(['phone-1']);
     expect(provider.accepted.size).toBe(6);
     expect(await harness.refused()).toEqual([]);
-  });
-
-  it('of many batches share requests, and those of large ones are spread over several', async () => {
-    const small = items(120);
-    for (const each of small) await harness.processed([each]);
-    const large = items(900, { payload: { filler: 'x'.repeat(1000) } });
-    await harness.processed(large);
-    harness.start();
-    await harness.drained();
-    expect(provider.ids).toEqual(idsOf([...small, ...large]));
-    expect(provider.requests.length).toBeLessThan(6);
-    expect(Math.max(...provider.bodies.map((body) => Buffer.byteLength(body)))).toBeLessThan(1_000_000);
-    expect(acceptedOnce()).toBe(true);
   });
 
   it('are sent once by two forwarders', async () => {
@@ -156,18 +140,6 @@ describe('an event that is refused', () => {
     expect(provider.ids).toEqual(idsOf([...events, ...shared, ...later]));
   });
 
-  it('for its size does not hold up smaller ones, and requests that are too large are split', async () => {
-    provider.limits = { events: 100, bytes: 600_000 };
-    const huge = item({ payload: { filler: 'x'.repeat(650_000) } });
-    const events = items(200, { payload: { filler: 'x'.repeat(4000) } });
-    await harness.processed([...events.slice(0, 100), huge]);
-    await harness.processed(events.slice(100));
-    harness.start();
-    await harness.drained();
-    expect(provider.ids).toEqual(idsOf(events));
-    expect(await refusals()).toEqual({ [huge.event_id]: 'too large' });
-  });
-
   it('is not refused when everything is blocked, but waits until the provider accepts an event again', async () => {
     const events = items(50);
     provider.always = { status: 403, body: '{}' };
@@ -188,7 +160,7 @@ describe('an event that is refused', () => {
 it('events of a user of whom too much comes are sent later, and none is refused', async () => {
   const spam = items(40, { user_external_id: 'busy' });
   const others = items(30);
-  const body = JSON.stringify({ code: 429, throttled_users: { [`${merchant}:busy`]: 31 } });
+  const body = JSON.stringify({ code: 429, throttled_events: [...spam.keys()] });
   provider.faults = [{ status: 429, body }];
   await harness.processed([...spam, ...others], undefined, merchant);
   harness.start();
@@ -198,31 +170,9 @@ it('events of a user of whom too much comes are sent later, and none is refused'
   expect((await harness.provider())[0]!.failures).toBe(0);
 });
 
-describe('without Amplitude', () => {
-  it('events are skipped when no provider is configured', async () => {
-    await harness.processed(items(3));
-    harness.start(null);
-    await harness.drained();
-    expect(provider.requests.length).toBe(0);
-  });
-
-  it('the sandbox writes down what it was sent, and how often', async () => {
-    const sandbox: Analytics = new SandboxAnalytics(readConfig({}), db.database);
-    const twice = item({ payload: { nul: '\0', lone: '\ud800' } });
-    await harness.processed([twice]);
-    await harness.processed([twice, item()], undefined, merchant);
-    harness.start(sandbox);
-    await harness.drained();
-    const rows = await db.database.query<{ insert_id: string; event: SentEvent; times: number }>(
-      'select insert_id, event::text, times from tracking.sandbox_analytics order by times desc',
-    );
-    expect(rows).toMatchObject([{ insert_id: twice.event_id, times: 2 }, { times: 1 }]);
-    expect(String(rows[0]!.event)).toContain('"event_properties":{"nul":"\\u0000","lone":"\\ud800"}');
-  });
-
-  it('the sandbox does not start in production', () => {
-    expect(() => new SandboxAnalytics({ ...processConfig({}), mode: 'production' }, db.database)).toThrow(
-      /production/,
-    );
-  });
+it('events are skipped when no provider is configured', async () => {
+  await harness.processed(items(3));
+  harness.start(null);
+  await harness.drained();
+  expect(provider.requests.length).toBe(0);
 });

@@ -6,9 +6,9 @@ import {
   Amplitude,
   type AmplitudeWaits,
 } from '../../../src/contexts/tracking/forwarding/amplitude.adapter.js';
-import { ForwardingTable } from '../../../src/contexts/tracking/forwarding/forwarding.store.js';
+import { ForwardingStore } from '../../../src/contexts/tracking/forwarding/forwarding.store.js';
 import {
-  Forwarder,
+  ForwardingProcessor,
   type ForwardingTimes,
 } from '../../../src/contexts/tracking/forwarding/forwarding.processor.js';
 import { ItemsBitmap } from '../../../src/contexts/tracking/batches/accepted-batches.store.js';
@@ -26,7 +26,7 @@ const SHORT_TIMES: ForwardingTimes = {
   blamed: { firstMs: 5, maxMs: 40 },
 };
 
-const SHORT_WAITS: AmplitudeWaits = { throttled: 60, quota: 120, project: 20 };
+const SHORT_WAITS: AmplitudeWaits = { throttled: 60, project: 20 };
 
 const WAKE_MS = 5;
 
@@ -43,15 +43,15 @@ export function items(count: number, fields: SentItem = {}): TestItem[] {
 
 export const idsOf = (events: readonly TestItem[]): string[] => events.map(({ event_id }) => event_id).sort();
 
-interface RunningForwarder {
-  readonly forwarder: Forwarder;
+interface RunningProcessor {
+  readonly forwarder: ForwardingProcessor;
   /** Stops as a process does. */
   stop(): Promise<void>;
 }
 
 /** Processed batches in a database, and forwarders as worker processes have them. */
 export class ForwardingHarness {
-  private readonly running: RunningForwarder[] = [];
+  private readonly running: RunningProcessor[] = [];
 
   constructor(
     readonly database: Database,
@@ -95,14 +95,13 @@ export class ForwardingHarness {
   start(
     analytics: Analytics | null = this.amplitude(),
     times: Partial<ForwardingTimes> = {},
-    perSecond = 1_000_000,
-  ): RunningForwarder {
-    const forwarder = new Forwarder(
+  ): RunningProcessor {
+    const forwarder = new ForwardingProcessor(
       new WorkItems(this.database),
-      new ForwardingTable(this.database),
+      new ForwardingStore(this.database),
       this.log,
       analytics,
-      { ...trackingConfig({ ROLES: 'worker' }), analyticsEventsPerSecond: perSecond },
+      { ...trackingConfig({ ROLES: 'worker' }), analyticsEventsPerSecond: 1_000_000 },
       { ...SHORT_TIMES, ...times },
     );
     forwarder.work.start();
@@ -146,9 +145,7 @@ export class ForwardingHarness {
   }
 
   async clear(): Promise<void> {
-    await this.database.query(
-      'truncate tracking.batches, tracking.refused_events, tracking.sandbox_analytics',
-    );
+    await this.database.query('truncate tracking.batches, tracking.refused_events');
     await this.database.query(
       'update work.items set due_at = now(), lease = null, failures = 0, cause = null, failing_since = null',
     );

@@ -202,7 +202,6 @@ describe('an erased user', () => {
         'sealed in onboarding.images: face',
         'tracking.batches: lastName',
         'tracking.events: lastName',
-        'tracking.sandbox_analytics: email',
         'webhooks.attempts: email',
       ]),
     );

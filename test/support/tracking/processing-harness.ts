@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Database } from '../../../src/platform/postgres/database.js';
 import { AcceptedBatches } from '../../../src/contexts/tracking/batches/accepted-batches.store.js';
 import { systemClock } from '../../../src/kernel/clock.js';
-import { ProcessingWorker } from '../../../src/contexts/tracking/batches/batches.processor.js';
+import { BatchesProcessor } from '../../../src/contexts/tracking/batches/batches.processor.js';
 import { batchOf, type SentItem } from './event-batches.js';
 import { WAIT_MS } from '../eventually.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
@@ -55,7 +55,7 @@ export class ProcessingHarness {
 
   /** One more worker, by default on the database of the harness. */
   worker(database: Database = this.db.database): TestWorker {
-    const { work } = new ProcessingWorker(new AcceptedBatches(database, systemClock));
+    const { work } = new BatchesProcessor(new AcceptedBatches(database, systemClock));
     const stopping = new AbortController();
     let running: Promise<unknown> | null = null;
     const worker = {

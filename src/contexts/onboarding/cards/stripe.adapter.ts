@@ -28,9 +28,8 @@ type StripeAccount = Readonly<
 >;
 
 const STRIPE_VERSION = '2026-10-28.endive';
-const MAX_LISTED = 500;
-/** The maximum number of objects that are listed for one period. */
-const MAX_LISTED_OF_ALL = 100_000;
+/** The maximum of the package. */
+const MAX_LISTED = 10_000;
 const CLOCK_TOLERANCE_SECONDS = 3600;
 /** Replaces a person's data: a reserved domain and a fictitious number. */
 const ERASED_PERSON = {
@@ -112,7 +111,7 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
   private async findCardholders(userId: string, row: StripeCardRow): Promise<readonly string[]> {
     const gte = Math.floor(row.first_requested_at.getTime() / 1000) - CLOCK_TOLERANCE_SECONDS;
     const lte = Math.ceil(row.last_requested_at.getTime() / 1000) + CLOCK_TOLERANCE_SECONDS;
-    const listed = await this.listCardholders({ created: { gte, lte } }, userId, MAX_LISTED_OF_ALL);
+    const listed = await this.listCardholders({ created: { gte, lte } }, userId);
     const ids = listed.map(({ id }) => id);
     const kept = row.cardholder_id;
     return kept === null || ids.includes(kept) ? ids : [...ids, (await this.cardholder(kept, userId)).id];
@@ -121,9 +120,9 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
   private async requireCardholder(request: CardRequest, row: StripeCardRow): Promise<string> {
     const { userId, phoneNumber } = request;
     const known = row.cardholder_id;
-    const cardholder: Cardholder | null =
+    const cardholder =
       known === null
-        ? ((await this.listCardholders({ phone_number: phoneNumber }, userId, MAX_LISTED))[0] ?? null)
+        ? (await this.listCardholders({ phone_number: phoneNumber }, userId))[0]
         : await this.cardholder(known, userId);
     const found = cardholder ?? (await this.createCardholder(request, row));
     const id = await this.cards.keep('cardholder_id', userId, found.id);
@@ -188,19 +187,12 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
   private async listCardholders(
     filter: { phone_number: string } | { created: { gte: number; lte: number } },
     userId: string,
-    max: number,
   ): Promise<readonly Cardholder[]> {
-    const found: Cardholder[] = [];
-    await this.call(async ({ cardholders }) => {
-      let seen = 0;
-      for await (const each of cardholders.list({ ...filter, limit: 100 })) {
-        // The number may belong to another person by now, or to the same person at another merchant.
-        if (isOf(each, userId)) found.push(cardholderIn(userId)(each));
-        seen += 1;
-        if (seen >= max) break;
-      }
-    });
-    return found.sort(byAge);
+    const listed = await this.call(({ cardholders }) =>
+      cardholders.list({ ...filter, limit: 100 }).autoPagingToArray({ limit: MAX_LISTED }),
+    );
+    // The number may belong to another person by now, or to the same person at another merchant.
+    return listed.filter((each) => isOf(each, userId)).sort(byAge);
   }
 
   private async cancel(cardId: string): Promise<void> {

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
-import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
 import { PersonalKeys } from '../../../platform/sealing/personal-keys.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
@@ -10,15 +10,13 @@ import { Images } from './images.store.js';
 const DAYS = 7;
 
 describe('images of documents and faces', () => {
-  let db: TestDatabase;
+  const db = onTestDatabase();
   let keys: PersonalKeys;
   let images: Images;
-  beforeAll(async () => {
-    db = await testDatabase();
+  beforeAll(() => {
     keys = new PersonalKeys(db.database, new Sealer(randomBytes(32)));
     images = new Images(db.database, keys, { ...onboardingConfig({}), onboardingImageDays: DAYS });
   });
-  afterAll(() => db.drop());
 
   const keep = (userId: string, kind: 'document_front' | 'selfie', bytes = 'photo'): Promise<void> =>
     images.keep(userId, { kind, type: 'image/jpeg', bytes: Buffer.from(bytes) });

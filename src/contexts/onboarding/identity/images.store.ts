@@ -7,11 +7,7 @@ import { PersonalKeys } from '../../../platform/sealing/personal-keys.js';
 import type { IdentityImage, ImageKind } from './image-kind.js';
 import { onboardingConfig, type OnboardingConfig } from '../onboarding.config.js';
 
-interface ImageRow extends Record<string, unknown> {
-  readonly kind: ImageKind;
-  readonly type: IdentityImage['type'];
-  readonly sealed: string;
-}
+type ImageRow = Omit<IdentityImage, 'bytes'> & { readonly sealed: string };
 
 /** Images for the identity provider, sealed with the person's key; one per kind. */
 @Injectable()

@@ -2,7 +2,7 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { FileTransfer } from '@onfido/api';
 import { failpoint } from '../../../platform/failpoints.js';
 import type { KycOutcome } from '../onboardings/decisions.js';
-import { missingImages, type IdentityImage, type ImageKind } from './image-kind.js';
+import { missingImages, type IdentityImage } from './image-kind.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 import type { IdentityRequest, IdentityVerifier } from '../providers/providers.ports.js';
 import { Verifications, type Verification } from './verifications.store.js';
@@ -134,25 +134,11 @@ export class OnfidoVerifier implements IdentityVerifier {
       throw new ProviderUnavailable('Onfido responds with another applicant');
   }
 
-  private async upload(applicant: string, { images }: IdentityRequest): Promise<void> {
-    const there = await this.kindsAt(applicant);
-    const missing = (await images()).filter(({ kind }) => !there.has(kind));
-    const all = new Set([...there, ...missing.map(({ kind }) => kind)]);
-    if (missingImages(all).length > 0) throw new ProviderRefused(en.reasonGone);
-    for (const image of missing) await this.uploadImage(applicant, image);
-  }
-
-  private async kindsAt(applicant: string): Promise<Set<ImageKind>> {
-    const documents = await this.api.list('documents', (api, options) =>
-      api.listDocuments(applicant, options),
-    );
-    const photos = await this.api.list('live_photos', (api, options) =>
-      api.listLivePhotos(applicant, options),
-    );
-    const sides = documents.map(({ side }): ImageKind =>
-      side === 'back' ? 'document_back' : 'document_front',
-    );
-    return new Set([...sides, ...photos.map((): ImageKind => 'selfie')]);
+  /** Uploads all images, also after an attempt that uploaded some: a check reads the newest ones. */
+  private async upload(applicant: string, request: IdentityRequest): Promise<void> {
+    const images = await request.images();
+    if (missingImages(images.map(({ kind }) => kind)).length > 0) throw new ProviderRefused(en.reasonGone);
+    for (const image of images) await this.uploadImage(applicant, image);
   }
 
   private async uploadImage(applicant: string, { kind, type, bytes }: IdentityImage): Promise<void> {

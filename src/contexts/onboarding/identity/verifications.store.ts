@@ -22,14 +22,6 @@ interface Row extends Verification, Record<string, unknown> {
   readonly applicant_mac: string | null;
 }
 
-const OPEN_REVIEW = `select verification_id from onboarding.verifications where user_id = $1 and provider = 'sandbox'
-  and check_reference is not null and passed is null order by opened_at desc limit 1`;
-interface ReviewRow extends Record<string, unknown> {
-  readonly passed: boolean | null;
-  readonly reason: string | null;
-  readonly age_seconds: number;
-}
-
 /**
  * The providers' ids of verifications, so that a retry after a crash finds them. The applicant has a MAC: a tampered row,
  * which would expose or delete another person, throws {@link SealError}.
@@ -127,7 +119,7 @@ export class Verifications {
     userId: string,
     passAfterSeconds: number | null,
   ): Promise<KycOutcome | null> {
-    const [review] = await this.database.query<ReviewRow>(
+    const [review] = await this.database.query<{ passed: boolean | null; reason: string | null; age_seconds: number }>(
       `insert into onboarding.verifications as review (verification_id, provider, user_id, check_reference)
        values ($1::uuid, 'sandbox', $2, $1::uuid::text)
        on conflict (verification_id, provider) do update set check_reference = excluded.check_reference
@@ -140,10 +132,6 @@ export class Verifications {
     return passed ? { passed } : { passed, reason: reason ?? '' };
   }
 
-  async isUnderReview(userId: string): Promise<boolean> {
-    return (await this.database.query(OPEN_REVIEW, [userId])).length > 0;
-  }
-
   /**
    * Decides the open review of the user: without a reason the identity passes. Returns the verification, or null without an
    * open review.
@@ -151,7 +139,10 @@ export class Verifications {
   async decideReview(userId: string, reason: string | null): Promise<string | null> {
     const [decided] = await this.database.query<{ verification_id: string }>(
       `update onboarding.verifications set passed = $2, reason = $3
-       where provider = 'sandbox' and verification_id = (${OPEN_REVIEW}) and passed is null returning verification_id`,
+       where provider = 'sandbox' and passed is null and verification_id = (
+         select verification_id from onboarding.verifications where user_id = $1 and provider = 'sandbox'
+           and check_reference is not null and passed is null order by opened_at desc limit 1)
+       returning verification_id`,
       [userId, reason === null, reason],
     );
     return decided?.verification_id ?? null;

@@ -23,7 +23,7 @@ import {
   type IdentityRequest,
 } from '../providers/providers.ports.js';
 import { Onboardings, type Decision } from './onboardings.commands.js';
-import { measureCall } from '../providers/provider-call.service.js';
+import { measureCall } from '../onboarding.metrics.js';
 
 const ACTOR = 'onboarding.steps';
 const WRITTEN = { metadata: { actor: ACTOR }, follows: true } as const;
@@ -62,7 +62,6 @@ export class OnboardingSteps {
         ({ state, lastId } = await this.onboardings.execute(userId, step.decide, { ...WRITTEN, claims }));
       } catch (error) {
         if (!(error instanceof ClaimHeld)) throw error;
-        await this.wallets.replace(userId, step.wallet!);
         throw new ProviderUnavailable('the wallet that was provisioned belongs to another user');
       }
     }

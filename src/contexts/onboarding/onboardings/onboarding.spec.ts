@@ -23,47 +23,30 @@ const wallet = '0x52908400098527886E0F7030069857D2E4169EE7';
 const details = { first_name: 'Ada', last_name: 'Lovelace', date_of_birth: '1815-12-10' };
 const phone = '+15550001111';
 
-const started: OnboardingEvent = { type: 'onboarding.started.v1', data: common };
-const phoneVerified: OnboardingEvent = { type: 'onboarding.phone_verified.v1', data: common };
-const confirmedAs = (first_name: string): OnboardingEvent => ({
-  type: 'onboarding.details_confirmed.v1',
-  data: { ...common, first_name, last_name: 'Lovelace', date_of_birth: '1815-12-10' },
-});
-const detailsConfirmed = confirmedAs('Ada');
 const consent = { terms_version: 't1', privacy_version: 'p1' };
-const consentGiven: OnboardingEvent = {
-  type: 'onboarding.consent_given.v1',
-  data: { ...common, terms_version: 't1', privacy_version: 'p1' },
-};
-const submitted = (verification = 'v1'): OnboardingEvent => ({
-  type: 'onboarding.kyc_submitted.v1',
-  data: { ...common, verification_id: verification },
-});
-const passedBy = (verification: string): OnboardingEvent => ({
-  type: 'onboarding.kyc_passed.v1',
-  data: { ...common, verification_id: verification, provider: 'p' },
-});
-const passed = passedBy('v1');
-const failed: OnboardingEvent = {
-  type: 'onboarding.kyc_failed.v1',
-  data: { ...common, verification_id: 'v1', provider: 'p', reason: 'document unreadable' },
-};
-const walletProvisioned: OnboardingEvent = {
-  type: 'onboarding.wallet_provisioned.v1',
-  data: { ...common, issuer_wallet_address: wallet },
-};
-const cardIssued: OnboardingEvent = { type: 'onboarding.card_issued.v1', data: { ...common, card_id: 'c1' } };
-const completed: OnboardingEvent = {
-  type: 'onboarding.completed.v1',
-  data: { ...common, issuer_wallet_address: wallet },
-};
+const event = (type: string, more: object = {}): OnboardingEvent =>
+  ({ type: `onboarding.${type}.v1`, data: { ...common, ...more } }) as OnboardingEvent;
+const verified = (verification_id: string) => ({ verification_id, provider: 'p' });
+
+const started = event('started');
+const phoneVerified = event('phone_verified');
+const consentGiven = event('consent_given', consent);
+const detailsConfirmed = event('details_confirmed', details);
+const submitted = (verification_id = 'v1') => event('kyc_submitted', { verification_id });
+const passedBy = (verification: string) => event('kyc_passed', verified(verification));
+const failedBy = (verification: string) =>
+  event('kyc_failed', { ...verified(verification), reason: 'document unreadable' });
+const failed = failedBy('v1');
+const walletProvisioned = event('wallet_provisioned', { issuer_wallet_address: wallet });
+const cardIssued = event('card_issued', { card_id: 'c1' });
+const completed = event('completed', { issuer_wallet_address: wallet });
 /** What each of the steps below adds. */
 const ADDED: readonly OnboardingEvent[][] = [
   [started],
   [phoneVerified],
   [consentGiven, detailsConfirmed],
   [submitted()],
-  [passed],
+  [passedBy('v1')],
   [walletProvisioned],
   [cardIssued],
   [completed],
@@ -160,10 +143,9 @@ describe('an onboarding', () => {
     'accepts a change of one detail until the details are submitted: %j',
     (other) => {
       const corrected = { ...details, ...other };
-      const data = { ...detailsConfirmed.data, ...other };
       given(...before(SUBMIT))
         .when((state) => confirmDetails({ details: corrected, consent, minimumAge: 18, at }, state))
-        .then({ ...detailsConfirmed, data } as OnboardingEvent);
+        .then(event('details_confirmed', corrected));
       given(...before(SUBMIT), submitted())
         .when((state) => confirmDetails({ details: corrected, consent, minimumAge: 18, at }, state))
         .then();
@@ -188,10 +170,7 @@ describe('an onboarding', () => {
   });
 
   it('limits identity checks by its own events', () => {
-    const tries = Array.from({ length: 3 }, (_, n) => [
-      submitted(`v${n}`),
-      { ...failed, data: { ...failed.data, verification_id: `v${n}` } },
-    ]);
+    const tries = ['v0', 'v1', 'v2'].map((verification) => [submitted(verification), failedBy(verification)]);
     const history = [...before(SUBMIT), ...tries.flat()];
     given(...history)
       .when(submit)
@@ -248,7 +227,7 @@ describe('an onboarding', () => {
         .when((state) =>
           confirmDetails({ details, consent: { ...consent, ...other }, minimumAge: 18, at }, state),
         )
-        .then({ ...consentGiven, data: { ...consentGiven.data, ...other } } as OnboardingEvent);
+        .then(event('consent_given', { ...consent, ...other }));
     },
   );
 
@@ -261,11 +240,8 @@ describe('an onboarding', () => {
       (state) =>
         recordCardFailure({ attempt, reason: 'no', at }, state);
     const retry: Decide = (state) => retryCard({ at }, state);
-    const cardFailed: OnboardingEvent = {
-      type: 'onboarding.card_failed.v1',
-      data: { ...common, reason: 'no' },
-    };
-    const retried: OnboardingEvent = { type: 'onboarding.card_retried.v1', data: common };
+    const cardFailed = event('card_failed', { reason: 'no' });
+    const retried = event('card_retried');
 
     it('has a reason, and continues after a retry', () => {
       given(...before(CARD))

@@ -129,25 +129,19 @@ export const CODE_EVERY_SECONDS = 30;
 const HOUR_SECONDS = 3600;
 const DAY_SECONDS = 24 * HOUR_SECONDS;
 
-interface Quota {
-  readonly times: number;
-  readonly within: string;
-  readonly seconds: number;
-}
-
 /** The quotas of steps that cost money. */
-const COSTLY: readonly Quota[] = [
+const COSTLY = [
   { times: 3, within: 'an hour', seconds: HOUR_SECONDS },
   { times: 10, within: 'a day', seconds: DAY_SECONDS },
 ];
-const QUOTAS: Readonly<Record<keyof Tries, { readonly what: string; readonly quotas: readonly Quota[] }>> = {
+const QUOTAS = {
   details: {
     what: 'Your details were changed',
     quotas: [{ times: 20, within: 'a day', seconds: DAY_SECONDS }],
   },
   checks: { what: 'Your identity was checked', quotas: COSTLY },
   cards: { what: 'Your card was requested again', quotas: COSTLY },
-};
+} satisfies Record<keyof Tries, object>;
 
 /** The times of limited steps within a day, oldest first. */
 export interface Tries {
@@ -170,18 +164,8 @@ export function requireQuota(step: keyof Tries, all: Tries, at: string): void {
     const oldest = tries.at(-times);
     const waitSeconds = oldest === undefined ? 0 : Math.ceil(seconds - secondsBetween(oldest, at));
     if (waitSeconds <= 0) continue;
-    throw new DomainError(
-      'rate_limited',
-      `${what} ${times} times within ${within}; try again in ${durationText(waitSeconds)}`,
-      {},
-      waitSeconds,
-    );
+    throw new DomainError('rate_limited', `${what} ${times} times within ${within}`, {}, waitSeconds);
   }
-}
-
-function durationText(seconds: number): string {
-  const minutes = Math.ceil(seconds / 60);
-  return minutes > 120 ? `${Math.ceil(minutes / 60)} hours` : `${minutes} minute${minutes === 1 ? '' : 's'}`;
 }
 
 function secondsBetween(earlier: string, later: string): number {

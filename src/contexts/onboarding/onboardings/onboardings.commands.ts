@@ -24,8 +24,8 @@ import { MESSAGES, type Locale } from '../words/messages.js';
 import { PresentTerms } from './present-terms.service.js';
 import { onboardingConfig, type OnboardingConfig } from '../onboarding.config.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
-import { MessageUncertain, SmsSender } from '../providers/providers.ports.js';
-import { measureCall, describeError } from '../providers/provider-call.service.js';
+import { measureCall } from '../onboarding.metrics.js';
+import { describeError, MessageUncertain, SmsSender } from '../providers/providers.ports.js';
 
 export type Decision = (state: Onboarding, at: string) => OnboardingEvent[];
 
@@ -175,7 +175,7 @@ const MAX_NAME_LENGTH = 40;
 
 /**
  * Sends a one-time code to the user's phone number. Throws `not_found`, errors of {@link PhoneCodes.issue},
- * `validation_failed` with `phone_unreachable`, `unavailable`, or other errors with the code redacted.
+ * `validation_failed` with `phone_unreachable`, or `unavailable`.
  */
 export class SendPhoneCode extends Command<{ readonly long: boolean }> {
   constructor(
@@ -218,7 +218,6 @@ export class SendPhoneCodeHandler implements ICommandHandler<SendPhoneCode> {
           const fields = { phone_unreachable: ['gets no messages'] };
           throw new DomainError('validation_failed', 'We cannot send a message to this number', fields);
         }
-        if (!(error instanceof ProviderUnavailable)) throw withoutCode(error, code);
         warn(describeError(error));
         throw new DomainError('unavailable', 'The message could not be sent; try again in a moment');
       }
@@ -231,13 +230,4 @@ function toText(code: string, isLong: boolean, { locale, merchant }: MessagePara
   return MESSAGES[locale][isLong ? 'smsLong' : 'sms']
     .replaceAll('{code}', code)
     .replaceAll('{merchant}', () => merchant.slice(0, MAX_NAME_LENGTH));
-}
-
-/** Redacts the code: provider errors quote the message and are logged. */
-function withoutCode(error: unknown, code: string): unknown {
-  for (let each = error; each instanceof Error; each = each.cause) {
-    each.message = each.message.replaceAll(code, '[redacted]');
-    each.stack = each.stack?.replaceAll(code, '[redacted]');
-  }
-  return error;
 }

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { describe, expect, it } from '@jest/globals';
+import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
-import { progressProjection } from './onboardings.view.js';
+import { onboardingJson, progressProjection } from './onboardings.view.js';
 
 const [end] = progressProjection.events!.filter((type) => !type.startsWith('onboarding.'));
 
 describe('the read model of onboardings in progress', () => {
-  let db: TestDatabase;
-  beforeAll(async () => {
-    db = await testDatabase();
-  });
-  afterAll(() => db.drop());
+  const db = onTestDatabase();
 
   /** The stage of a new user after these events, applied in batches of `size`; null when there is no row. */
   async function stageAfter(types: readonly string[], size: number): Promise<string | null> {
@@ -39,5 +35,65 @@ describe('the read model of onboardings in progress', () => {
     [[started, completed, passed], null],
   ])('%j leaves %s, in batches of any size', async (types, stage) => {
     for (const size of [1, 2, 3]) expect(await stageAfter(types, size)).toBe(stage);
+  });
+});
+
+const NEXT = new Date('2026-01-02T03:04:05Z');
+const open = { account_state: 'onboarding', issuer_wallet_address: null } as const;
+
+describe('what an onboarding waits for', () => {
+  it.each([
+    ['started', null, null, 'person', null],
+    ['phone_verified', null, null, 'person', null],
+    ['details_confirmed', null, null, 'person', null],
+    ['kyc_submitted', null, NEXT, 'review', NEXT],
+    ['kyc_submitted', 'responded with 503', NEXT, 'provider', NEXT],
+    ['kyc_passed', null, NEXT, 'provider', NEXT],
+    ['wallet_provisioned', 'timeout', NEXT, 'provider', NEXT],
+    ['card_issued', null, NEXT, 'service', NEXT],
+    ['kyc_passed', null, null, 'operator', null],
+  ] as const)('at %s with the error %s and the next attempt at %s it is the %s', (...row) => {
+    const [stage, last_error, next_at, waiting_for, at] = row;
+    expect(onboardingJson(open, { stage, reason: null, last_error, next_at })).toEqual({
+      stage,
+      waiting_for,
+      reason: last_error,
+      next_at: at?.toISOString() ?? null,
+    });
+  });
+
+  it.each(['kyc_failed', 'card_failed'] as const)('at %s it is the person, with the reason', (stage) => {
+    const row = { stage, reason: 'Your document has expired.', last_error: null, next_at: null };
+    expect(onboardingJson(open, row)).toEqual({
+      stage,
+      waiting_for: 'person',
+      reason: row.reason,
+      next_at: null,
+    });
+  });
+
+  it.each([
+    ['onboarding', null, 'not_started', 'person'],
+    ['active', '0x1', 'completed', 'nothing'],
+    ['deactivating', '0x1', 'completed', 'nothing'],
+    ['deactivated', null, 'ended', 'nothing'],
+    ['erased', null, 'ended', 'nothing'],
+    ['erased', '0x1', 'completed', 'nothing'],
+  ] as const)('a user who is %s with the wallet %s and no row is %s', (...user) => {
+    const [account_state, issuer_wallet_address, stage, waiting_for] = user;
+    expect(onboardingJson({ account_state, issuer_wallet_address }, undefined)).toEqual({
+      stage,
+      waiting_for,
+      reason: null,
+      next_at: null,
+    });
+  });
+
+  it('is nothing once the user is deactivating, also where the row is still there', () => {
+    const row = { stage: 'kyc_submitted', reason: null, last_error: null, next_at: NEXT } as const;
+    expect(onboardingJson({ ...open, account_state: 'deactivating' }, row)).toMatchObject({
+      stage: 'ended',
+      waiting_for: 'nothing',
+    });
   });
 });

@@ -77,18 +77,13 @@ export class DecideReviewHandler implements OperationHandler<DecideReview> {
     @Inject(processConfig.KEY) private readonly config: ProcessConfig,
   ) {}
 
-  async check({ subjectId }: DecideReview): Promise<void> {
+  async execute({ subjectId, parameters: { decision } }: DecideReview): Promise<void> {
     if (this.config.mode !== 'sandbox')
       throw refused('Outside the sandbox the identity provider decides, in its dashboard');
-    if (!(await this.verifications.isUnderReview(subjectId)))
-      throw refused('No identity of this user is under review');
-  }
-
-  async execute({ subjectId, parameters: { decision } }: DecideReview): Promise<void> {
     // The person reads this reason; the operation's reason is internal.
     const reason = decision === 'approve' ? null : en.reasonVerification;
     const verificationId = await this.verifications.decideReview(subjectId, reason);
-    if (verificationId === null) throw refused('No identity of this user is under review in the sandbox');
+    if (verificationId === null) throw refused('No identity of this user is under review');
     await this.verifications.pollNow('sandbox', verificationId);
   }
 }

@@ -4,7 +4,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 import { WorkItems } from '../../../platform/jobs/work-items.js';
 import { OnboardingSteps } from './onboarding-steps.service.js';
-import { StepsWorker } from './steps.processor.js';
+import { StepsProcessor } from './steps.processor.js';
 import { onboardingConfig } from '../onboarding.config.js';
 
 const GIVE_UP_SECONDS = 100;
@@ -36,7 +36,7 @@ async function performed(
   };
   const module = await Test.createTestingModule({
     providers: [
-      StepsWorker,
+      StepsProcessor,
       { provide: WorkItems, useValue: items },
       { provide: OnboardingSteps, useValue: { advance, giveUp } },
       { provide: onboardingConfig.KEY, useValue: { onboardingGiveUpSeconds: GIVE_UP_SECONDS } },
@@ -44,16 +44,16 @@ async function performed(
   })
     .setLogger({ log() {}, warn() {}, error() {} })
     .compile();
-  await module.get(StepsWorker).work.options.run(new AbortController().signal);
+  await module.get(StepsProcessor).work.options.run(new AbortController().signal);
   return { outcome, calls };
 }
 
 const again = (cause: string): object => ({ inMs: expect.any(Number), failure: { cause } });
+const unavailable = new ProviderUnavailable('no response');
 
-describe('the worker of onboarding steps', () => {
-  it('completes a step after which the person continues or the onboarding is complete', async () => {
-    for (const stage of ['completed', 'card_failed', 'kyc_failed'])
-      expect(await performed(stage)).toEqual({ outcome: 'done', calls: ['advance'] });
+describe('the processor of onboarding steps', () => {
+  it.each(['completed', 'card_failed', 'kyc_failed'])('completes a step that ends at %s', async (stage) => {
+    expect(await performed(stage)).toEqual({ outcome: 'done', calls: ['advance'] });
   });
 
   it('polls a verification under review again, and counts the polls', async () => {
@@ -61,36 +61,23 @@ describe('the worker of onboarding steps', () => {
     expect(outcome).toEqual({ inMs: expect.any(Number), state: { polls: 5 } });
   });
 
-  it('retries a step while the provider is unavailable', async () => {
-    const { outcome, calls } = await performed(new ProviderUnavailable('no response'));
-    expect({ outcome, calls }).toEqual({ outcome: again('no response'), calls: ['advance'] });
+  it.each<[string, Error, object, unknown]>([
+    ['while the provider is unavailable', unavailable, {}, again('no response')],
+    // Nothing gives up without a configured provider.
+    ['without one', new DomainError('unavailable', 'No provider'), failing, again('No provider')],
+    ['after an unexpected error, by its name', new TypeError('of Ada'), {}, again('unexpected: TypeError')],
+    ['of a user who is deactivating', new DomainError('invalid_transition', 'no'), {}, 'done'],
+    ['of an erased user', new DomainError('not_found', 'no'), {}, 'done'],
+  ])('retries or completes a step %s', async (_when, error, step, outcome) => {
+    expect(await performed(error, step)).toEqual({ outcome, calls: ['advance'] });
   });
 
-  it('completes a step of a user who is deactivating or erased', async () => {
-    for (const code of ['invalid_transition', 'not_found'] as const)
-      expect((await performed(new DomainError(code, 'the user is not active'))).outcome).toBe('done');
-  });
-
-  it.each(['kyc_failed', 'card_failed'])('gives up a step that fails for too long: %s', async (stage) => {
-    const { outcome, calls } = await performed(new ProviderUnavailable('no response'), failing, stage);
-    expect({ outcome, calls }).toEqual({ outcome: 'done', calls: ['advance', 'giveUp'] });
-  });
-
-  it('retries a step that fails for too long at a stage that cannot fail', async () => {
-    const { outcome } = await performed(new ProviderUnavailable('no response'), failing, 'kyc_passed');
-    expect(outcome).toEqual(again('no response; retried for too long'));
-  });
-
-  it('retries a step without a configured provider indefinitely', async () => {
-    const { outcome, calls } = await performed(new DomainError('unavailable', 'No card provider'), failing);
-    expect({ outcome, calls }).toEqual({
-      outcome: again('No card provider'),
-      calls: ['advance'],
-    });
-  });
-
-  it('reports only the name of an unexpected error', async () => {
-    const { outcome } = await performed(new TypeError('the person lives at 5 Main Street'));
-    expect(outcome).toEqual(again('unexpected: TypeError'));
+  it.each([
+    ['kyc_failed', 'done'],
+    ['card_failed', 'done'],
+    // This stage cannot fail.
+    ['kyc_passed', again('no response')],
+  ])('gives up a step that fails for too long: %s', async (stage, outcome) => {
+    expect(await performed(unavailable, failing, stage)).toEqual({ outcome, calls: ['advance', 'giveUp'] });
   });
 });

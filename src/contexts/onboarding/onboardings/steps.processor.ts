@@ -13,7 +13,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import type { UserDeactivationStarted } from '../../users/users.contract.js';
 import type { OnboardingEvent } from './onboarding.js';
 import { OnboardingSteps } from './onboarding-steps.service.js';
-import { describeError, whereFrom } from '../providers/provider-call.service.js';
+import { describeError } from '../providers/providers.ports.js';
 import { onboardingConfig, type OnboardingConfig } from '../onboarding.config.js';
 
 /** The work kind of automatic steps, keyed by user id. */
@@ -34,8 +34,8 @@ const ENDS: readonly DomainError['code'][] = ['invalid_transition', 'not_found']
  * provider waits, and a review is polled until it is decided. A failure is logged once, until its cause changes.
  */
 @Injectable()
-export class StepsWorker {
-  private readonly logger = new Logger(StepsWorker.name);
+export class StepsProcessor {
+  private readonly logger = new Logger(StepsProcessor.name);
   @Background()
   readonly work: DueWork<State>;
 
@@ -60,8 +60,6 @@ export class StepsWorker {
     const { polls = 0 } = step.state;
     try {
       const stage = await this.steps.advance(step.key);
-      if (step.failures > 0)
-        this.logger.log({ msg: 'onboarding continues after failed attempts', ...toFields(step), stage });
       if (stage === 'kyc_submitted') return { inMs: backoffMs(REVIEW, polls), state: { polls: polls + 1 } };
     } catch (error) {
       if (!(error instanceof DomainError) || !ENDS.includes(error.code)) return this.failed(step, error);
@@ -71,29 +69,28 @@ export class StepsWorker {
   }
 
   private async failed(step: Step, error: unknown): Promise<WorkOutcome> {
-    const message = describeError(error);
-    let cause = message;
+    const cause = describeError(error);
+    const { key: user_id, failures: failed_attempts, failing_seconds } = step;
+    const err = { message: cause, stack: whereFrom(error) };
+    const entry = { user_id, failed_attempts, failing_seconds: Math.round(failing_seconds), err };
     // A domain error means that no provider is configured.
-    if (!(error instanceof DomainError) && step.failing_seconds >= this.config.onboardingGiveUpSeconds) {
+    if (!(error instanceof DomainError) && failing_seconds >= this.config.onboardingGiveUpSeconds) {
       const stage = await this.steps.giveUp(step.key);
       if (stage === 'kyc_failed' || stage === 'card_failed') {
-        const msg = 'onboarding failed: retries ended';
-        this.logger.error({ msg, ...toFields(step), stage, err: { message } });
+        this.logger.error({ msg: 'onboarding failed: retries ended', ...entry, stage });
         return 'done';
       }
-      cause = `${message}; retried for too long`;
     }
-    if (cause !== step.cause) {
-      const msg = 'onboarding waiting: attempt failed, retrying';
-      const entry = { msg, ...toFields(step), err: { message: cause, stack: whereFrom(error) } };
-      this.logger[cause === message ? 'warn' : 'error'](entry);
-    }
+    if (cause !== step.cause)
+      this.logger.warn({ msg: 'onboarding waiting: attempt failed, retrying', ...entry });
     return { failure: { cause } };
   }
 }
 
-function toFields({ key, failures, failing_seconds }: Step): object {
-  return { user_id: key, failed_attempts: failures, failing_seconds: Math.round(failing_seconds) };
+/** Returns the stack without the message, which may contain personal data. */
+function whereFrom(error: unknown): string | undefined {
+  const lines = error instanceof Error ? (error.stack ?? '').split('\n') : [];
+  return lines.filter((line) => /^\s+at /.test(line)).join('\n') || undefined;
 }
 
 /** Schedules the automatic steps, and drops those of users who are deactivating. */

@@ -51,16 +51,13 @@ describe('SMS through Twilio', () => {
     expect(twilio.messages).toMatchObject([{ to: PHONE, from: null }]);
   });
 
-  it.each([21211, 21610, 21614])(
-    'treats error %i as an unreachable number, without quoting Twilio',
-    async (code) => {
-      twilio.numbers.set(PHONE, code);
-      const error = await failure(sms().send(PHONE, MESSAGE));
-      expect(error).toBeInstanceOf(ProviderRefused);
-      expect(error).toMatchObject({ message: 'We cannot send a message to this number' });
-      expect(inspect(error, { depth: 9 })).not.toMatch(/5550001111|493817/);
-    },
-  );
+  it('treats a refused number as unreachable, without quoting Twilio', async () => {
+    twilio.numbers.set(PHONE, 21211);
+    const error = await failure(sms().send(PHONE, MESSAGE));
+    expect(error).toBeInstanceOf(ProviderRefused);
+    expect(error).toMatchObject({ message: 'We cannot send a message to this number' });
+    expect(inspect(error, { depth: 9 })).not.toMatch(/5550001111|493817/);
+  });
 
   it.each([
     ['another account', { twilioAuthToken: 'another-token-altogether' }, '401, error 20003'],

@@ -32,7 +32,6 @@ type TwilioAccount = Pick<OnboardingConfig, 'twilioUrl' | 'twilioFrom' | 'twilio
  * unverified in a trial account, unsubscribed, unreachable, no mobile, landline.
  */
 const REFUSED_NUMBERS: readonly unknown[] = [21211, 21408, 21608, 21610, 21612, 21614, 21635];
-const REASON = 'We cannot send a message to this number';
 
 @Injectable()
 export class TwilioSms implements SmsSender, OnApplicationShutdown {
@@ -88,6 +87,8 @@ function fail(error: unknown): never {
   if (typeof status !== 'number') throw unavailable('Twilio', 'its response is malformed');
   const summary = typeof code === 'number' ? `${status}, error ${code}` : String(status);
   if (status === 400 && REFUSED_NUMBERS.includes(code))
-    throw new ProviderRefused(REASON, null, { cause: new Error(`Twilio responds with ${summary}`) });
+    throw new ProviderRefused('We cannot send a message to this number', null, {
+      cause: new Error(`Twilio responds with ${summary}`),
+    });
   throw unavailable('Twilio', `it responds with ${summary}`);
 }

@@ -10,7 +10,6 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { HealthRegistry } from '../../../platform/telemetry/health.js';
 import { ProcessFacts } from '../../../platform/telemetry/process-facts.js';
-import { isFailing } from './provider-call.service.js';
 import {
   CallbackReader,
   CardIssuer,
@@ -28,7 +27,7 @@ import {
 } from '../onboarding.config.js';
 import { StripeCards } from '../cards/stripe-api.adapter.js';
 import { XpubWallets } from '../wallets/xpub-wallets.adapter.js';
-import { providers } from '../onboarding.metrics.js';
+import { failingPorts, providers } from '../onboarding.metrics.js';
 import { OnfidoCallbacks } from '../identity/onfido-api.adapter.js';
 import { OnfidoVerifier } from '../identity/onfido.adapter.js';
 import {
@@ -50,8 +49,6 @@ class AbsentProvider implements SmsSender, IdentityVerifier, WalletProvisioner, 
   readonly decide = absent('identity verification');
   readonly provision = absent('wallet');
   readonly issue = absent('card');
-
-  async replace(): Promise<void> {}
 
   async forget(): Promise<void> {}
 }
@@ -118,7 +115,7 @@ export class ProviderReadiness implements OnModuleInit {
     this.facts.register('providers', () =>
       chosen.map(([port, provider]) => ({
         name: `${port}:${provider}`,
-        status: provider === 'none' ? 'missing' : isFailing(port) ? 'unavailable' : 'ok',
+        status: provider === 'none' ? 'missing' : failingPorts.has(port) ? 'unavailable' : 'ok',
       })),
     );
     // Degraded, not failing: merchants are served.

@@ -1,3 +1,6 @@
+import { DomainError } from '../../../kernel/domain-error.js';
+import { ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
+import { SealError } from '../../../platform/sealing/sealer.js';
 import type { KycOutcome } from '../onboardings/decisions.js';
 import type { IdentityImage } from '../identity/image-kind.js';
 import type { Details, WalletDerivation } from '../onboardings/onboarding.js';
@@ -5,6 +8,16 @@ import type { Details, WalletDerivation } from '../onboardings/onboarding.js';
 /** The error of a request without a response: the message may still arrive. */
 export class MessageUncertain extends Error {
   override readonly name = 'MessageUncertain';
+}
+
+/**
+ * Describes an error for operators. Messages of foreign code may contain personal data, so only the error's name is returned.
+ */
+export function describeError(error: unknown): string {
+  const isOurs = [DomainError, ProviderUnavailable, SealError].some((ours) => error instanceof ours);
+  if (isOurs) return (error as Error).message;
+  const { name = 'Error', code } = error as { readonly name?: string; readonly code?: unknown };
+  return `unexpected: ${name}${typeof code === 'string' ? ` (${code})` : ''}`;
 }
 
 /** Rejects with {@link ProviderRefused} for a number that gets no messages, and with {@link MessageUncertain}. */
@@ -51,8 +64,6 @@ export interface ProvisionedWallet {
 /** Assigns one wallet to each user. */
 export abstract class WalletProvisioner {
   abstract provision(userId: string): Promise<ProvisionedWallet>;
-  /** Assigns another wallet, if possible, in place of an address that belongs to another user. */
-  abstract replace(userId: string, address: string): Promise<void>;
 }
 
 export interface CardRequest {

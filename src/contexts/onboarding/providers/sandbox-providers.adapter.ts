@@ -68,8 +68,6 @@ export class SandboxWallets implements WalletProvisioner {
     return { address: (await this.createWallet(userId)).address, derivation: null };
   }
 
-  async replace(): Promise<void> {}
-
   async createWallet(userId: string): Promise<Wallet> {
     const { Wallet } = await import('ethers');
     const key = createHmac('sha256', this.keys.root).update(`sandbox wallet ${userId}`).digest();

@@ -25,9 +25,9 @@ export class XpubWallets implements WalletProvisioner {
     private readonly addressAt: (index: number) => string,
   ) {}
 
-  /** Throws {@link ConfigError} for a misspelled or private key. */
+  /** Throws {@link ConfigError} for a misspelled key. The setting admits no private one. */
   static async open(xpub: string, firstIndex: number, database: Database): Promise<XpubWallets> {
-    const { HDNodeVoidWallet, HDNodeWallet } = await import('ethers');
+    const { HDNodeWallet } = await import('ethers');
     let account: HDNodeWallet | HDNodeVoidWallet | null = null;
     try {
       account = HDNodeWallet.fromExtendedKey(xpub);
@@ -37,8 +37,6 @@ export class XpubWallets implements WalletProvisioner {
     // ethers does not verify the checksum: comparing the encoding does.
     if (account?.extendedKey !== xpub)
       throw new ConfigError('ONBOARDING_WALLET_XPUB is misspelled: its checksum is wrong.');
-    if (!(account instanceof HDNodeVoidWallet))
-      throw new ConfigError('ONBOARDING_WALLET_XPUB must be an extended public key; this one is private.');
     const chain = account.deriveChild(CHAIN);
     const addressAt = (index: number): string => chain.deriveChild(index).address;
     return new XpubWallets(database, account.fingerprint.slice(2), firstIndex, addressAt);
@@ -47,19 +45,11 @@ export class XpubWallets implements WalletProvisioner {
   /** Returns the wallet of the user, or assigns the next index. */
   async provision(userId: string): Promise<ProvisionedWallet> {
     const [row] = await this.database.query<Row>(INDEX_OF_USER, [userId]);
-    return this.walletAt(row) ?? (await this.next(userId, (current) => current === null))!;
+    return this.walletAt(row) ?? this.assign(userId);
   }
 
-  /** Assigns the next index unless `address` was replaced already. */
-  async replace(userId: string, address: string): Promise<void> {
-    await this.next(userId, (current) => current?.address === address);
-  }
-
-  /** Assigns the next index where `isDue`, under the row lock of the key. Returns the resulting wallet. */
-  private next(
-    userId: string,
-    isDue: (current: ProvisionedWallet | null) => boolean,
-  ): Promise<ProvisionedWallet | null> {
+  /** Assigns the next index under the row lock of the key, unless another process has. */
+  private assign(userId: string): Promise<ProvisionedWallet> {
     return this.database.transaction(async (tx) => {
       const { rows: keys } = await tx.query<{ next_index: string }>(
         // An update without a change locks the row, too.
@@ -70,7 +60,7 @@ export class XpubWallets implements WalletProvisioner {
       );
       const { rows } = await tx.query<Row>(INDEX_OF_USER, [userId]);
       const current = this.walletAt(rows[0]);
-      if (!isDue(current)) return current;
+      if (current !== null) return current;
       await tx.query('update onboarding.wallet_keys set next_index = next_index + 1 where key = $1', [
         this.fingerprint,
       ]);
@@ -79,13 +69,14 @@ export class XpubWallets implements WalletProvisioner {
          on conflict (user_id) do update set key = excluded.key, index = excluded.index returning key, index`,
         [userId, this.fingerprint, keys[0]!.next_index],
       );
-      return this.walletAt(assigned[0]);
+      return this.walletAt(assigned[0])!;
     });
   }
 
+  /** Returns null for an index of another key, or below the first one, which may be in use elsewhere. */
   private walletAt(row: Row | undefined): ProvisionedWallet | null {
-    if (row?.key !== this.fingerprint) return null;
-    const index = Number(row.index);
+    const index = Number(row?.index);
+    if (row?.key !== this.fingerprint || index < this.firstIndex) return null;
     const derivation = { key: this.fingerprint, path: `${CHAIN}/${index}`, index };
     return { address: this.addressAt(index), derivation };
   }

@@ -134,8 +134,7 @@ export class OnboardingPageController implements OnApplicationBootstrap {
 
   /** Returns the merchant's origins. In the sandbox a merchant without origins allows any site. */
   private toFramers({ origins }: MerchantProfile): Framers {
-    if (this.config.mode === 'sandbox') return origins.length === 0 ? null : origins;
-    return origins.filter((origin) => origin.startsWith('https:'));
+    return this.config.mode === 'sandbox' && origins.length === 0 ? null : origins;
   }
 
   /** Logs a refused frame once per merchant, because the blank page displays no reason. */

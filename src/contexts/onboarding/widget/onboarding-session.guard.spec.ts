@@ -7,9 +7,7 @@ const HOUR_MS = 3_600_000;
 
 describe('the session that a code opens', () => {
   let now = Date.parse('2026-11-22T12:00:00.000Z');
-  const sessionsWith = (key: Buffer) =>
-    new OnboardingSessions({ now: () => new Date(now) }, new KeyedHash(key));
-  const sessions = sessionsWith(randomBytes(32));
+  const sessions = new OnboardingSessions({ now: () => new Date(now) }, new KeyedHash(randomBytes(32)));
 
   it('ends an hour after the code was entered', () => {
     const token = sessions.open('u1');

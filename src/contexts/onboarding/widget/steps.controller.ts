@@ -30,7 +30,7 @@ import type { Onboarding } from '../onboardings/onboarding.js';
 import { isSameSubscriber, type ExistingUser, parsePhoneNumber } from '../../users/users.contract.js';
 import { Images } from '../identity/images.store.js';
 import { reasonIn } from '../words/messages.js';
-import { NO_IMAGE, readImage } from '../identity/image-content.dto.js';
+import { NO_IMAGE, readImageType } from '../identity/image-content.dto.js';
 import {
   ONBOARDING_PAGE,
   OnboardingSessions,
@@ -169,11 +169,10 @@ export class StepsController {
     @Param('kind') kind: ImageKind,
     @Body() body: Buffer,
   ): Promise<StepState> {
-    const content = readImage(body);
-    if (content === NO_IMAGE) throw new Refusal({ status: 415, detail: NO_IMAGE.message });
-    if (content instanceof Fault) throw DomainError.invalid({ image: [content.message] });
-    const { type, bytes } = content;
-    return this.take(visit, { name: 'store_image', image: { kind, type, bytes } });
+    const type = readImageType(body);
+    if (type === NO_IMAGE) throw new Refusal({ status: 415, detail: NO_IMAGE.message });
+    if (type instanceof Fault) throw DomainError.invalid({ image: [type.message] });
+    return this.take(visit, { name: 'store_image', image: { kind, type, bytes: body } });
   }
 
   @PageCall('identity')

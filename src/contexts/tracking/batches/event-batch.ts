@@ -37,7 +37,7 @@ export interface BatchEvent extends TrackedItem {
 /** Returns the first fault of an item, beginning with ` ` or `.field`, or null. */
 export function findFault(item: unknown): string | null {
   if (!isObject(item)) return ' must be an object';
-  for (const [field, faultIn] of ENTRIES) {
+  for (const [field, faultIn] of CHECKS) {
     const fault = faultIn(item[field]);
     if (fault !== null) return `.${field} ${fault}`;
   }
@@ -45,18 +45,18 @@ export function findFault(item: unknown): string | null {
 }
 
 /** The check of each member. */
-export const CHECKS: Readonly<Record<keyof ValidItem, (value: unknown) => string | null>> = {
+const CHECKS = Object.entries<(value: unknown) => string | null>({
   event_name: textFault,
-  payload: (value) => (isObject(value) ? null : missing(value) ? 'is required' : 'must be an object'),
+  payload: payloadFault,
   event_datetime: datetimeFault,
   event_id: idFault,
   // Invisible marks are ignored.
-  user_external_id: (value) =>
+  user_external_id: (value: unknown) =>
     textFault(typeof value === 'string' && !PLAIN.test(value) ? tidy(value) : value),
   // The id is not trimmed: surrounding space counts.
-  device_id: (value) => (missing(value) ? null : (textFault(value) ?? keptTextFault(value as string))),
-};
-const ENTRIES = Object.entries(CHECKS);
+  device_id: (value: unknown) =>
+    missing(value) ? null : (textFault(value) ?? keptTextFault(value as string)),
+} satisfies Record<keyof ValidItem, unknown>);
 
 /** Normalizes a valid item. `payload` is its JSON text. */
 export function toItem(item: Omit<ValidItem, 'payload'>, payload: string): TrackedItem {
@@ -68,6 +68,12 @@ export function toItem(item: Omit<ValidItem, 'payload'>, payload: string): Track
     device_id: item.device_id ?? null,
     payload,
   };
+}
+
+function payloadFault(value: unknown): string | null {
+  if (!isObject(value)) return missing(value) ? 'is required' : 'must be an object';
+  const isFlat = nestsWithin(value, PAYLOAD_MAX_DEPTH);
+  return isFlat ? null : `must nest at most ${PAYLOAD_MAX_DEPTH} levels deep`;
 }
 
 function nestsWithin(value: unknown, levels: number): boolean {
@@ -115,8 +121,6 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 /** More items get 413 (contract.md 17.3). */
 export const MAX_ITEMS = 1000;
-/** Root, array and item enclose a payload. */
-const BODY_MAX_DEPTH = PAYLOAD_MAX_DEPTH + 3;
 
 /** The error of an invalid batch, which is refused whole. */
 export class RefusedBatch extends DomainError {
@@ -127,10 +131,6 @@ export class RefusedBatch extends DomainError {
   ) {
     super(code, message);
   }
-
-  static tooMany(items: number): RefusedBatch {
-    return new RefusedBatch('too_large', `A batch must contain at most ${MAX_ITEMS} events`, items);
-  }
 }
 
 /**
@@ -138,27 +138,18 @@ export class RefusedBatch extends DomainError {
  * `too_large` (413), or `bad_request` (400), which names the first invalid item and field (contract.md 17.3).
  */
 export function countItems(body: unknown): number {
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw malformed('The request body must be a JSON object');
-  const events: unknown = (body as Readonly<Record<string, unknown>>)['events'];
-  if (events === undefined || events === null) throw malformed('events is required');
+  if (!isObject(body)) throw malformed('The request body must be a JSON object');
+  const { events } = body;
+  if (missing(events)) throw malformed('events is required');
   if (!Array.isArray(events)) throw malformed('events must be an array');
   if (events.length === 0) throw malformed('events must contain at least one event');
-  if (events.length > MAX_ITEMS) throw RefusedBatch.tooMany(events.length);
+  if (events.length > MAX_ITEMS)
+    throw new RefusedBatch('too_large', `A batch must contain at most ${MAX_ITEMS} events`, events.length);
   for (let i = 0; i < events.length; i += 1) {
     const fault = findFault(events[i]);
     if (fault !== null) throw malformed(`events[${i}]${fault}`, events.length);
   }
-  if (!nestsWithin(body, BODY_MAX_DEPTH))
-    throw malformed(depthFault(events as readonly ValidItem[]), events.length);
   return events.length;
-}
-
-function depthFault(events: readonly ValidItem[]): string {
-  const deep = events.findIndex(({ payload }) => !nestsWithin(payload, PAYLOAD_MAX_DEPTH));
-  return deep === -1
-    ? `The request body is nested deeper than ${BODY_MAX_DEPTH} levels`
-    : `events[${deep}].payload must nest at most ${PAYLOAD_MAX_DEPTH} levels deep`;
 }
 
 function malformed(detail: string, items = 0): RefusedBatch {

@@ -5,60 +5,21 @@ import { BodyAsBytes, MerchantId, Ticket } from '../../../platform/http/decorato
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { receivedBatches, receivedEvents } from '../tracking.metrics.js';
-import { readElements } from './batch-items.store.js';
-import { ProcessingWorker } from './batches.processor.js';
-import {
-  CHECKS,
-  RefusedBatch,
-  countItems,
-  MAX_ITEMS,
-  PAYLOAD_MAX_DEPTH,
-  TEXT_MAX_LENGTH,
-} from './event-batch.js';
+import { BatchesProcessor } from './batches.processor.js';
+import { RefusedBatch, countItems, MAX_ITEMS, PAYLOAD_MAX_DEPTH, TEXT_MAX_LENGTH } from './event-batch.js';
 import { parseJsonBody } from '../../../platform/http/request-body.js';
-import { endOfValue } from '../../../platform/json-text/json-text.js';
-import { Fault } from '../../../kernel/fault.js';
-import { Field, Many, type Rule, type Schema } from '../../../platform/dto/field.js';
-import { freeForm, UUID } from '../../../platform/dto/rules.js';
+import { Field, Many } from '../../../platform/dto/field.js';
+import { freeForm, text, uuid } from '../../../platform/dto/rules.js';
 
 export function readBatch(bytes: Buffer): number {
-  let body: unknown;
-  try {
-    body = bytes.length === 0 ? undefined : parseJsonBody(bytes, null);
-  } catch (error) {
-    // Too many items are 413 also in malformed JSON.
-    if (holdsTooMany(bytes.toString())) throw RefusedBatch.tooMany(MAX_ITEMS + 1);
-    throw error;
-  }
-  return countItems(body);
+  return countItems(bytes.length === 0 ? undefined : parseJsonBody(bytes, null));
 }
 
-/** Checks whether malformed JSON has too many items, as far as it is readable. */
-function holdsTooMany(json: string): boolean {
-  try {
-    const items = readElements(json, (text, at, all: number[]) => {
-      all.push(at);
-      return endOfValue(text, at);
-    });
-    return items.length > MAX_ITEMS;
-  } catch {
-    // A key has a malformed escape.
-    return false;
-  }
-}
+const short = text({ minLength: 1, maxLength: TEXT_MAX_LENGTH });
 
-/** Returns the rule of a field for the OpenAPI document. The route validates requests with `countItems` instead. */
-const checked = (name: keyof typeof CHECKS, schema: Schema = {}): Rule => ({
-  schema: { type: 'string', ...schema },
-  read: (value) => {
-    const fault = CHECKS[name](value);
-    return fault === null ? value : new Fault(fault);
-  },
-});
-const SHORT = { minLength: 1, maxLength: TEXT_MAX_LENGTH };
-
+/** An event in the OpenAPI document. The route validates requests with `countItems` instead. */
 class Event {
-  @Field(checked('event_name', SHORT), { description: 'Trimmed; letter case does not count.' })
+  @Field(short, { description: 'Trimmed; letter case does not count.' })
   event_name!: string;
 
   @Field(freeForm, {
@@ -66,24 +27,24 @@ class Event {
   })
   payload!: object;
 
-  @Field(checked('event_datetime'), {
+  @Field(text(), {
     description:
       'When it happened: date and time of ISO 8601, seconds with up to nine decimals. UTC unless an offset says otherwise.',
     examples: ['2026-01-31T12:00:00Z', '2026-01-31T13:00:00.123456+01:00'],
   })
   event_datetime!: string;
 
-  @Field(checked('event_id', UUID), {
+  @Field(uuid, {
     description: 'UUID v4 in any letter case; every event counts once per event_id.',
   })
   event_id!: string;
 
-  @Field(checked('user_external_id', SHORT), {
+  @Field(short, {
     description: 'external_id of the user, who need not exist yet. Trimmed.',
   })
   user_external_id!: string;
 
-  @Field(checked('device_id', SHORT), {
+  @Field(short, {
     optional: true,
     nullable: true,
     description: 'Device id at the analytics provider.',
@@ -91,7 +52,7 @@ class Event {
   device_id?: string | null;
 }
 
-export class EventBatch {
+class EventBatch {
   @Many(() => Event, {
     minItems: 1,
     maxItems: MAX_ITEMS,
@@ -104,7 +65,7 @@ const NO_BODY = Buffer.alloc(0);
 
 @Controller('merchants/v1/events')
 export class EventsController {
-  constructor(private readonly processing: ProcessingWorker) {}
+  constructor(private readonly processing: BatchesProcessor) {}
 
   @Post()
   @BodyAsBytes()

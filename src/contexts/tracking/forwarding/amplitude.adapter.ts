@@ -5,14 +5,9 @@ import { OperatorHosts } from '../../../platform/outbound/guarded-hosts.js';
 import { OutboundClient } from '../../../platform/outbound/outbound-client.js';
 import type { Analytics, AnalyticsEvent, SendResult, Unavailable } from './analytics.ports.js';
 import type { TrackingConfig } from '../tracking.config.js';
-import type { ProcessConfig } from '../../../platform/config/config.js';
-import type { Database } from '../../../platform/postgres/database.js';
 
-/**
- * The default waits in milliseconds, from Amplitude's documentation (ADR 84). `quota` applies to a user or device
- * over its daily quota, a window that moves hourly. `project` applies to the whole project.
- */
-export const AMPLITUDE_WAITS = { throttled: 30_000, quota: HOUR_MS, project: 15_000 };
+/** The default waits in milliseconds, from Amplitude's documentation (ADR 84): of a user or device, and of the project. */
+export const AMPLITUDE_WAITS = { throttled: 30_000, project: 15_000 };
 export type AmplitudeWaits = Readonly<typeof AMPLITUDE_WAITS>;
 
 const MAX_RETRY_AFTER_MS = HOUR_MS;
@@ -35,38 +30,32 @@ export function toResult(
     if (reply['code'] === 200) return { outcome: 'accepted' };
     return unavailable('failing', 'responded 200 without accepting the events', waitMs);
   }
-  if (status === 400) return badRequest(reply, events, waits);
+  if (status === 400) return badRequest(reply, events, waits.throttled);
   if (status === 401) return unavailable('unauthorized', 'the API key is refused', waitMs);
   if (status === 413 && events.length > 1) return { outcome: 'too_large' };
   // A smaller event is rejected for another reason.
   if (status === 413 && Buffer.byteLength(events[0]!.payload) * 2 > MAX_BYTES)
-    return { outcome: 'parted', refused: [{ index: 0, reason: 'too large' }], throttled: [] };
+    return { outcome: 'parted', refused: [{ index: 0, reason: 'too large' }], throttled: [], waitMs: 0 };
   if (status === 413) return { outcome: 'rejected', reason: 'too large' };
   // Amplitude's firewall responds with 403.
   if (status === 403) return { outcome: 'rejected', reason: 'forbidden' };
   if (status === 429) {
-    const throttled = findThrottled(reply, events, waits, true);
-    if (throttled.length > 0) return { outcome: 'parted', refused: [], throttled };
+    const throttled = findThrottled(reply, events);
+    if (throttled.length > 0) return { outcome: 'parted', refused: [], throttled, waitMs: waits.throttled };
     return unavailable('rate_limited', 'responded 429 for the project', waitMs ?? waits.project);
   }
   if (status === 408 || status >= 500) return unavailable('failing', `responded ${status}`, waitMs);
   return unavailable('misconfigured', `responded ${status}`, waitMs);
 }
 
-function badRequest(
-  reply: ResponseBody,
-  events: readonly AnalyticsEvent[],
-  waits: AmplitudeWaits,
-): SendResult {
+function badRequest(reply: ResponseBody, events: readonly AnalyticsEvent[], waitMs: number): SendResult {
   const error = typeof reply['error'] === 'string' ? reply['error'] : '';
   if (/^invalid api key/i.test(error)) return unavailable('unauthorized', 'the API key is refused', null);
   if (/^invalid request path/i.test(error))
     return unavailable('misconfigured', 'the path of the URL is refused', null);
   const refused = findRefused(reply, events);
-  const throttled = findThrottled(reply, events, waits, false);
-  if (refused.length > 0 || throttled.length > 0) return { outcome: 'parted', refused, throttled };
-  if (reply['missing_field'] === 'api_key')
-    return unavailable('unauthorized', 'the API key is missing', null);
+  const throttled = findThrottled(reply, events);
+  if (refused.length > 0 || throttled.length > 0) return { outcome: 'parted', refused, throttled, waitMs };
   return { outcome: 'rejected', reason: 'responded 400' };
 }
 
@@ -77,38 +66,18 @@ const FAULTS = [
 ] as const;
 
 function findRefused(reply: ResponseBody, events: readonly AnalyticsEvent[]): Parted['refused'] {
-  const silenced = new Set(numbers(reply['silenced_events']));
-  if (silenced.size === 0 && Array.isArray(reply['silenced_devices'])) {
-    const devices = new Set<unknown>(reply['silenced_devices']);
-    events.forEach(
-      ({ device_id }, index) => device_id !== null && devices.has(device_id) && silenced.add(index),
-    );
-  }
+  const silenced = numbers(reply['silenced_events']);
   const faults = FAULTS.flatMap(([member, fault]) =>
     Object.entries(record(reply[member])).flatMap(([field, indexes]) =>
       numbers(indexes).map((index) => ({ index, reason: `${fault} ${named(field)}` })),
     ),
   );
-  const found = [...faults, ...[...silenced].map((index) => ({ index, reason: 'silenced device' }))];
+  const found = [...faults, ...silenced.map((index) => ({ index, reason: 'silenced device' }))];
   return found.filter(({ index }) => index in events);
 }
 
-/** Returns throttled events. `byIds` counts named users and devices if no event is named. */
-function findThrottled(
-  reply: ResponseBody,
-  events: readonly AnalyticsEvent[],
-  waits: AmplitudeWaits,
-  byIds: boolean,
-): Parted['throttled'] {
-  const isNamed = (kind: 'throttled' | 'exceeded_daily_quota', event: AnalyticsEvent): boolean =>
-    Object.hasOwn(record(reply[`${kind}_users`]), toUser(event)) ||
-    (event.device_id !== null && Object.hasOwn(record(reply[`${kind}_devices`]), event.device_id));
-  const indexes = new Set(numbers(reply['throttled_events']));
-  return events.flatMap((event, index) => {
-    if (isNamed('exceeded_daily_quota', event)) return [{ index, waitMs: waits.quota }];
-    const isThrottled = indexes.has(index) || (byIds && indexes.size === 0 && isNamed('throttled', event));
-    return isThrottled ? [{ index, waitMs: waits.throttled }] : [];
-  });
+function findThrottled(reply: ResponseBody, events: readonly AnalyticsEvent[]): Parted['throttled'] {
+  return numbers(reply['throttled_events']).filter((index) => index in events);
 }
 
 function unavailable(cause: Unavailable['cause'], detail: string, waitMs: number | null): Unavailable {
@@ -154,10 +123,10 @@ export class Amplitude implements Analytics, OnApplicationShutdown {
     config: TrackingConfig & { readonly amplitudeApiKey: string },
     private readonly waits: AmplitudeWaits = AMPLITUDE_WAITS,
   ) {
-    const limits = { bodyBytes: MAX_RESPONSE_BYTES, keptBytes: MAX_RESPONSE_BYTES };
     this.client = new OutboundClient(new OperatorHosts(), {
       timeoutMs: config.analyticsTimeoutMs,
-      ...limits,
+      bodyBytes: MAX_RESPONSE_BYTES,
+      keptBytes: MAX_RESPONSE_BYTES,
     });
     this.url = config.amplitudeUrl;
     this.prefix = `{"api_key":${JSON.stringify(config.amplitudeApiKey)},"options":{"min_id_length":1},"events":[`;
@@ -196,37 +165,8 @@ export function eventJson(event: AnalyticsEvent): string {
   );
 }
 
-export class SandboxAnalytics implements Analytics {
-  readonly name = 'the table of the sandbox';
-  readonly limits = { events: 1000, bytes: 1_000_000 };
-
-  constructor(
-    { mode }: ProcessConfig,
-    private readonly database: Database,
-  ) {
-    if (mode === 'production') throw new Error('the sandbox analytics provider does not start in production');
-  }
-
-  async send(events: readonly AnalyticsEvent[]): Promise<SendResult> {
-    try {
-      // Two merchants may use the same event_id.
-      await this.database.query(
-        `insert into tracking.sandbox_analytics as known (insert_id, event, times)
-         select insert_id, (array_agg(event))[1]::json, count(*)
-         from unnest($1::uuid[], $2::text[]) as sent (insert_id, event) group by insert_id
-         on conflict (insert_id) do update set times = known.times + excluded.times`,
-        [events.map(({ event_id }) => event_id), events.map(eventJson)],
-      );
-      return { outcome: 'accepted' };
-    } catch (error) {
-      return unavailable('failing', (error as Error).message, null);
-    }
-  }
-}
-
-/** Returns Amplitude if a key is set, the sandbox's provider in the sandbox, otherwise null. */
-export function configuredAnalytics(config: TrackingConfig, database: Database): Analytics | null {
-  const { amplitudeApiKey, mode } = config;
-  if (amplitudeApiKey !== null) return new Amplitude({ ...config, amplitudeApiKey });
-  return mode === 'sandbox' ? new SandboxAnalytics(config, database) : null;
+/** Returns the configured provider, or null without a key. */
+export function configuredAnalytics(config: TrackingConfig): Analytics | null {
+  const { amplitudeApiKey } = config;
+  return amplitudeApiKey === null ? null : new Amplitude({ ...config, amplitudeApiKey });
 }

@@ -3,13 +3,7 @@ import fc from 'fast-check';
 import { batchOf, eventItem } from '../../../../test/support/tracking/event-batches.js';
 import { eventJson } from './amplitude.adapter.js';
 import type { Analytics, AnalyticsEvent } from './analytics.ports.js';
-import {
-  ForwardingRound,
-  maxBytes,
-  PendingBatch,
-  ThrottledIdentities,
-  toRequests,
-} from './forwarding-round.service.js';
+import { ForwardingRound, maxBytes, PendingBatch, toRequests } from './forwarding-round.service.js';
 
 const event = fc.record({
   merchant_id: fc.constant('00000000-0000-4000-8000-000000000000'),
@@ -42,12 +36,9 @@ it('requests contain all events in order and exceed the limits only for a single
   );
 });
 
-/** Attempts, and pending events with their users and devices: `busy` of `d` means the device d. */
+/** A batch with so many failed attempts, and a pending event of each user. */
 function batchFor(forward_attempts: number, ...users: readonly string[]): PendingBatch {
-  const items = users.map((name) => {
-    const [user_external_id, device_id] = name.split(' of ');
-    return eventItem({ user_external_id, device_id });
-  });
+  const items = users.map((user_external_id) => eventItem({ user_external_id }));
   const row = { batch_id: 'b', merchant_id: 'm', item_count: items.length, forward_attempts };
   return new PendingBatch({
     ...row,
@@ -57,48 +48,49 @@ function batchFor(forward_attempts: number, ...users: readonly string[]): Pendin
   });
 }
 
-/** A provider that accepts nothing of a user or device for longer than this many events in a request. */
-class ThrottlingProvider implements Analytics {
-  readonly name = 'throttling';
-  readonly limits = { events: 1000, bytes: 1_000_000 };
-  readonly requests: string[][] = [];
-
-  constructor(
-    private readonly most: number,
-    private readonly isBusy: (event: AnalyticsEvent) => boolean,
-  ) {}
-
-  async send(events: readonly AnalyticsEvent[]): ReturnType<Analytics['send']> {
-    this.requests.push(events.map(({ user_external_id }) => user_external_id));
-    const busy = events.flatMap((each, index) => (this.isBusy(each) ? [{ index, waitMs: 30_000 }] : []));
-    if (busy.length <= this.most) return { outcome: 'accepted' };
-    return { outcome: 'parted', refused: [], throttled: busy };
-  }
+interface RecordingAnalytics extends Analytics {
+  /** The users of each request. */
+  readonly requests: string[][];
 }
 
-const round = (analytics: Analytics, identities = new ThrottledIdentities()): ForwardingRound => {
-  const passing = { mayContinue: async () => true, sent: () => undefined };
-  return new ForwardingRound({ analytics, identities, maxEvents: 1000, ...passing });
+const providerOf = (
+  respond: (events: readonly AnalyticsEvent[]) => Awaited<ReturnType<Analytics['send']>>,
+): RecordingAnalytics => {
+  const requests: string[][] = [];
+  const send: Analytics['send'] = async (events) => {
+    requests.push(events.map(({ user_external_id }) => user_external_id));
+    return respond(events);
+  };
+  return { name: 'recording', limits: { events: 1000, bytes: 1_000_000 }, requests, send };
 };
 
-it('events of a throttled user or device wait with their batch, and others are sent at once', async () => {
-  const provider = new ThrottlingProvider(0, ({ user_external_id }) => user_external_id === 'busy');
-  const [first, other] = [
-    batchFor(0, 'busy of d', 'calm', 'other of d'),
-    batchFor(1, 'busy', 'calm', 'another of d'),
-  ];
+/** A provider that accepts no request with more than `most` events of the user. */
+const throttling = (most: number, user: string): RecordingAnalytics =>
+  providerOf((events) => {
+    const throttled = events.flatMap((each, index) => (each.user_external_id === user ? [index] : []));
+    if (throttled.length <= most) return { outcome: 'accepted' };
+    return { outcome: 'parted', refused: [], throttled, waitMs: 30_000 };
+  });
+
+const round = (analytics: Analytics): ForwardingRound =>
+  new ForwardingRound({ analytics, maxEvents: 1000, mayContinue: async () => true, sent: () => undefined });
+
+it('throttled events wait with their batch, and others are sent at once', async () => {
+  const provider = throttling(0, 'busy');
+  const [first, other] = [batchFor(0, 'busy', 'calm'), batchFor(0, 'calm')];
   await round(provider).run([first, other]);
-  expect(provider.requests).toEqual([['busy', 'calm', 'other'], ['calm'], ['calm']]);
-  expect([first, other].map(({ waitMs }) => Math.round(waitMs! / 1000))).toEqual([30, 30]);
-  expect([first.finished, first.blamed]).toEqual([false, false]);
+  expect(provider.requests).toEqual([
+    ['busy', 'calm', 'calm'],
+    ['calm', 'calm'],
+  ]);
+  expect([first.waitMs, first.finished, first.blamed]).toEqual([30_000, false, false]);
+  expect([other.waitMs, other.finished]).toEqual([null, true]);
 });
 
 it('a batch with only a throttled user is halved by each round until a part is accepted', async () => {
-  const provider = new ThrottlingProvider(2, () => true);
-  const users = Array.from({ length: 8 }, () => 'busy');
-  for (const [attempts, sizes] of [[8], [4], [2, 2, 2, 2]].entries()) {
-    provider.requests.length = 0;
-    const batch = batchFor(attempts, ...users);
+  for (const [attempts, sizes] of [[8], [4, 4], [2, 2, 2, 2]].entries()) {
+    const provider = throttling(2, 'busy');
+    const batch = batchFor(attempts, ...Array<string>(8).fill('busy'));
     await round(provider).run([batch]);
     expect(provider.requests.map(({ length }) => length)).toEqual(sizes);
     expect(batch.blamed).toBe(attempts < 2);
@@ -106,31 +98,17 @@ it('a batch with only a throttled user is halved by each round until a part is a
   }
 });
 
-it('a throttled user waits in later rounds too, and a batch that only waited is not blamed', async () => {
-  const provider = new ThrottlingProvider(0, ({ user_external_id }) => user_external_id === 'busy');
-  const identities = new ThrottledIdentities();
-  const [sent, deferred] = [batchFor(0, 'busy'), batchFor(1, 'busy')];
-  await round(provider, identities).run([sent, deferred]);
-  expect([sent.blamed, deferred.blamed]).toEqual([true, false]);
-  const [later, other] = [batchFor(0, 'busy'), batchFor(0, 'calm')];
-  await round(provider, identities).run([later, other]);
-  expect(provider.requests).toEqual([['busy'], ['calm']]);
-  expect([later.blamed, other.finished]).toEqual([false, true]);
-});
-
 it('requests of more than 2 events that are too large are halved within the round, in order, and no batch is blamed', async () => {
-  const sent: string[][] = [];
-  const provider: Analytics = {
-    name: 'small',
-    limits: { events: 1000, bytes: 1_000_000 },
-    send: async (events) => {
-      sent.push(events.map(({ user_external_id }) => user_external_id));
-      return { outcome: events.length > 2 ? 'too_large' : 'accepted' };
-    },
-  };
+  const provider = providerOf(({ length }) => ({ outcome: length > 2 ? 'too_large' : 'accepted' }));
   const batches = [batchFor(0, 'a', 'b', 'c'), batchFor(0, 'd', 'e')];
   await round(provider).run(batches);
-  expect(sent).toEqual([['a', 'b', 'c', 'd', 'e'], ['a', 'b', 'c'], ['a', 'b'], ['c'], ['d', 'e']]);
+  expect(provider.requests).toEqual([
+    ['a', 'b', 'c', 'd', 'e'],
+    ['a', 'b', 'c'],
+    ['a', 'b'],
+    ['c'],
+    ['d', 'e'],
+  ]);
   expect(batches.map(({ finished, blamed }) => [finished, blamed])).toEqual([
     [true, false],
     [true, false],

@@ -20,14 +20,9 @@ import {
   analyticsUnavailable,
 } from '../tracking.metrics.js';
 import { trackingConfig, type TrackingConfig } from '../tracking.config.js';
-import { FORWARDING, ForwardingTable } from './forwarding.store.js';
+import { FORWARDING, ForwardingStore } from './forwarding.store.js';
 import { Analytics, type SendResult } from './analytics.ports.js';
-import {
-  ForwardingRound,
-  PendingBatch,
-  ThrottledIdentities,
-  type RoundEnd,
-} from './forwarding-round.service.js';
+import { ForwardingRound, PendingBatch, type RoundEnd } from './forwarding-round.service.js';
 
 const POLL_MS = 500;
 const MAX_BATCHES = 512;
@@ -48,24 +43,23 @@ export type ForwardingTimes = typeof TIMES & { readonly leaseMs: number };
  * contain no names, user ids or payloads.
  */
 @Injectable()
-export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class ForwardingProcessor implements OnApplicationBootstrap, BeforeApplicationShutdown {
   @Background()
   readonly work = new BackgroundWork({
     name: 'forwarding',
     everyMs: POLL_MS,
     run: (signal) => this.run(signal),
   });
-  private readonly logger = new Logger(Forwarder.name);
+  private readonly logger = new Logger(ForwardingProcessor.name);
   private readonly times: ForwardingTimes;
   /** The earliest time of the next request under the rate limit, on the clock of `performance.now()`. */
   private freeAt = 0;
-  private readonly identities = new ThrottledIdentities();
   /** The lease, kept between runs, so that one process limits the rate of all requests. */
   private claimed: WorkItem | null = null;
 
   constructor(
     private readonly items: WorkItems,
-    private readonly table: ForwardingTable,
+    private readonly table: ForwardingStore,
     private readonly log: Log,
     @Inject(Analytics) private readonly analytics: Analytics | null,
     @Inject(trackingConfig.KEY) private readonly config: TrackingConfig,
@@ -131,7 +125,6 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
     let recordAt = performance.now() + recordMs;
     const round = new ForwardingRound({
       analytics,
-      identities: this.identities,
       maxEvents: this.config.analyticsEventsPerSecond,
       mayContinue: async () => {
         await sleep(Math.max(0, this.freeAt - performance.now()), signal);

@@ -34,7 +34,7 @@ interface ForwardingResult {
 export const FORWARDING = 'tracking.forwarding';
 
 @Injectable()
-export class ForwardingTable {
+export class ForwardingStore {
   constructor(private readonly database: Database) {}
 
   async isDue(): Promise<boolean> {
@@ -60,10 +60,7 @@ export class ForwardingTable {
     );
   }
 
-  async record(
-    results: readonly ForwardingResult[],
-    refusals: readonly ForwardingRefusal[] = [],
-  ): Promise<void> {
+  async record(results: readonly ForwardingResult[], refusals: readonly ForwardingRefusal[]): Promise<void> {
     if (results.length === 0) return;
     await this.database.query(
       `with refusal as (

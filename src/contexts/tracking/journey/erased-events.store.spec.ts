@@ -1,22 +1,19 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { batchOf, eventItem } from '../../../../test/support/tracking/event-batches.js';
-import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { bodyWithout } from '../batches/batch-items.store.js';
 import { ErasedEvents } from './erased-events.store.js';
 
 const MERCHANT = randomUUID();
 const ITEMS = ['ada', 'ada', 'grace', 'ada'].map((user_external_id) => eventItem({ user_external_id }));
-const without = (body: Buffer): ReturnType<typeof bodyWithout> => bodyWithout(body, 'ada');
 
-let db: TestDatabase;
+const db = onTestDatabase();
 let events: ErasedEvents;
 
-beforeAll(async () => {
-  db = await testDatabase();
+beforeAll(() => {
   events = new ErasedEvents(db.database);
 });
-afterAll(() => db.drop());
 
 /** A batch of which all items but the last were new, and the first was forwarded. */
 async function batch(state: string): Promise<string> {
@@ -43,7 +40,7 @@ it('events of an erased person are no longer forwarded, and those of others stil
   const { new_items, body } = await rowOf(waiting);
   // The first was forwarded and stays counted so; the second was not; the third is somebody else's.
   expect(new_items.toString('hex')).toBe('a0');
-  expect(without(body)).toBeNull();
+  expect(bodyWithout(body, 'ada')).toBeNull();
 });
 
 it('a batch that is not processed is not changed, and reported', async () => {

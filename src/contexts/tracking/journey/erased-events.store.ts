@@ -56,8 +56,6 @@ export class ErasedEvents {
        ), refused as (
          delete from tracking.refused_events refused using blanked
          where refused.merchant_id = $1 and refused.event_id = blanked.event_id
-       ), sent as (
-         delete from tracking.sandbox_analytics sent using blanked where sent.insert_id = blanked.event_id
        ) select from blanked`,
       [merchantId, externalId],
     );

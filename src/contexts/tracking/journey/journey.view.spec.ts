@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { JourneyView, SCANNED_EVENTS, type JourneyFilter } from './journey.view.js';
 
@@ -15,12 +15,11 @@ interface Page {
 /** Events of one user, numbered from the newest; several have the same time. */
 describe('pages of a name that few of very many events have', () => {
   const merchant = randomUUID();
-  let db: TestDatabase;
+  const db = onTestDatabase();
   /** Ids in the order of the journey. */
   let order: string[];
 
   beforeAll(async () => {
-    db = await testDatabase();
     await db.pool.query(
       `insert into tracking.events
          (merchant_id, event_id, received_at, user_external_id, event_name, event_datetime, payload)
@@ -36,7 +35,6 @@ describe('pages of a name that few of very many events have', () => {
     );
     order = rows.map(({ event_id }) => event_id);
   });
-  afterAll(() => db.drop());
 
   /** Names the events at these places in the order, counted from 0; the ids of them. */
   async function name(eventName: string, places: readonly number[]): Promise<string[]> {

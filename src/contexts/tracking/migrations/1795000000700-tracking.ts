@@ -57,15 +57,6 @@ export class Tracking1795000000700 implements MigrationInterface {
         primary key (merchant_id, event_id)
       );
       create index refused_events_by_age on tracking.refused_events (refused_at);
-
-      -- The events that the sandbox's analytics provider received.
-      create table tracking.sandbox_analytics (
-        insert_id uuid primary key,
-        -- Payloads may contain U+0000 and lone surrogates, which jsonb rejects.
-        event json not null,
-        times int not null default 1,
-        received_at timestamptz not null default clock_timestamp()
-      );
     `);
   }
 

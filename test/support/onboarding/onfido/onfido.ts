@@ -72,7 +72,6 @@ export class Onfido extends ProviderServer {
     const json = (): Record<string, unknown> => JSON.parse(bytes.toString()) as Record<string, unknown>;
     const form = (): Promise<FormData> =>
       new globalThis.Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData();
-    const applicant = (): ReturnType<OnfidoRecords['find']> => records.find(query.get('applicant_id') ?? '');
     const [, resource, id] = /^\/([a-z_]+)(?:\/([^/]+))?$/.exec(path) ?? [];
     switch (`${method} ${resource}${id === undefined ? '' : '/:id'}`) {
       case 'POST applicants':
@@ -82,16 +81,12 @@ export class Onfido extends ProviderServer {
       case 'DELETE applicants/:id':
         records.deleteApplicant(id!);
         return [204, null];
-      case 'GET documents':
-        return [200, { documents: applicant().documents }];
       case 'POST documents':
         return [201, await records.addDocument(await form())];
-      case 'GET live_photos':
-        return [200, { live_photos: applicant().livePhotos }];
       case 'POST live_photos':
         return [201, await records.addLivePhoto(await form())];
       case 'GET checks':
-        return [200, { checks: applicant().checks.map(jsonOf) }];
+        return [200, { checks: records.find(query.get('applicant_id') ?? '').checks.map(jsonOf) }];
       case 'GET checks/:id':
         return [200, jsonOf(records.check(id!))];
       case 'POST checks':

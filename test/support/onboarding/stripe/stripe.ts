@@ -84,8 +84,10 @@ export class StripeServer extends ProviderServer {
   protected override respondTo(call: ProviderCall): Response {
     requireAccount(call);
     const { method, path, query, headers, body } = call;
+    const [, kind, id] = /^\/v1\/issuing\/(cardholders|cards)(?:\/(\w+))?$/.exec(path) ?? [];
+    if (kind === undefined) throw new Refused(404, `Unrecognized request URL (${method}: ${path}).`);
     const key = headers['idempotency-key'];
-    if (method !== 'POST') return [200, this.read(path, query)];
+    if (method !== 'POST') return [200, this.read(kind, id, query)];
     const request = `${path} ${body}`;
     const kept = typeof key === 'string' ? this.keys.get(key) : undefined;
     if (kept !== undefined && this.now() - kept.at < DAY_MS) {
@@ -97,10 +99,11 @@ export class StripeServer extends ProviderServer {
         );
       return kept.response;
     }
-    const execute = this.validated(path, formOf(body));
+    const form = formOf(body);
+    if (kind === 'cardholders') checkPerson(form, id === undefined);
     let response: Response;
     try {
-      response = [200, execute()];
+      response = [200, kind === 'cards' ? this.writeCard(id, form) : this.writeCardholder(id, form)];
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       response = [error.status, error.body];
@@ -109,22 +112,13 @@ export class StripeServer extends ProviderServer {
     return response;
   }
 
-  private validated(path: string, form: Form): () => Json {
-    const [, kind, id] = /^\/v1\/issuing\/(cardholders|cards)(?:\/(\w+))?$/.exec(path) ?? [];
-    if (kind === 'cardholders' && id === undefined) {
-      checkPerson(form, true);
-      return () => this.newCardholder(form);
+  private writeCardholder(id: string | undefined, form: Form): Json {
+    if (id !== undefined) {
+      const { metadata, ...fields } = form;
+      const known = found(this.cardholders, id, 'cardholder');
+      Object.assign(known.metadata, metadata);
+      return Object.assign(known, fields);
     }
-    if (kind === 'cardholders') {
-      checkPerson(form, false);
-      return () => this.changed(found(this.cardholders, id, 'cardholder'), form);
-    }
-    if (kind === 'cards' && id === undefined) return () => this.newCard(form);
-    if (kind === 'cards') return () => this.changedCard(found(this.cards, id, 'card'), form);
-    throw new Refused(404, `Unrecognized request URL (POST: ${path}).`);
-  }
-
-  private newCardholder(form: Form): Json {
     const { name, type, billing, email, phone_number: phone, individual, status, metadata } = form;
     const person = individual as Form;
     const reason = this.reasons.get(String(person['last_name'])) ?? null;
@@ -146,16 +140,12 @@ export class StripeServer extends ProviderServer {
     return holder;
   }
 
-  private changed(holder: Holder, form: Form): Json {
-    if (holder.requirements.disabled_reason !== null && form['individual'] !== undefined)
-      throw new Refused(400, "You can't update the name for a cardholder under review.");
-    const { metadata, ...fields } = form;
-    Object.assign(holder, fields);
-    Object.assign(holder.metadata, metadata);
-    return holder;
-  }
-
-  private newCard(form: Form): Json {
+  private writeCard(id: string | undefined, form: Form): Json {
+    if (id !== undefined) {
+      const known = found(this.cards, id, 'card');
+      if (known.status === 'canceled') throw invalid('status', 'a canceled card cannot be changed');
+      return Object.assign(known, { status: form['status'] });
+    }
     const failure = this.cardFailures.shift();
     if (failure !== undefined) throw failure;
     const { cardholder, currency, type, status, metadata } = form;
@@ -178,15 +168,7 @@ export class StripeServer extends ProviderServer {
     return card;
   }
 
-  private changedCard(card: Card, form: Form): Json {
-    if (card.status === 'canceled') throw invalid('status', 'a canceled card cannot be changed');
-    if (form['status'] !== undefined) card.status = form['status'] as string;
-    return card;
-  }
-
-  private read(path: string, query: URLSearchParams): Json {
-    const [, kind, id] = /^\/v1\/issuing\/(cardholders|cards)(?:\/(\w+))?$/.exec(path) ?? [];
-    if (kind === undefined) throw new Refused(404, `Unrecognized request URL (GET: ${path}).`);
+  private read(kind: string, id: string | undefined, query: URLSearchParams): Json {
     const all: readonly (Holder | Card)[] = kind === 'cards' ? this.cards : this.cardholders;
     if (id !== undefined) return found(all, id, kind.slice(0, -1));
     const filter = Object.fromEntries(query);
@@ -195,7 +177,7 @@ export class StripeServer extends ProviderServer {
     const from = filter['starting_after'];
     const after = from === undefined ? 0 : matching.indexOf(found(all, from, kind.slice(0, -1))) + 1;
     const data = matching.slice(after, after + limit);
-    return { object: 'list', url: path, has_more: matching.length > after + limit, data };
+    return { object: 'list', url: `/v1/issuing/${kind}`, has_more: matching.length > after + limit, data };
   }
 }
 

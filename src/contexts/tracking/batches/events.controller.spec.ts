@@ -37,17 +37,7 @@ describe('the body of a batch', () => {
       cut: fc.nat(3),
       insert: fc.oneof(
         fc.constantFrom('"', '\\', '{', '}', '[', ']', ',', ':', '-', '.', 'E5', '\u0000', '\\u00', '\\x'),
-        fc.constantFrom(
-          'null',
-          '"event_id":1,',
-          '"\\u0065vent_id":"x",',
-          '{}',
-          '[]',
-          '00',
-          '1.',
-          '+1',
-          '\u00a0',
-        ),
+        fc.constantFrom('null', '"event_id":1,', '"\\u0065vent_id":"x",', '{}', '[]', '00', '1.', '+1'),
         fc.string({ maxLength: 2 }),
       ),
     });
@@ -85,49 +75,43 @@ describe('the body of a batch', () => {
     expect(read(batchOf(items(1000)))).toBe(1000);
     expect(read(batchOf(items(1001)))).toBe(tooMany);
     expect(read(`{"events":[${'1,'.repeat(1000)}1]}`)).toBe(tooMany);
-    // Refused before it is parsed.
-    expect(read(`{"events":[${'1,'.repeat(1000)}1, and no more`)).toBe(tooMany);
     expect(read(`{"events":[${'1,'.repeat(999)}1]}`)).toBe('bad_request: events[0] must be an object');
     expect(read(batchOf([eventItem({ payload: { events: Array(2000).fill(1) } })]))).toBe(1);
   });
 
-  it('may nest payloads 32 levels deep, and nothing deeper', () => {
-    const deep = (levels: number) => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`) as object;
-    expect(read(batchOf([eventItem({ payload: deep(32), other: deep(32) })]))).toBe(1);
-    expect(read(batchOf([eventItem(), eventItem({ payload: deep(33) })]))).toBe(
-      'bad_request: events[1].payload must nest at most 32 levels deep',
-    );
-    expect(read(batchOf([eventItem({ other: deep(33) })]))).toBe(
-      'bad_request: The request body is nested deeper than 35 levels',
-    );
+  it('may nest payloads 32 levels deep', () => {
+    const nested = (levels: number, name = 'payload'): string =>
+      JSON.stringify(eventItem({ [name]: 0 })).replace(
+        `"${name}":0`,
+        `"${name}":${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`,
+      );
+    expect(read(`{"events":[${nested(32)}]}`)).toBe(1);
+    for (const levels of [33, 200_000])
+      expect(read(`{"events":[${nested(1)},${nested(levels)}]}`)).toBe(
+        'bad_request: events[1].payload must nest at most 32 levels deep',
+      );
+    // Ignored members may be of any depth, as far as parsers are concerned.
+    const deep = `{"events":[${nested(200_000, 'other')}]}`;
+    expect([read(deep), readItems(Buffer.from(deep)).length]).toEqual([1, 1]);
     expect(read('['.repeat(500_000))).toBe('bad_request: The request body is not valid JSON');
-    const hostile = `{"events":[${JSON.stringify(eventItem()).slice(0, -1)},"x":${'['.repeat(500_000)}${']'.repeat(500_000)}}]}`;
-    expect(read(hostile)).toBe('bad_request: The request body is nested deeper than 35 levels');
   });
 
   it.each([
-    ['', 'The request body must be a JSON object'],
+    ...['', 'null', '[]', '"events"'].map(
+      (body) => [body, 'The request body must be a JSON object'] as const,
+    ),
     ['nonsense', 'The request body is not valid JSON'],
     [Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 'The request body is not valid UTF-8'],
-    [
-      batchOf([eventItem({ payload: JSON.parse('{"__proto__":{"a":1}}') as object })]),
-      'The request body holds a key that is not allowed (__proto__ or constructor.prototype)',
-    ],
     [
       batchOf([eventItem()]).replace('"amount"', '"\\u005f_proto__"'),
       'The request body holds a key that is not allowed (__proto__ or constructor.prototype)',
     ],
-    [
-      batchOf([eventItem({ payload: { constructor: { prototype: 1 } } })]),
-      'The request body holds a key that is not allowed (__proto__ or constructor.prototype)',
-    ],
     ['{}', 'events is required'],
+    ['{"events":null}', 'events is required'],
+    ['{"events":{}}', 'events must be an array'],
     ['{"events":[]}', 'events must contain at least one event'],
+    ['{"events":[null]}', 'events[0] must be an object'],
   ])('is refused: %j', (body, message) => expect(read(body)).toBe(`bad_request: ${message}`));
-
-  it('may contain prototype and __proto__ as values', () => {
-    expect(read(batchOf([eventItem({ payload: { prototype: 'protocol', name: '__proto__' } })]))).toBe(1);
-  });
 });
 
 /** What is accepted is what processing reads later, without parsing payloads. */

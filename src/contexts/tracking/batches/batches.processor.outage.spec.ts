@@ -8,7 +8,7 @@ import { ProcessingHarness, type TestWorker } from '../../../../test/support/tra
 import { eventually } from '../../../../test/support/eventually.js';
 import { Database } from '../../../platform/postgres/database.js';
 import type { AcceptedBatch, AcceptedBatches } from './accepted-batches.store.js';
-import { ProcessingWorker } from './batches.processor.js';
+import { BatchesProcessor } from './batches.processor.js';
 
 const TIMEOUT_MS = 200;
 /** The worker may need a statement and its rollback, at most twice. */
@@ -161,7 +161,7 @@ it('a stalled process loses the lock of a merchant after 30 s', async () => {
 const [LOADED, LATE] = ['loaded', 'late'];
 
 /** One merchant has more to process forever; the other comes when the run has begun. */
-function processing(counted: string[]): ProcessingWorker {
+function processing(counted: string[]): BatchesProcessor {
   const batch: AcceptedBatch = {
     batch_id: 'any',
     received_at: new Date(),
@@ -177,10 +177,10 @@ function processing(counted: string[]): ProcessingWorker {
       return 1;
     },
   };
-  return new ProcessingWorker(accepted as AcceptedBatches);
+  return new BatchesProcessor(accepted as AcceptedBatches);
 }
 
-let running: ProcessingWorker | null = null;
+let running: BatchesProcessor | null = null;
 afterEach(() => running?.work.stop());
 
 it('a new merchant is processed during the backlog of another', async () => {

@@ -16,11 +16,13 @@ describe('quotas of an onboarding', () => {
     expect(() => requireQuota('checks', tries, after(30 * MINUTE_MS))).toThrow(
       expect.objectContaining({
         code: 'rate_limited',
-        message: 'Your identity was checked 3 times within an hour; try again in 30 minutes',
+        message: 'Your identity was checked 3 times within an hour',
         retryAfterSeconds: 1800,
       }),
     );
-    expect(() => requireQuota('checks', tries, after(HOUR_MS - 1))).toThrow('in 1 minute');
+    expect(() => requireQuota('checks', tries, after(HOUR_MS - 1))).toThrow(
+      expect.objectContaining({ retryAfterSeconds: 1 }),
+    );
     requireQuota('checks', tries, after(HOUR_MS));
   });
 
@@ -29,9 +31,7 @@ describe('quotas of an onboarding', () => {
       'checks',
       Array.from({ length: 10 }, (_, n) => n * HOUR_MS),
     );
-    expect(() => requireQuota('checks', tries, after(12 * HOUR_MS))).toThrow(
-      '10 times within a day; try again in 12 hours',
-    );
+    expect(() => requireQuota('checks', tries, after(12 * HOUR_MS))).toThrow('10 times within a day');
     requireQuota('checks', tries, after(24 * HOUR_MS));
   });
 
