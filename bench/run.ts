@@ -1,5 +1,6 @@
 /** `npm run bench`: runs the requested rows and prints their ratios. Exit code 1 when a count is off. */
 import { writeFileSync } from 'node:fs';
+import { inspect } from 'node:util';
 import { readOptions, type Options } from './harness/options.js';
 import { printRow, type RowResult } from './harness/print.js';
 import type { Row } from './harness/row.js';
@@ -68,8 +69,7 @@ async function runRow(row: Row): Promise<RowResult> {
   try {
     return { row: name, title, ...(await row.run({ options, environment, progress })), error: null };
   } catch (error) {
-    const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    return { row: name, title, comparisons: [], notes: [], error: message };
+    return { row: name, title, comparisons: [], notes: [], error: inspect(error) };
   } finally {
     await environment.children.stopAll();
   }

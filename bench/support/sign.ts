@@ -36,24 +36,3 @@ export function signed(
     },
   };
 }
-
-/** Sends one signed call and returns its parsed body. Throws on any status but `expected`. */
-export async function call(
-  base: string,
-  who: Credentials,
-  method: 'GET' | 'POST',
-  path: string,
-  expected: number,
-  body?: unknown,
-): Promise<unknown> {
-  const text = body === undefined ? '' : JSON.stringify(body);
-  const request = signed(who, method, path, text);
-  const response = await fetch(base + path, {
-    method,
-    headers: request.headers,
-    ...(text === '' ? {} : { body: text }),
-  });
-  const received = await response.text();
-  if (response.status !== expected) throw new Error(`${method} ${path}: ${response.status} ${received}`);
-  return received === '' ? null : JSON.parse(received);
-}

@@ -16,12 +16,6 @@ const EQUIVALENTS: readonly Equivalent[] = [
     because: 'the zeros behind the last line are cut off with what is half written: it only takes memory',
   },
   {
-    file: 'src/contexts/audit/ledger/head-signer.processor.ts',
-    original: '/^[0-9a-f]+$/',
-    replacement: '/[0-9a-f]+$/',
-    because: 'hexadecimal that begins with another character has no bytes, and no bytes are no signature',
-  },
-  {
     file: 'src/contexts/audit/verify/streams.ts',
     original: 'a.length > b.length',
     replacement: 'a.length >= b.length',

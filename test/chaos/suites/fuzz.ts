@@ -5,7 +5,8 @@ import { Fuzzer } from '../support/fuzz/fuzzer.js';
 import { runFuzzer } from '../support/fuzz/run-fuzzer.js';
 import { createWorld, validBody, type Endpoint, type World } from '../support/fuzz/world.js';
 import { honestLoad } from '../support/honest-load.js';
-import { createUser } from '../support/payouts.js';
+import { SignedClient } from '../../support/http/signed-client.js';
+import { createUser } from '../../support/payouts/payout-calls.js';
 import { Shared } from '../support/shared.js';
 import { chooseSeed, percentile, type Suite } from '../support/suite.js';
 import { mostly } from '../support/fuzz/hostile.js';
@@ -132,22 +133,22 @@ export const fuzz: Suite = async (options) => {
   const seed = chooseSeed(options);
   await Shared.run(async (shared) => {
     const service = await shared.service('service');
-    const { baseUrl, merchant: hostile, secondMerchant: merchant, port, widgetPort: widget } = service;
-    const world = await createWorld(baseUrl, hostile);
+    const { baseUrl, client, secondMerchant: merchant, port, widgetPort: widget } = service;
+    const world = await createWorld(client);
     const requests = fc.oneof(
       { weight: 71, arbitrary: apiRequest(world) },
       { weight: 11, arbitrary: widgetRequest(world) },
     );
     const broken = { of: requests, percent: 18 };
     const fuzzer = new Fuzzer(seed, { ports: { api: port, widget }, requests, broken });
-    const target = { port, merchant, userId: await createUser(baseUrl, merchant) };
+    const target = { port, merchant, userId: await createUser(new SignedClient(baseUrl, merchant)) };
     let isDone = false;
     const honest = honestLoad(target, verdict, () => isDone);
     await runFuzzer(fuzzer, service, options);
     isDone = true;
     const { tookMs, refused, tally } = await honest;
     say(`honest ${tally.toString()}, p99 ${percentile(tookMs, 0.99).toFixed(0)} ms`);
-    verdict.none(refused, 'an honest request did not get 200 or 201');
+    verdict.none('an honest request did not get 200 or 201', refused);
     verdict.expect(
       Math.max(...tookMs) < MAX_HONEST_MS,
       `an honest request waits less than ${MAX_HONEST_MS} ms`,

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { eventually } from '../../../bench/support/wait.js';
 import { haveReached, headOf } from '../support/books.js';
 import type { ReportLoad } from '../support/report-load.js';
-import type { ServiceProcess } from '../support/service-process.js';
+import type { ServiceProcess } from '../../../bench/support/service.js';
 import { storm, type Struck } from '../support/storm.js';
 import { between, oneOf, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
 

@@ -7,9 +7,9 @@ import { AdminClient } from '../../support/admin/admin-client.js';
 import { checkReported } from '../support/acknowledged.js';
 import { haveReached, headOf } from '../support/books.js';
 import { buildNextVersion } from '../support/next-version.js';
-import { activePayee } from '../support/payouts.js';
+import { createPayee } from '../../support/payouts/payout-calls.js';
 import { ReportLoad } from '../support/report-load.js';
-import type { ServiceProcess } from '../support/service-process.js';
+import type { ServiceProcess } from '../../../bench/support/service.js';
 import { Shared } from '../support/shared.js';
 import { seconds, type Suite, type SuiteOptions } from '../support/suite.js';
 
@@ -26,19 +26,17 @@ const SETTLE_MS = 180_000;
  */
 export const twoVersions: Suite = async (options) => {
   const { count, verdict, say } = options;
-  const shared = await Shared.start();
-  const env = { PAYOUT_VERIFICATION_WINDOW_SECONDS: '10', PAYOUT_CHECK_INTERVAL_MS: '200' };
-  const loads: ReportLoad[] = [];
-  try {
+  await Shared.run(async (shared) => {
+    const env = { PAYOUT_VERIFICATION_WINDOW_SECONDS: '10', PAYOUT_CHECK_INTERVAL_MS: '200' };
     const service = await shared.service('service', env);
     const dist = buildNextVersion(shared.environment.folder('next'));
     const main = join(dist, 'sandbox', 'main.js');
-    const { merchant, baseUrl } = service;
-    const payees = await Promise.all([1, 2, 3].map(() => activePayee(baseUrl, merchant)));
+    const { merchant, baseUrl, client } = service;
+    const payees = await Promise.all([1, 2, 3].map(() => createPayee(client)));
     const treasury = await shared.treasury();
     const load = (port: number): ReportLoad => {
       const started = new ReportLoad({ port, merchant, payees, treasury }, verdict, PAUSE_MS);
-      loads.push(started);
+      shared.ends.add(() => started.abandon());
       started.start(CLIENTS);
       return started;
     };
@@ -65,12 +63,9 @@ export const twoVersions: Suite = async (options) => {
         `${String(round).padStart(3)}  the next version's worker continued in ${seconds(tookMs)}; acknowledged ${older.acknowledged.length} and ${newer.acknowledged.length}`,
       );
     }
-    await Promise.all(loads.map((each) => each.stop()));
+    await Promise.all([older.stop(), newer.stop()]);
     await checkEnd(shared, dist, [older, newer], options);
-  } finally {
-    await Promise.all(loads.map((each) => each.abandon()));
-    await shared.close();
-  }
+  });
 };
 
 /** An operation requested at one version is approved at the other and executed once. */

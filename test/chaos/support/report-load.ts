@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Credentials } from '../../../bench/support/sign.js';
 import { eventually } from '../../../bench/support/wait.js';
-import { keyed, randomHash, REPORT, reportBody, type Payee } from './payouts.js';
-import { Line } from './line.js';
+import { randomHash } from '../../support/payouts/payout-calls.js';
+import { keyed, REPORT, reportBody, type Payee } from './payouts.js';
+import type { Line } from './line.js';
 import { Senders } from './senders.js';
 import { between, oneOf } from './suite.js';
 import type { Treasury } from './treasury.js';
@@ -38,7 +39,6 @@ const MAX_CLIENTS = 64;
 /** Merchants' clients that report payouts, each report under its own key. */
 export class ReportLoad extends Senders {
   readonly acknowledged: Acknowledged[] = [];
-  private readonly lines = new Map<number, Line>();
   /** The start times of reports without a final response. */
   private readonly open = new Set<number>();
 
@@ -62,15 +62,9 @@ export class ReportLoad extends Senders {
     );
   }
 
-  override async stop(): Promise<void> {
-    await super.stop();
-    for (const line of this.lines.values()) line.close();
-  }
-
   /** Sends one report, or two that name one transfer. */
   protected override async round(client: number): Promise<void> {
-    const line = this.lines.get(client) ?? new Line(this.target.port, this.verdict);
-    this.lines.set(client, line);
+    const line = this.lineOf(client, this.target.port);
     const chance = Math.random();
     const payee = oneOf(this.target.payees);
     const minor = Math.floor(between(1, 50_000_000));

@@ -196,26 +196,14 @@ export async function checkEvents(
   const batches = await pool.query<StoredBatch>(
     'select merchant_id, state, body, new_items from tracking.batches',
   );
-  verdict.none(
-    batches.rows.filter(({ state }) => state !== 'forwarded'),
-    'a batch is stuck',
-  );
-  verdict.none(books.faults(events.rows, batches.rows), 'the tables do not say what was sent');
+  verdict.none('a batch is stuck', batches.rows, ({ state }) => state !== 'forwarded');
+  verdict.none('the tables do not say what was sent', books.faults(events.rows, batches.rows));
   const stored = new Set(events.rows.map((each) => `${each.merchant_id} ${each.event_id}`));
   verdict.equal(stored.size, events.rows.length, 'distinct events');
   const accepted = books.acceptedIds();
-  verdict.none(
-    [...accepted].filter((key) => !stored.has(key)),
-    'an accepted event is missing',
-  );
-  verdict.none(
-    [...stored].filter((key) => !forwarded.has(key)),
-    'an event was not forwarded',
-  );
-  verdict.none(
-    [...forwarded.keys()].filter((key) => !stored.has(key)),
-    'something was forwarded that is no event',
-  );
+  verdict.none('an accepted event is missing', accepted, (key) => !stored.has(key));
+  verdict.none('an event was not forwarded', stored, (key) => !forwarded.has(key));
+  verdict.none('something was forwarded that is no event', forwarded.keys(), (key) => !stored.has(key));
   const again = [...forwarded.values()].reduce((sum, times) => sum + times - 1, 0);
   say(
     `books ${batches.rows.length} batches became ${stored.size} events; ${accepted.size} were accepted for certain`,

@@ -5,7 +5,7 @@ import type { Fault, Faults } from './fault.js';
 import { Stage } from './stage.js';
 import { rpc } from '../../../../sandbox/chain.js';
 import type { TestNode } from '../../../support/payouts/test-node.js';
-import { randomHash } from '../payouts.js';
+import { randomHash } from '../../../support/payouts/payout-calls.js';
 import type { Shared } from '../shared.js';
 
 const SKEW = new URL('../skew.mjs', import.meta.url).href;

@@ -5,7 +5,7 @@ import { PHOTO } from '../../../support/onboarding/images.js';
 import type { Twilio } from '../../../support/onboarding/twilio/twilio.js';
 import { CREATE_USER } from '../payouts.js';
 import { Senders } from '../senders.js';
-import type { ServiceProcess } from '../service-process.js';
+import type { ServiceProcess } from '../../../../bench/support/service.js';
 import { between, oneOf } from '../suite.js';
 import { type Verdict, Tally } from '../verdict.js';
 import type { Onfido } from '../../../support/onboarding/onfido/onfido.js';

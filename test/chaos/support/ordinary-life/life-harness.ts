@@ -6,8 +6,8 @@ import { rpc } from '../../../../sandbox/chain.js';
 import { invoke, type Run } from '../../../support/programs/cli.js';
 import { asShell } from '../../../support/programs/disburse.js';
 import { areCovered } from '../books.js';
-import type { ServiceProcess } from '../service-process.js';
-import { Shared } from '../shared.js';
+import type { ServiceProcess } from '../../../../bench/support/service.js';
+import type { Shared } from '../shared.js';
 import type { Treasury } from '../treasury.js';
 import { Tally, type Verdict } from '../verdict.js';
 
@@ -20,7 +20,6 @@ const LEDGER_KEY_EVERY = 3;
 export class LifeHarness {
   readonly tally = new Tally();
   readonly keyFile: string;
-  private readonly mining: NodeJS.Timeout;
 
   private constructor(
     readonly shared: Shared,
@@ -34,11 +33,11 @@ export class LifeHarness {
     mkdirSync(folder);
     this.keyFile = join(folder, 'key.pem');
     // Payouts expire by the time of blocks.
-    this.mining = setInterval(() => void rpc(rpcUrl, 'anvil_mine', []).catch(() => undefined), BLOCK_MS);
+    const mining = setInterval(() => void rpc(rpcUrl, 'anvil_mine', []).catch(() => undefined), BLOCK_MS);
+    shared.ends.add(() => clearInterval(mining));
   }
 
-  static async start(verdict: Verdict): Promise<LifeHarness> {
-    const shared = await Shared.start();
+  static async start(shared: Shared, verdict: Verdict): Promise<LifeHarness> {
     const { rpcUrl, usdcAddress } = await shared.chain();
     const service = await shared.service('service', {
       AUDIT_HEAD_SECONDS: '1',
@@ -62,11 +61,6 @@ export class LifeHarness {
     await harness.covered();
     writeFileSync(harness.keyFile, (await harness.operate('audit', 'key')).printed);
     return harness;
-  }
-
-  async end(): Promise<void> {
-    clearInterval(this.mining);
-    await this.shared.close();
   }
 
   async operate(name: string, ...args: readonly string[]): Promise<Run> {

@@ -4,8 +4,9 @@ import { toMinorUnits } from '../../../../src/kernel/money.js';
 import { ExchangeClient } from '../../../support/exchange/exchange-client.js';
 import { PHOTO } from '../../../support/onboarding/images.js';
 import { SignedClient, type SignedCall } from '../../../support/http/signed-client.js';
-import { SALE } from '../orders/order-facts.js';
-import { randomHash, reportBody } from '../payouts.js';
+import { payShare, SALE } from '../orders/order-facts.js';
+import { randomHash } from '../../../support/payouts/payout-calls.js';
+import { reportBody } from '../payouts.js';
 import type { Random } from '../random.js';
 import type { LifeHarness } from './life-harness.js';
 
@@ -203,10 +204,9 @@ export class Life {
     const created = await client.order(SALE);
     if (created.status !== 201) throw new Error(`order: ${created.status} ${created.text}`);
     const { order } = created.json<Created>();
-    const pay = (hundredths: number): Promise<string> => {
+    const pay = (hundredths: number): Promise<unknown> => {
       this.harness.tally.add(`deposit of ${hundredths} %`);
-      const minor = (toMinorUnits(order.amount_from) * BigInt(hundredths)) / 100n;
-      return this.harness.treasury.transfer(order.deposit_address, Number(minor));
+      return payShare(this.harness.treasury, order, hundredths);
     };
     const act = async (action: 'cancel' | 'mark_as_paid' | 'refresh'): Promise<void> =>
       this.harness.tally.add(

@@ -162,10 +162,10 @@ export const deliveries: Group = {
     const since = receiver.received.slice(before);
     for (const [id, kind] of forged) {
       const sent = since.filter(({ headers }) => headers['webhook-id'] === id);
-      verdict.none(sent, `refused by the sender: delivery ${id}, ${kind}`);
+      verdict.none(`refused by the sender: delivery ${id}, ${kind}`, sent);
     }
     const invented = since.filter(({ body }) => body.includes(mark));
-    verdict.none(invented, 'notifications of payouts that were never reported');
+    verdict.none('notifications of payouts that were never reported', invented);
     await harness.change(`delete from ${TABLE}; insert into ${TABLE} table sent; drop table sent`);
     return [...forged.values()];
   },

@@ -253,7 +253,7 @@ export const ledgerTables: Group = {
       );
       await harness.ticks();
       const { rows } = await db.query<object>('select size from audit.heads where size > $1', [before]);
-      verdict.none(rows, `heads signed meanwhile: ${kind}`);
+      verdict.none(`heads signed meanwhile: ${kind}`, rows);
       const { findings } = await harness.verify();
       verdict.expect(
         findings.some((each) => ['ledger', 'head', 'truncated', 'forged'].includes(each.kind)),

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { AdminClient } from '../../../../support/admin/admin-client.js';
 import { ExchangeClient } from '../../../../support/exchange/exchange-client.js';
-import { SignedClient, type ApiResponse } from '../../../../support/http/signed-client.js';
+import { SignedClient } from '../../../../support/http/signed-client.js';
+import { expectStatus } from '../../payouts.js';
 import type { Treasury } from '../../treasury.js';
 
 /** The mark in each name, address and text of a merchant. */
@@ -30,11 +31,6 @@ export interface MarkedMerchant {
   readonly found: Readonly<Record<string, string[]>>;
   /** Secrets that may be reported as leaked. */
   readonly tokens: string[];
-}
-
-export function expectStatus(response: ApiResponse, ...statuses: readonly number[]): ApiResponse {
-  if (!statuses.includes(response.status)) throw new Error(`${response.status} ${response.text}`);
-  return response;
 }
 
 interface Issued {

@@ -2,14 +2,8 @@ import { handInIdentity } from '../../../../../packages/cli/src/trigger/onboardi
 import { SANDBOX_NAMES } from '../../../../../src/contexts/onboarding/identity/image-kind.js';
 import type { AdminClient } from '../../../../support/admin/admin-client.js';
 import { eventually } from '../../../../support/eventually.js';
-import {
-  addUser,
-  customerOf,
-  expectStatus,
-  issueFor,
-  WITHDRAW_ADDRESS,
-  type MarkedMerchant,
-} from './merchants.js';
+import { addUser, customerOf, issueFor, WITHDRAW_ADDRESS, type MarkedMerchant } from './merchants.js';
+import { expectStatus } from '../../payouts.js';
 
 const SOLD_MINOR = 100_000_000;
 const LATE_MINOR = 33_500_000;

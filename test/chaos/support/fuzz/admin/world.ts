@@ -1,4 +1,4 @@
-import type { ServiceProcess } from '../../service-process.js';
+import type { ServiceProcess } from '../../../../../bench/support/service.js';
 import type { Treasury } from '../../treasury.js';
 import { AdminClient } from '../../../../support/admin/admin-client.js';
 import type { ApiResponse } from '../../../../support/http/signed-client.js';
@@ -14,14 +14,8 @@ import {
 } from './callers.js';
 import { adminEndpoints, portalEndpoints, type Document, type ScopedEndpoint } from './endpoints.js';
 import { addRefundable, addUnderReview } from './subjects.js';
-import {
-  addDeliveries,
-  createMerchant,
-  expectStatus,
-  MARKS,
-  REASON,
-  type MarkedMerchant,
-} from './merchants.js';
+import { addDeliveries, createMerchant, MARKS, REASON, type MarkedMerchant } from './merchants.js';
+import { expectStatus } from '../../payouts.js';
 
 /** The refundable orders of each merchant. */
 const REFUNDABLE = 3;
