@@ -42,9 +42,8 @@ try {
     ROWS.map((row) => row.name),
   );
 } catch (error) {
-  const isHelp = process.argv.includes('--help');
-  (isHelp ? console.log : console.error)((error as Error).message);
-  process.exit(isHelp ? 0 : 2);
+  console.error((error as Error).message);
+  process.exit(2);
 }
 
 const results: RowResult[] = [];

@@ -189,6 +189,12 @@ export class ServiceProcess {
     return { apiKey, secret };
   }
 
+  /** Reads `/health/ready`. */
+  async health(): Promise<{ readonly ready: boolean; readonly text: string }> {
+    const response = await fetch(`${this.baseUrl}/health/ready`);
+    return { ready: response.status === 200, text: await response.text() };
+  }
+
   /** The end of its standard output and error. */
   lastWords(): string {
     return lastWords(this.child.log);

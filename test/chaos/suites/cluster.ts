@@ -9,6 +9,7 @@ import {
   untilLed,
   type Node,
 } from '../../../scripts/lib/eventstore-nodes.mjs';
+import { count } from '../../../bench/support/count.js';
 import { residentMiB } from '../../../bench/support/memory.js';
 import { isAlive, until } from '../../../sandbox/processes.js';
 import { openEventStoreDb } from '../../../src/platform/event-store/eventstoredb/eventstoredb-event-store.js';
@@ -227,10 +228,8 @@ async function checkLog(
       async () => (await pool.query(behind, [head])).rowCount === 0,
       RECOVERY_MS,
     );
-    const { rows } = await pool.query<{ count: number }>(
-      'select count(*)::int as count from payouts.payouts',
-    );
-    verdict.equal(rows[0]!.count, ids.length, 'payouts in the read model, one per acknowledged report');
+    const listed = await count(pool, 'payouts.payouts');
+    verdict.equal(listed, ids.length, 'payouts in the read model, one per acknowledged report');
   } finally {
     await store.close();
   }

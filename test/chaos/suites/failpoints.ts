@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { SignedRequest } from '../../../bench/support/sign.js';
 import { eventually } from '../../../bench/support/wait.js';
 import { REQUEST_FAILPOINTS } from '../../support/failpoints.js';
-import { checkBooks, countEvents } from '../support/books.js';
+import { count as countRows } from '../../../bench/support/count.js';
+import { checkBooks } from '../support/books.js';
 import { SignedClient } from '../../support/http/signed-client.js';
 import { createPayee } from '../../support/payouts/payout-calls.js';
 import { CREATE_USER, keyed, REGISTER_ENDPOINT, REPORT, type Operation } from '../support/payouts.js';
@@ -74,7 +75,9 @@ async function dieAndRetry(
   const { merchant } = doomed;
   const key = randomUUID();
   const body = operation.body(userId);
-  const count = (): Promise<number> => countEvents(shared.pool, operation.event, merchant.apiKey);
+  const written = `event_store.events where type = '${operation.event}'
+    and data::json->>'merchant_id' = '${merchant.apiKey}'`;
+  const count = (): Promise<number> => countRows(shared.pool, written);
   const before = await count();
   const line = new Line(doomed.port, verdict);
   const first = await line.exchange(keyed(merchant, operation.path, body, key));

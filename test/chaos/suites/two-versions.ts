@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { count } from '../../../bench/support/count.js';
 import { eventually } from '../../../bench/support/wait.js';
 import { AdminClient } from '../../support/admin/admin-client.js';
 import { checkReported } from '../support/acknowledged.js';
@@ -31,7 +32,7 @@ export const twoVersions: Suite = async (options) => {
     const service = await shared.service('service', env);
     const dist = buildNextVersion(shared.environment.folder('next'));
     const main = join(dist, 'sandbox', 'main.js');
-    const { merchant, baseUrl, client } = service;
+    const { merchant, client } = service;
     const payees = await Promise.all([1, 2, 3].map(() => createPayee(client)));
     const treasury = await shared.treasury();
     const load = (port: number): ReportLoad => {
@@ -46,7 +47,7 @@ export const twoVersions: Suite = async (options) => {
     const newer = load(api.port);
     const worker = shared.process('next-worker', { ...env, ROLES: 'worker' }, { main });
     for (let round = 1; round <= count; round += 1) {
-      await eventually('the older version waits', async () => (await lagOf(baseUrl)).includes(NEWER));
+      await eventually('the older version waits', async () => (await service.health()).text.includes(NEWER));
       verdict.equal(
         audit(shared, DIST),
         1,
@@ -105,23 +106,14 @@ async function checkEnd(
   [older, newer]: readonly [ReportLoad, ReportLoad],
   { verdict, say }: SuiteOptions,
 ): Promise<void> {
-  const settled = async (): Promise<boolean> => {
-    const { rows } = await shared.pool.query('select from payouts.payouts where status = 0 limit 1');
-    return rows.length === 0;
-  };
+  const settled = async (): Promise<boolean> =>
+    (await count(shared.pool, 'payouts.payouts where status = 0')) === 0;
   await verdict.eventually('every payout has its outcome', settled, SETTLE_MS);
   verdict.expect(newer.acknowledged.length > 0, 'the next version acknowledged reports');
   await checkReported(shared.pool, [...older.acknowledged, ...newer.acknowledged], verdict);
   const exitCode = audit(shared, dist);
   verdict.expect(exitCode === 0 || exitCode === 1, "the next version's audit finds nothing wrong", exitCode);
   say(`end  attempts ${older.tally.toString()}; ${newer.tally.toString()}`);
-}
-
-/** Returns the subscriptions' report of readiness. */
-async function lagOf(baseUrl: string): Promise<string> {
-  const response = await fetch(`${baseUrl}/health/ready`);
-  const { checks } = (await response.json()) as { checks: Record<string, { detail?: string }> };
-  return checks['subscriptions']?.detail ?? '';
 }
 
 /** Returns the exit code of a version's `audit verify`. */

@@ -113,25 +113,10 @@ async function checkAll(
   const settleMs = ((sizes.window ?? WINDOW_SECONDS) + LEASE_SECONDS) * 1000;
   await verdict.eventually('every payout has its outcome, listed and delivered', settled, settleMs);
   say(`hooks ${receiver.arrived.size} arrived, ${receiver.accepted} accepted`);
-  for (const line of await notSent(pool)) say(`      ${line}`);
   await checkAcknowledged(pool, load.acknowledged, verdict);
   await checkReplays({ merchant, port }, load.acknowledged, verdict);
   await checkWebhooks(pool, receiver, verdict);
   const webhooks = notified(receiver);
   verdict.equal(webhooks.length, new Set(webhooks).size, 'webhook-ids, one per outcome');
   say(`audit ${await checkBooks(shared, verdict)}`);
-}
-
-/** Returns the unsent deliveries by their state, and subscriptions behind the end of the log. */
-async function notSent(pool: pg.Pool): Promise<readonly string[]> {
-  const { rows } = await pool.query<{ line: string }>(
-    `select format('%s deliveries %s after %s attempts, %s; the first was due %s s ago', count(*), state, attempts,
-       case when leased_by is null then 'not held' else 'held by a process' end,
-       round(extract(epoch from clock_timestamp() - min(due_at)))) as line
-     from webhooks.deliveries where state <> 'succeeded' group by state, attempts, leased_by is null
-     union all select format('%s has applied the events up to %s', name, coalesce(position, 'none'))
-     from event_store.checkpoints where position is null or position::bigint < $1 order by line`,
-    [await headOf(pool)],
-  );
-  return rows.map(({ line }) => line);
 }

@@ -3,40 +3,20 @@ import type { Credentials, SignedClient } from '../../../support/http/signed-cli
 import { createPayee, createUser, randomHash } from '../../../support/payouts/payout-calls.js';
 import { expectStatus, randomPhone, REGISTER_ENDPOINT, reportPayout } from '../payouts.js';
 import { oneOf } from '../suite.js';
-
-export interface Endpoint {
-  readonly method: string;
-  /** The path with `{id}` in place of an id. */
-  readonly path: string;
-  readonly query: readonly string[];
-}
+import { endpointsOf, type Document, type ScopedEndpoint } from './admin/endpoints.js';
 
 export interface World {
   readonly merchant: Credentials;
-  readonly endpoints: readonly Endpoint[];
+  readonly endpoints: readonly ScopedEndpoint[];
   readonly ids: readonly string[];
   /** Users who have not started onboarding. */
   readonly users: readonly string[];
 }
 
-interface Document {
-  readonly paths: Readonly<
-    Record<string, Record<string, { readonly parameters?: readonly { name?: string; in?: string }[] }>>
-  >;
-}
-
 /** Creates a resource of each kind, and reads the operations of the service's document. */
 export async function createWorld(client: SignedClient): Promise<World> {
   const document = (await (await fetch(`${client.baseUrl}/openapi.json`)).json()) as Document;
-  const endpoints = Object.entries(document.paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([method, { parameters = [] }]) => ({
-      method: method.toUpperCase(),
-      path,
-      query: parameters.flatMap(({ name, in: place }) =>
-        place === 'query' && name !== undefined ? [name] : [],
-      ),
-    })),
-  );
+  const endpoints = endpointsOf(document, '/');
   const users: string[] = [];
   for (let n = 0; n < 5; n += 1) users.push(await createUser(client));
   const payee = await createPayee(client);

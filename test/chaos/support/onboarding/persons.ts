@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { signed, type Credentials } from '../../../../bench/support/sign.js';
+import type { Credentials } from '../../../../bench/support/sign.js';
 import { PHOTO } from '../../../support/onboarding/images.js';
 import type { Twilio } from '../../../support/onboarding/twilio/twilio.js';
-import { CREATE_USER } from '../payouts.js';
+import { CREATE_USER, keyed } from '../payouts.js';
 import { Senders } from '../senders.js';
 import type { ServiceProcess } from '../../../../bench/support/service.js';
 import { between, oneOf } from '../suite.js';
@@ -65,9 +65,7 @@ export class Persons extends Senders {
     const key = randomUUID();
     const body = JSON.stringify({ phone_number: phone, email: `ada${phone.slice(1)}@example.com` });
     const created = await this.untilFinal('user', [201], () => {
-      const { headers } = signed(this.merchant, 'POST', CREATE_USER.path, body, {
-        'idempotency-key': `"${key}"`,
-      });
+      const { headers } = keyed(this.merchant, CREATE_USER.path, body, key);
       return post(oneOf(this.targets()).baseUrl + CREATE_USER.path, body, headers);
     });
     return created === null ? null : (created.json['user'] as { id: string }).id;

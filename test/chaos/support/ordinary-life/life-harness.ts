@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { count } from '../../../../bench/support/count.js';
 import { eventually } from '../../../../bench/support/wait.js';
 import { rpc } from '../../../../sandbox/chain.js';
 import { invoke, type Run } from '../../../support/programs/cli.js';
@@ -100,13 +101,10 @@ export class LifeHarness {
 
   /** Waits until no payout or order is pending and every event is under a signed head. */
   async settled(): Promise<void> {
-    const isSettled = async (): Promise<boolean> => {
-      const { rows } = await this.shared.pool.query<{ open: number }>(
-        `select (select count(*) from payouts.payouts where status = 0)::int
-           + (select count(*) from exchange.orders where status < 3)::int as open`,
-      );
-      return rows[0]!.open === 0;
-    };
+    const { pool } = this.shared;
+    const isSettled = async (): Promise<boolean> =>
+      (await count(pool, 'payouts.payouts where status = 0')) === 0 &&
+      (await count(pool, 'exchange.orders where status < 3')) === 0;
     await eventually('no payout and no order is pending', isSettled, SETTLE_MS);
     await this.covered();
   }

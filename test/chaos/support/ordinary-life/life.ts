@@ -1,3 +1,4 @@
+import { count } from '../../../../bench/support/count.js';
 import { eventually } from '../../../../bench/support/wait.js';
 import { rpc } from '../../../../sandbox/chain.js';
 import { toMinorUnits } from '../../../../src/kernel/money.js';
@@ -257,13 +258,9 @@ export class Life {
   private async deactivate(user: string, random: Random): Promise<void> {
     await this.harness.admin('users', 'deactivate', user);
     if (random.chance(0.4)) return;
-    await eventually('a user is deactivated', async () => {
-      const { rows } = await this.harness.shared.pool.query<{ gone: boolean }>(
-        `select exists (select from event_store.events where stream = $1 and type = 'user.deactivated.v1') as gone`,
-        [`user-${user}`],
-      );
-      return rows[0]!.gone;
-    });
+    const gone = `event_store.events where stream = 'user-${user}' and type = 'user.deactivated.v1'`;
+    const { pool } = this.harness.shared;
+    await eventually('a user is deactivated', async () => (await count(pool, gone)) > 0);
     await this.harness.admin('users', 'erase', user);
   }
 }

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { count } from '../../../../bench/support/count.js';
 import { asShell } from '../../../support/programs/disburse.js';
 import { checkAcknowledged, checkReplays, checkWebhooks, undelivered } from '../acknowledged.js';
 import { areCovered, checkBooks, haveReached, headOf } from '../books.js';
@@ -230,13 +231,8 @@ export class Drill {
     if (kind === 'point_in_time') verdict.expect(await isThere(), 'the restore brings an erased person back');
     if (await isThere()) for (const id of erased) await this.operate('erase', id);
     verdict.equal((await service.client.get(path)).status, 404, 'the erased person is gone');
-    const isForgotten = async (): Promise<boolean> => {
-      const { rows } = await this.shared.pool.query<{ left: number }>(
-        'select count(*)::int as left from platform.personal_keys where subject = $1 and wrapped_key is not null',
-        [this.person],
-      );
-      return rows[0]!.left === 0;
-    };
+    const left = `platform.personal_keys where subject = '${this.person}' and wrapped_key is not null`;
+    const isForgotten = async (): Promise<boolean> => (await count(this.shared.pool, left)) === 0;
     await verdict.eventually('the key of the erased person is dropped', isForgotten, SETTLE_MS);
   }
 

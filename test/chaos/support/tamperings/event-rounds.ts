@@ -164,7 +164,7 @@ export const insertedEvents: Group = {
     while (forged.length < count) forged.push(await insertForged(harness, events, random));
     await db.query('commit');
     await harness.write();
-    const isHalted = async (): Promise<boolean> => (await harness.readiness()).text.includes('forged');
+    const isHalted = async (): Promise<boolean> => (await harness.service.health()).text.includes('forged');
     await eventually('the service is not ready, and names a forged event', isHalted);
     await harness.ticks();
     const { findings } = await harness.verify();

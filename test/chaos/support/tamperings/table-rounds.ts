@@ -249,7 +249,7 @@ export const ledgerTables: Group = {
       await LEDGER[kind]!(harness, random);
       await harness.write();
       await eventually(`the ledger is not ready: ${kind}`, async () =>
-        /"ledger":\{"status":"unavailable"/.test((await harness.readiness()).text),
+        /"ledger":\{"status":"unavailable"/.test((await harness.service.health()).text),
       );
       await harness.ticks();
       const { rows } = await db.query<object>('select size from audit.heads where size > $1', [before]);

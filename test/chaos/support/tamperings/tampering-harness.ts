@@ -126,11 +126,6 @@ export class TamperingHarness {
     expectStatus(await this.service.client.post(CREATE_USER.path, CREATE_USER.body('')), 201);
   }
 
-  async readiness(): Promise<{ readonly ready: boolean; readonly text: string }> {
-    const response = await fetch(`${this.service.baseUrl}/health/ready`);
-    return { ready: response.status === 200, text: await response.text() };
-  }
-
   /** Runs statements in one transaction, without triggers and foreign keys, again after a deadlock with the service. */
   async change(statements: string): Promise<void> {
     for (;;) {
@@ -154,7 +149,7 @@ export class TamperingHarness {
     const path = `${REGISTER_ENDPOINT.path}/${this.endpoint}/test_delivery`;
     expectStatus(await this.service.client.post(path), 202);
     await this.covered();
-    await eventually('the service is ready', async () => (await this.readiness()).ready);
+    await eventually('the service is ready', async () => (await this.service.health()).ready);
   }
 
   async untouched(): Promise<void> {
