@@ -1,5 +1,4 @@
-import { createHmac } from 'node:crypto';
-import type { Credentials } from '../../test/support/http/signed-client.js';
+import { signingHeaders, type Credentials } from '../../test/support/http/signed-client.js';
 
 export type { Credentials };
 
@@ -11,7 +10,6 @@ export interface SignedRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Signs as contract.md 2.2 says: timestamp, method, path without query, body. */
 export function signed(
   who: Credentials,
   method: 'GET' | 'POST',
@@ -19,20 +17,6 @@ export function signed(
   body = '',
   more: Readonly<Record<string, string>> = {},
 ): SignedRequest {
-  const timestamp = String(Math.floor(Date.now() / 1000));
-  const signature = createHmac('sha256', who.privateKey)
-    .update(`${timestamp}\n${method}\n${path.split('?')[0]!}\n${body}`)
-    .digest('hex');
-  return {
-    method,
-    path,
-    body,
-    headers: {
-      'svc-api-key': who.apiKey,
-      'svc-timestamp': timestamp,
-      'svc-signature': signature,
-      ...(body === '' ? {} : { 'content-type': 'application/json' }),
-      ...more,
-    },
-  };
+  const type = body === '' ? {} : { 'content-type': 'application/json' };
+  return { method, path, body, headers: { ...signingHeaders(who, method, path, body), ...type, ...more } };
 }

@@ -1,11 +1,10 @@
-import { createHmac } from 'node:crypto';
 import fc, { type Arbitrary } from 'fast-check';
 import { checkBooks } from '../support/books.js';
 import { Fuzzer } from '../support/fuzz/fuzzer.js';
 import { runFuzzer } from '../support/fuzz/run-fuzzer.js';
 import { createWorld, validBody, type World } from '../support/fuzz/world.js';
 import { honestLoad } from '../support/honest-load.js';
-import { SignedClient } from '../../support/http/signed-client.js';
+import { SignedClient, signingHeaders } from '../../support/http/signed-client.js';
 import { createUser } from '../../support/payouts/payout-calls.js';
 import { Shared } from '../support/shared.js';
 import { chooseSeed, percentile, type Suite } from '../support/suite.js';
@@ -112,12 +111,7 @@ function signature(
   bytes: Buffer | null,
   forge: Forge | null,
 ): Readonly<Record<string, string>> {
-  const timestamp = String(Math.floor(Date.now() / 1000));
-  const signed = createHmac('sha256', merchant.privateKey)
-    .update(`${timestamp}\n${method}\n${target.split('?')[0]!}\n`, 'utf8')
-    .update(bytes ?? '')
-    .digest('hex');
-  const valid = { 'svc-api-key': merchant.apiKey, 'svc-timestamp': timestamp, 'svc-signature': signed };
+  const valid = signingHeaders(merchant, method, target, bytes ?? '');
   return forge?.(valid) ?? valid;
 }
 

@@ -4,7 +4,7 @@ import { rpc } from '../../../../sandbox/chain.js';
 import { toMinorUnits } from '../../../../src/kernel/money.js';
 import { ExchangeClient } from '../../../support/exchange/exchange-client.js';
 import { PHOTO } from '../../../support/onboarding/images.js';
-import { SignedClient, type SignedCall } from '../../../support/http/signed-client.js';
+import { send, SignedClient, type SignedCall } from '../../../support/http/signed-client.js';
 import { payShare, SALE } from '../orders/order-facts.js';
 import { randomHash } from '../../../support/payouts/payout-calls.js';
 import { reportBody } from '../payouts.js';
@@ -76,12 +76,11 @@ export class Life {
     let session = '';
     const step = async (name: string, body: object = {}, type = 'application/json'): Promise<Step> => {
       const headers = { 'content-type': type, authorization: `Bearer ${session}` };
-      const sent = type === 'application/json' ? JSON.stringify(body) : new Uint8Array(PHOTO);
-      const response = await fetch(`${url}/${name}`, { method: 'POST', headers, body: sent });
-      const text = await response.text();
+      const sent = type === 'application/json' ? JSON.stringify(body) : PHOTO;
+      const response = await send(`${url}/${name}`, { method: 'POST', headers, body: sent });
       this.harness.tally.add(`page ${name} ${response.status}`);
-      if (!response.ok) throw new Error(`${name}: ${response.status} ${text}`);
-      return JSON.parse(text) as Step;
+      if (response.status >= 300) throw new Error(`${name}: ${response.status} ${response.text}`);
+      return response.json<Step>();
     };
     const person = { browser: randomHash().slice(2), phone_number: phone };
     const named = (last_name: string): Promise<unknown> =>
