@@ -15,8 +15,9 @@ export function signed(
   method: 'GET' | 'POST',
   path: string,
   body = '',
-  more: Readonly<Record<string, string>> = {},
+  more: Record<string, string> = {},
 ): SignedRequest {
-  const type = body === '' ? {} : { 'content-type': 'application/json' };
-  return { method, path, body, headers: { ...signingHeaders(who, method, path, body), ...type, ...more } };
+  const headers = { ...signingHeaders(who, method, path, body), ...more };
+  if (body !== '') headers['content-type'] = 'application/json';
+  return { method, path, body, headers };
 }

@@ -22,11 +22,23 @@ describe('a payout', () => {
   });
 
   it.each([
-    ['whose check is late points to the workers', pending('not_found', -90), 'bad: Its check is late by 1 h 30'],
-    ['whose first check is late is not checked within seconds', pending(null, -2), 'bad: Its check is late by 2'],
+    [
+      'whose check is late points to the workers',
+      pending('not_found', -90),
+      'bad: Its check is late by 1 h 30',
+    ],
+    [
+      'whose first check is late is not checked within seconds',
+      pending(null, -2),
+      'bad: Its check is late by 2',
+    ],
     ['that somebody changed is a sign of tampering', pending('row_changed', 1), /^bad: .*audit -- verify/],
     ['that waits for the next block is not a concern', pending('confirming', 1), /^busy: .*\. Nothing/],
-    ['whose nodes do not respond names them', pending(null, 1, minutes(-1)), /no node had a usable.*under System/],
+    [
+      'whose nodes do not respond names them',
+      pending(null, 1, minutes(-1)),
+      /no node had a usable.*under System/,
+    ],
     ['that was not checked yet blames no node', pending(null, 1), 'first check'],
     ['with another amount is a matter of the merchant', pending('wrong_amount', 1), /^warn: .*merchant/],
   ])('%s', (_, payout, words) => {

@@ -210,7 +210,7 @@ async function checkLog(
   try {
     const missing: string[] = [];
     const doubled: string[] = [];
-    const ids = load.acknowledged.map(({ payoutId }) => payoutId);
+    const ids = load.acknowledged.map(({ id }) => id);
     for (const id of new Set(ids)) {
       const reports = (await store.readStream(`payout-${id}`)).filter(({ type }) =>
         type.startsWith('payout.reported'),

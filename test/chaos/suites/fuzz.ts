@@ -26,7 +26,10 @@ const STEPS = ['code', 'phone', 'details', 'identity', 'state', 'inbox', '__prot
 const apiRequest = (world: World): Arbitrary<FuzzedRequest> =>
   fc.constantFrom(...world.endpoints).chain((endpoint) => requestOf(endpoint, world));
 
-function requestOf({ method, path, query: known }: World['endpoints'][number], world: World): Arbitrary<FuzzedRequest> {
+function requestOf(
+  { method, path, query: known }: World['endpoints'][number],
+  world: World,
+): Arbitrary<FuzzedRequest> {
   const odd = fc.constantFrom(`${path}/`, `${path};a=b`, path.toUpperCase(), path.replaceAll('s', '%73'));
   const target = fc
     .tuple(mostly(25, fc.constant(path), odd), segment(world.ids), query(Object.keys(known)))

@@ -220,13 +220,13 @@ async function checkNothingLost({ shared, load }: Struck, { verdict }: SuiteOpti
   const acknowledged = load.acknowledged.filter(({ beganAt }) => beganAt > performance.now() - LATELY_MS);
   const { rows } = await shared.pool.query<{ stream: string }>(
     'select stream from event_store.events where revision = 0 and stream = any($1::text[])',
-    [acknowledged.map(({ payoutId }) => `payout-${payoutId}`)],
+    [acknowledged.map(({ id }) => `payout-${id}`)],
   );
   const found = new Set(rows.map(({ stream }) => stream));
   verdict.none(
     'an acknowledged report is not in the log of the new primary',
     acknowledged,
-    ({ payoutId }) => !found.has(`payout-${payoutId}`),
+    ({ id }) => !found.has(`payout-${id}`),
   );
 }
 

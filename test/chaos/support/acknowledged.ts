@@ -47,7 +47,7 @@ export async function checkReported(
   const payouts = new Map(found.rows.map((row) => [row.id, row]));
   verdict.expect(acknowledged.length > 0, 'some report was acknowledged');
   verdict.equal(
-    new Set(acknowledged.map(({ payoutId }) => payoutId)).size,
+    new Set(acknowledged.map(({ id }) => id)).size,
     acknowledged.length,
     'distinct payouts',
   );
@@ -55,12 +55,12 @@ export async function checkReported(
   verdict.none(
     'an acknowledged report is not in the books',
     acknowledged,
-    ({ payoutId }) => !payouts.has(payoutId),
+    ({ id }) => !payouts.has(id),
   );
   verdict.none(
     'a payout row differs from what was acknowledged',
     acknowledged,
-    ({ payoutId, response }) => !sameFacts(payouts.get(payoutId)?.body, response),
+    ({ id, response }) => !sameFacts(payouts.get(id)?.body, response),
   );
   return payouts;
 }
@@ -71,12 +71,12 @@ function checkOutcomes(
   verdict: Verdict,
 ): void {
   const without = (backing: Acknowledged['backing'], status: PayoutRow['status']): Acknowledged[] =>
-    acknowledged.filter((each) => each.backing === backing && payouts.get(each.payoutId)?.status !== status);
+    acknowledged.filter((each) => each.backing === backing && payouts.get(each.id)?.status !== status);
   verdict.none('a payout with its own transfer was not received', without('transfer', 'received'));
   verdict.none('a payout without a transfer did not expire', without('nothing', 'expired'));
   const shared = new Map<string, string[]>();
   for (const each of acknowledged) {
-    const payout = payouts.get(each.payoutId);
+    const payout = payouts.get(each.id);
     if (each.backing !== 'shared' || payout === undefined) continue;
     shared.set(payout.hash, [...(shared.get(payout.hash) ?? []), payout.status]);
   }

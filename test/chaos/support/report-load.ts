@@ -12,17 +12,22 @@ import type { Verdict } from './verdict.js';
 /** The chain's side of a report: its own transfer, nothing, or a transfer that another report names too. */
 type Backing = 'transfer' | 'nothing' | 'shared';
 
-export interface Acknowledged {
+/** A request with a 201, as its client keeps it. Times are on the clock of `performance.now()`. */
+export interface Confirmed {
   readonly key: string;
+  readonly path: string;
   readonly request: string;
-  readonly backing: Backing;
   /** The body of the 201, byte for byte. */
   readonly response: string;
-  readonly payoutId: string;
-  readonly attempts: number;
-  /** On the clock of `performance.now()`. */
+  /** The id of the created resource. */
+  readonly id: string;
   readonly beganAt: number;
-  readonly tookMs: number;
+  readonly confirmedAt: number;
+}
+
+export interface Acknowledged extends Confirmed {
+  readonly backing: Backing;
+  readonly attempts: number;
 }
 
 export interface LoadTarget {
@@ -87,16 +92,8 @@ export class ReportLoad extends Senders {
     this.open.delete(beganAt);
     if (response === null) return;
     const { payout } = JSON.parse(response.body) as { payout: { id: string } };
-    const tookMs = performance.now() - beganAt;
-    this.acknowledged.push({
-      key,
-      request,
-      backing,
-      response: response.body,
-      payoutId: payout.id,
-      attempts,
-      beganAt,
-      tookMs,
-    });
+    const times = { beganAt, confirmedAt: performance.now() };
+    const exchanged = { key, path: REPORT.path, request, response: response.body };
+    this.acknowledged.push({ ...exchanged, id: payout.id, ...times, backing, attempts });
   }
 }

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type pg from 'pg';
 import { checkAcknowledged, checkReplays, checkWebhooks, notified, undelivered } from './acknowledged.js';
 import { checkBooks, haveReached, headOf } from './books.js';
 import { SignedClient } from '../../support/http/signed-client.js';
@@ -92,7 +91,7 @@ export async function underLoad(
   await work(load, target);
   await load.stop();
   say(`load  ${load.acknowledged.length} reports acknowledged; tries: ${load.tally.toString()}`);
-  const took = load.acknowledged.map(({ tookMs }) => tookMs);
+  const took = load.acknowledged.map(({ beganAt, confirmedAt }) => confirmedAt - beganAt);
   say(
     `      longest until acknowledged ${seconds(Math.max(...took))}, median ${percentile(took, 0.5).toFixed(0)} ms`,
   );

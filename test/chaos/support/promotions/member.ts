@@ -152,7 +152,6 @@ export class Member {
     await this.query(`alter system set ${setting} = '${value}'`);
     await this.query('select pg_reload_conf()');
   }
-
 }
 
 /** A process of a server may end meanwhile. */

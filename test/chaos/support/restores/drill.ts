@@ -6,14 +6,14 @@ import { checkAcknowledged, checkReplays, checkWebhooks, undelivered } from '../
 import { areCovered, checkBooks, haveReached, headOf } from '../books.js';
 import { createPayee } from '../../../support/payouts/payout-calls.js';
 import { CREATE_USER } from '../payouts.js';
-import { ReportLoad } from '../report-load.js';
+import { ReportLoad, type Confirmed } from '../report-load.js';
 import type { ServiceProcess } from '../../../../bench/support/service.js';
 import type { Shared } from '../shared.js';
 import { between, seconds, type SuiteOptions } from '../suite.js';
 import { FLAKY_DELIVERIES, Receivers } from '../webhooks/receivers.js';
 import { checkArchives, type BackupStore } from './backup-store.js';
-import { confirmedOf, missingFrom, repeatAll, type Confirmed } from './confirmed.js';
-import { checkKeptHeads, checkProven, UserLoad, Witnesses } from './witnesses.js';
+import { missingFrom, repeatAll } from './confirmed.js';
+import { checkKeptHeads, checkOwnList, checkProven, checkReceivers, UserLoad } from './witnesses.js';
 
 /**
  * What survives the destruction and where the restore ends: nothing, to the end of the archive; `pg_wal`, to its end;
@@ -39,6 +39,7 @@ const CLIENTS = 8;
 const CLIENT_PAUSE_MS = 120;
 const PAYEES = 4;
 const WINDOW_SECONDS = 20;
+const CURRENT_MS = 60_000;
 const SETTLE_MS = 180_000;
 /** The bound of the loss of a restore to the end of the archive. */
 const MAX_LOST_MS = 5000;
@@ -99,7 +100,8 @@ export class Drill {
 
     const destroyedAt = performance.now();
     await Promise.all([this.service.kill(), shared.environment.killPostgres()]);
-    const confirmed = this.confirmed();
+    // Users come before the payouts to them: the requests are repeated in this order.
+    const confirmed: readonly Confirmed[] = [...this.users.confirmed, ...this.reports.acknowledged];
     const reported = [...this.reports.acknowledged];
     const loads = Promise.all([this.reports.stop(), this.users.stop()]);
     const data = shared.environment.postgresData;
@@ -115,9 +117,14 @@ export class Drill {
 
     await loads;
     await this.service.registered();
-    const witnesses = new Witnesses(shared, this.service, this.receiver, verdict);
     const lostIds = new Set([...gone].map(({ id }) => id));
-    const unknown = await witnesses.check(reported, lostIds, this.reports.acknowledged);
+    const lost = reported.filter(({ id }) => lostIds.has(id));
+    const known = this.reports.acknowledged.filter(({ id }) => !lostIds.has(id));
+    const isCurrent = (): Promise<boolean> => haveReached(shared.pool, head);
+    const head = await headOf(shared.pool);
+    await verdict.eventually('the read models are as new as the log', isCurrent, CURRENT_MS);
+    await checkOwnList(this.service, this.reports.acknowledged, lost, verdict);
+    const unknown = await checkReceivers(shared.pool, this.receiver, { lost, known }, verdict);
     const responses = await repeatAll(this.service, confirmed, gone, verdict);
     await this.eraseAgain(erased);
     await this.checkAll(responses);
@@ -125,13 +132,13 @@ export class Drill {
     await checkProven(shared, files, restored, verdict);
     verdict.equal(await this.service.stop(), 'exit code 0', 'SIGTERM ends it');
     const lostMs = Math.max(0, ...[...gone].map(({ confirmedAt }) => destroyedAt - confirmedAt));
-    const lost = `${gone.size} of ${confirmed.length} confirmed requests gone`;
+    const summary = `${gone.size} of ${confirmed.length} confirmed requests gone`;
     const age = gone.size === 0 ? '' : `, the oldest ${seconds(lostMs)} old`;
     return {
       kind,
       lostMs,
       recoveryMs,
-      line: `${kind.padEnd(13)} ${lost}${age}; heads name ${lostEvents} lost events, receivers ${unknown} webhooks; ready after ${seconds(recoveryMs)}`,
+      line: `${kind.padEnd(13)} ${summary}${age}; heads name ${lostEvents} lost events, receivers ${unknown} webhooks; ready after ${seconds(recoveryMs)}`,
     };
   }
 
@@ -151,13 +158,6 @@ export class Drill {
     for (const load of [this.reports, this.users]) shared.ends.add(() => load.abandon());
     this.reports.start(CLIENTS);
     this.users.start(1);
-  }
-
-  /**
-   * Returns the requests of all clients, in an order in which they may be repeated: a user before the payouts to it.
-   */
-  private confirmed(): readonly Confirmed[] {
-    return [...this.users.confirmed, ...this.reports.acknowledged.map(confirmedOf)];
   }
 
   /** Erases persons and returns their ids, which are kept outside of the backups (docs/data-protection.md). */
@@ -250,7 +250,7 @@ export class Drill {
     await checkAcknowledged(pool, acknowledged, verdict);
     await checkReplays(service, acknowledged, verdict);
     const sharing = acknowledged.filter(({ backing }) => backing === 'shared');
-    const changing = new Set(sharing.map(({ payoutId }) => payoutId));
+    const changing = new Set(sharing.map(({ id }) => id));
     await checkWebhooks(pool, receiver, verdict, changing);
     await checkBooks(shared, verdict);
     await verdict.eventually('the ledger is signed to its end', () => areCovered(pool), SETTLE_MS);

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
 import { Disburse } from '../../../../packages/sdk/src/index.js';
-import { haveReached, headOf } from '../books.js';
-import type { Acknowledged } from '../report-load.js';
+import type { Acknowledged, Confirmed } from '../report-load.js';
 import type { ServiceProcess } from '../../../../bench/support/service.js';
 import type { Shared } from '../shared.js';
 import type { Verdict } from '../verdict.js';
@@ -11,89 +11,63 @@ import { invoke } from '../../../support/programs/cli.js';
 import type { Credentials } from '../../../../bench/support/sign.js';
 import { CREATE_USER, keyed } from '../payouts.js';
 import { Senders } from '../senders.js';
-import type { Confirmed } from './confirmed.js';
 
 const DAY_MS = 86_400_000;
-const SETTLE_MS = 60_000;
 
-/** The knowledge of receivers and of the merchant's own list about payouts that a restored service lacks. */
-export class Witnesses {
-  constructor(
-    private readonly shared: Shared,
-    private readonly service: ServiceProcess,
-    private readonly receiver: Receivers,
-    private readonly verdict: Verdict,
-  ) {}
+/** The merchant compares its own books with the restored service: they name the lost reports and no other. */
+export async function checkOwnList(
+  service: ServiceProcess,
+  own: readonly Acknowledged[],
+  lost: readonly Acknowledged[],
+  verdict: Verdict,
+): Promise<void> {
+  const client = new Disburse({ ...service.merchant, baseUrl: service.baseUrl });
+  const [from, to] = [Date.now() - DAY_MS, Date.now()].map((at) => new Date(at).toISOString().slice(0, 10));
+  const { missing, different } = await client.payouts.reconcile(
+    { created_from: from!, created_to: to! },
+    own.map(({ request }) => {
+      const { user_id, payout } = JSON.parse(request) as Report;
+      return { user_id, transaction_hash: payout.transaction_hash, amount: payout.amount };
+    }),
+  );
+  verdict.none('a payout differs from the books of the merchant', different);
+  verdict.equal(
+    missing
+      .map(({ transaction_hash }) => transaction_hash)
+      .toSorted()
+      .join(),
+    lost.map(transactionOf).toSorted().join(),
+    'payouts.reconcile of the client lists the reports that are gone',
+  );
+}
 
-  /**
-   * Each witness lists the lost reports that it can know, and no surviving one. Returns the number of webhooks that the
-   * service no longer has.
-   */
-  async check(
-    confirmed: readonly Acknowledged[],
-    lostIds: ReadonlySet<string>,
-    all: readonly Acknowledged[],
-  ): Promise<number> {
-    const { pool } = this.shared;
-    const head = await headOf(pool);
-    await this.verdict.eventually(
-      'the read models are as new as the log',
-      () => haveReached(pool, head),
-      SETTLE_MS,
-    );
-    const lost = confirmed.filter(({ payoutId }) => lostIds.has(payoutId));
-    const known = all.filter(({ payoutId }) => !lostIds.has(payoutId));
-    await this.checkOwnList(all, lost);
-    return this.checkReceivers(lost, known);
-  }
-
-  /** The merchant compares its own books with the service. */
-  private async checkOwnList(own: readonly Acknowledged[], lost: readonly Acknowledged[]): Promise<void> {
-    const { apiKey, privateKey } = this.service.merchant;
-    const client = new Disburse({ apiKey, privateKey, baseUrl: this.service.baseUrl });
-    const [from, to] = [Date.now() - DAY_MS, Date.now()].map((at) => new Date(at).toISOString().slice(0, 10));
-    const { missing, different } = await client.payouts.reconcile(
-      { created_from: from!, created_to: to! },
-      own.map(({ request }) => {
-        const { user_id, payout } = JSON.parse(request) as Report;
-        return { user_id, transaction_hash: payout.transaction_hash, amount: payout.amount };
-      }),
-    );
-    this.verdict.none('a payout differs from the books of the merchant', different);
-    this.verdict.equal(
-      missing
-        .map(({ transaction_hash }) => transaction_hash)
-        .toSorted()
-        .join(),
-      lost.map(transactionOf).toSorted().join(),
-      'payouts.reconcile of the client lists the reports that are gone',
-    );
-  }
-
-  private async checkReceivers(lost: readonly Acknowledged[], known: readonly Acknowledged[]) {
-    const received = [...this.receiver.arrived.values()].map(({ envelope }) => envelope);
-    const { rows } = await this.shared.pool.query<{ id: string }>(
-      `select id from unnest($1::uuid[]) id
-       where not exists (select from webhooks.deliveries where delivery_id = id)`,
-      [received.map(({ id }) => id)],
-    );
-    const unknownIds = new Set(rows.map(({ id }) => id));
-    const unknown = received.filter(({ id }) => unknownIds.has(id));
-    const about = (reports: readonly Acknowledged[]): ReadonlySet<unknown> =>
-      new Set(reports.map(({ payoutId }) => payoutId));
-    const [ofLost, ofKnown] = [about(lost), about(known)];
-    this.verdict.none(
-      'the service knows the delivery of a webhook about a payout that is gone',
-      received,
-      ({ id, data }) => ofLost.has(data['payout_id']) && !unknownIds.has(id),
-    );
-    this.verdict.none(
-      'a webhook that the service does not know is about no payout',
-      unknown,
-      ({ data }) => !ofLost.has(data['payout_id']) && !ofKnown.has(data['payout_id']),
-    );
-    return unknown.length;
-  }
+/** Receivers know webhooks about the lost reports. Returns the number of webhooks that the service no longer has. */
+export async function checkReceivers(
+  pool: pg.Pool,
+  receiver: Receivers,
+  reports: { readonly lost: readonly Acknowledged[]; readonly known: readonly Acknowledged[] },
+  verdict: Verdict,
+): Promise<number> {
+  const received = [...receiver.arrived.values()].map(({ envelope }) => envelope);
+  const { rows } = await pool.query<{ id: string }>(
+    `select id from unnest($1::uuid[]) id
+     where not exists (select from webhooks.deliveries where delivery_id = id)`,
+    [received.map(({ id }) => id)],
+  );
+  const unknownIds = new Set(rows.map(({ id }) => id));
+  const unknown = received.filter(({ id }) => unknownIds.has(id));
+  const [lost, known] = [reports.lost, reports.known].map((all) => new Set<unknown>(all.map(({ id }) => id)));
+  verdict.none(
+    'the service knows the delivery of a webhook about a payout that is gone',
+    received,
+    ({ id, data }) => lost!.has(data['payout_id']) && !unknownIds.has(id),
+  );
+  verdict.none(
+    'a webhook that the service does not know is about no payout',
+    unknown,
+    ({ data }) => !lost!.has(data['payout_id']) && !known!.has(data['payout_id']),
+  );
+  return unknown.length;
 }
 
 interface Report {

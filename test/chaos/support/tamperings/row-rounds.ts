@@ -219,4 +219,3 @@ async function storedOf(harness: TamperingHarness, requests: number): Promise<re
     }),
   );
 }
-

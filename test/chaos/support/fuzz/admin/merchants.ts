@@ -105,7 +105,10 @@ export async function fill(merchant: MarkedMerchant, users: number): Promise<voi
 }
 
 /** Creates an order of the merchant's customer. */
-export async function newOrder({ exchange, mark }: MarkedMerchant): Promise<Pick<Order, 'id' | 'deposit_address'>> {
+export async function newOrder({
+  exchange,
+  mark,
+}: MarkedMerchant): Promise<Pick<Order, 'id' | 'deposit_address'>> {
   const created = await exchange.order({ ...SALE, user_id: customerOf(mark) });
   return expectStatus(created, 201).json<{ order: Order }>().order;
 }
