@@ -120,16 +120,11 @@ async function main(): Promise<number> {
 
 function usage(): string {
   const suites = Object.entries(SUITES).map(([name, { count, of }]) => `  ${name.padEnd(16)}${count} ${of}`);
-  return `npm run chaos -- <suite> [--count N]: docs/chaos.md has what each suite promises
+  const kills = EVENT_VICTIMS.join('|');
+  return `npm run chaos -- <suite> [--count N], with options by --help; --kill ${kills}; --attack ${ATTACKS.join('|')}
+docs/chaos.md has what each suite promises
 
-${suites.join('\n')}
-
-sizes that some accept: ${SIZES.map((name) => `[--${name} N]`).join(' ')}
-deliveries and fairness accept [--queue ${CHOICES.queue.join('|')}]
-client-kills and client-faults accept [--client ${CHOICES.client.join('|')}]
-events accepts [--kill ${CHOICES.kill.join('|')}]
-upgrades accepts [--from TAG]
-slow-readers accepts [--attack ${CHOICES.attack.join('|')}]`;
+${suites.join('\n')}`;
 }
 
 process.exitCode = await main().catch((error: NodeJS.ErrnoException) => {
