@@ -32,7 +32,7 @@ describe('a payout', () => {
       pending(null, -2),
       'bad: Its check is late by 2',
     ],
-    ['that somebody changed is a sign of tampering', pending('row_changed', 1), /^bad: .*audit -- verify/],
+    ['that somebody changed is a sign of tampering', pending('row_changed', 1), /^bad: .*audit.*verify/],
     ['that waits for the next block is not a concern', pending('confirming', 1), /^busy: .*\. Nothing/],
     [
       'whose nodes do not respond names them',

@@ -67,9 +67,7 @@ async function replaced(
 
 /** Returns the p99 in milliseconds until the 201, repeats included. */
 function p99(load: ReportLoad, from: number, until: number): number {
-  const took = load.acknowledged.filter(({ beganAt }) => beganAt >= from && beganAt < until);
-  return percentile(
-    took.map(({ tookMs }) => tookMs),
-    0.99,
-  );
+  const begun = load.acknowledged.filter(({ beganAt }) => beganAt >= from && beganAt < until);
+  const took = begun.map(({ beganAt, confirmedAt }) => confirmedAt - beganAt);
+  return percentile(took, 0.99);
 }

@@ -46,17 +46,9 @@ export async function checkReported(
   );
   const payouts = new Map(found.rows.map((row) => [row.id, row]));
   verdict.expect(acknowledged.length > 0, 'some report was acknowledged');
-  verdict.equal(
-    new Set(acknowledged.map(({ id }) => id)).size,
-    acknowledged.length,
-    'distinct payouts',
-  );
+  verdict.equal(new Set(acknowledged.map(({ id }) => id)).size, acknowledged.length, 'distinct payouts');
   verdict.equal(found.rows.length, acknowledged.length, 'payouts in the books, one per acknowledged report');
-  verdict.none(
-    'an acknowledged report is not in the books',
-    acknowledged,
-    ({ id }) => !payouts.has(id),
-  );
+  verdict.none('an acknowledged report is not in the books', acknowledged, ({ id }) => !payouts.has(id));
   verdict.none(
     'a payout row differs from what was acknowledged',
     acknowledged,

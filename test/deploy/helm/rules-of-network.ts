@@ -78,7 +78,7 @@ export const NETWORK_RULES: readonly Rule[] = [
       });
     },
   },
-  traffic('Ingress', hasPolicies, 'a pod is reached by nobody whom no policy allows', (_, reaches) =>
+  traffic('Ingress', hasPolicies, 'a pod is reached by no peer that no policy allows', (_, reaches) =>
     STRANGERS.every((peer) => EVERY_PORT.every((port) => !reaches(peer, port))),
   ),
   traffic('Egress', hasPolicies, 'a pod reaches no port that no policy allows', (_, reaches) =>
