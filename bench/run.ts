@@ -1,5 +1,6 @@
 /** `npm run bench`: runs the requested rows and prints their ratios. Exit code 1 when a count is off. */
 import { writeFileSync } from 'node:fs';
+import { inspect } from 'node:util';
 import { readOptions, type Options } from './harness/options.js';
 import { printRow, type RowResult } from './harness/print.js';
 import type { Row } from './harness/row.js';
@@ -13,7 +14,6 @@ import { listRow } from './rows/list.js';
 import { overloadRow } from './rows/overload.js';
 import { rebuildRow } from './rows/rebuild.js';
 import { reportRow } from './rows/report.js';
-import { reportCostsRow } from './rows/report-costs.js';
 import { soakRow } from './rows/soak.js';
 import { startRow } from './rows/start.js';
 import { BenchEnvironment } from './support/environment.js';
@@ -28,7 +28,6 @@ const ROWS: readonly Row[] = [
   auditRow,
   overloadRow,
   behindRow,
-  reportCostsRow,
   startRow,
   eventStoreDbRow,
   soakRow,
@@ -41,9 +40,8 @@ try {
     ROWS.map((row) => row.name),
   );
 } catch (error) {
-  const isHelp = process.argv.includes('--help');
-  (isHelp ? console.log : console.error)((error as Error).message);
-  process.exit(isHelp ? 0 : 2);
+  console.error((error as Error).message);
+  process.exit(2);
 }
 
 const results: RowResult[] = [];
@@ -68,8 +66,7 @@ async function runRow(row: Row): Promise<RowResult> {
   try {
     return { row: name, title, ...(await row.run({ options, environment, progress })), error: null };
   } catch (error) {
-    const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    return { row: name, title, comparisons: [], notes: [], error: message };
+    return { row: name, title, comparisons: [], notes: [], error: inspect(error) };
   } finally {
     await environment.children.stopAll();
   }

@@ -15,7 +15,7 @@ const CHAOS = 'test/chaos/run.ts';
 const PROGRAMS = {
   chaos: {
     usage: `npm run chaos -- [SUITE] [--count N] [OPTIONS]
-Without a suite: the suites, each with its promise and its usual count. Some suites accept:
+Without a suite: the suites, each with its usual count. Some suites accept:
   --queue postgres|redis --kill VICTIM --attack NAME --client typescript|python --from TAG
   --seed N --only N --deliveries N --endpoints N --rate N --seconds N --window N --workers N --percent N
   --addresses N --payouts N --timeout-ms N --lease-ms N --p99-ms N --p99-times N`,

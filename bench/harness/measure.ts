@@ -4,15 +4,13 @@ export interface Sample {
   readonly seconds: number;
 }
 
-/** One way of doing the work of a row. `round` is -1 for the warm-up, which is not counted. */
+/** One way of doing the work of a row. `round` is 0 for the warm-up, which is not counted. */
 export interface Variant {
   readonly name: string;
   run(round: number): Promise<Sample>;
 }
 
 export type Samples = ReadonlyMap<string, readonly Sample[]>;
-
-const WARM_UP = -1;
 
 /**
  * Alternates the variants in a changing order (A B, B A, ...), so that a temporary slowdown of the machine affects all
@@ -25,17 +23,20 @@ export async function alternate(
   slices = 1,
 ): Promise<Samples> {
   const samples = new Map<string, Sample[]>(variants.map((variant) => [variant.name, []]));
-  for (const variant of variants) {
-    progress(`warm-up: ${variant.name}`);
-    await variant.run(WARM_UP);
-  }
-  for (let round = 0; round < rounds; round += 1) {
+  const run = (variant: Variant, round: number): Promise<Sample> => {
+    const when = `${round === 0 ? 'warm-up' : `round ${round} of ${rounds}`}: ${variant.name}`;
+    progress(when);
+    return variant.run(round).catch((error: unknown) => {
+      throw new Error(when, { cause: error });
+    });
+  };
+  for (const variant of variants) await run(variant, 0);
+  for (let round = 1; round <= rounds; round += 1) {
     const sums = new Map<string, Sample>();
     for (let slice = 0; slice < slices; slice += 1) {
       const order = orderOf(variants, round * slices + slice);
       for (const variant of order) {
-        progress(`round ${round + 1} of ${rounds}: ${variant.name}`);
-        const { units, seconds } = await variant.run(round);
+        const { units, seconds } = await run(variant, round);
         const sum = sums.get(variant.name) ?? { units: 0, seconds: 0 };
         sums.set(variant.name, { units: sum.units + units, seconds: sum.seconds + seconds });
       }

@@ -47,17 +47,7 @@ const QUICK_SIZES: Sizes = {
   minutes: 5,
 };
 
-const usage = (rows: readonly string[]): string => `npm run bench -- [rows] [options]
-
-rows        ${rows.join(' ')} (default: all)
---quick     small sizes, to see that everything works; its ratios say little
---json FILE the results for machines
-${Object.entries(GOAL_SIZES)
-  .map(([name, value]) => `--${name.padEnd(13)} default ${value}`)
-  .join('\n')}
-`;
-
-/** Parses the command line. Throws with the fault. */
+/** Parses the command line, whose help is in scripts/run.mjs. Throws with the fault. */
 export function readOptions(argv: readonly string[], rows: readonly string[]): Options {
   const sizes = Object.fromEntries(
     Object.keys(GOAL_SIZES).map((name) => [name, { type: 'string' as const }]),
@@ -65,17 +55,15 @@ export function readOptions(argv: readonly string[], rows: readonly string[]): O
   const { values, positionals } = parseArgs({
     args: [...argv],
     allowPositionals: true,
-    options: { ...sizes, quick: { type: 'boolean' }, help: { type: 'boolean' }, json: { type: 'string' } },
+    options: { ...sizes, quick: { type: 'boolean' }, json: { type: 'string' } },
   });
-  if (values.help === true) throw new Error(usage(rows));
   const unknown = positionals.filter((name) => !rows.includes(name));
-  if (unknown.length > 0) throw new Error(`no row is called ${unknown.join(', ')}\n\n${usage(rows)}`);
+  if (unknown.length > 0) throw new Error(`no row is called ${unknown.join(', ')}: ${rows.join(', ')}`);
   const defaults = values.quick === true ? QUICK_SIZES : GOAL_SIZES;
   const size = (name: keyof Sizes): number => {
     const given = (values as Record<string, unknown>)[name];
     if (typeof given !== 'string') return defaults[name];
-    if (!/^[1-9][0-9]*$/.test(given))
-      throw new Error(`--${name} must be a positive whole number\n\n${usage(rows)}`);
+    if (!/^[1-9][0-9]*$/.test(given)) throw new Error(`--${name} must be a positive whole number`);
     return Number(given);
   };
   const chosen = Object.fromEntries(

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { row, expectEqual } from '../harness/row.js';
 import { LEDGER, ledger } from '../seed/ledger.js';
+import { count } from '../support/count.js';
 import { runProgram } from '../support/program.js';
 
 /** A program with the log in memory would need this for half of it. */
@@ -29,8 +30,7 @@ export const auditRow = row(
     const out = join(environment.folder(LEDGER), 'export');
     await run(['rebuild', '--reason', 'the row of the bench']);
     // Rebuilds are operations, which are events.
-    const { rows } = await pool.query<{ n: number }>('select count(*)::int as n from event_store.events');
-    const events = rows[0]!.n;
+    const events = await count(pool, 'event_store.events');
     notes.push(`${events} events`);
     await run(['audit', 'export', '--out', out]);
     const manifest = JSON.parse(readFileSync(join(out, 'manifest.json'), 'utf8')) as { events: number };

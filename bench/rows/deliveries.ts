@@ -10,8 +10,8 @@ import { compare } from '../harness/compare.js';
 import { alternate, type Variant } from '../harness/measure.js';
 import { row, expectEqual, type RowContext } from '../harness/row.js';
 import { runOnce, startBare } from '../support/bare.js';
-import { ready } from '../support/children.js';
-import { spawnService } from '../support/service.js';
+import { ServiceProcess } from '../support/service.js';
+import { count } from '../support/count.js';
 import { eventually } from '../support/wait.js';
 import { envelope } from '../../src/contexts/webhooks/deliveries/published-events.service.js';
 import { withJsonText } from '../../src/platform/json-text/json-text.js';
@@ -143,11 +143,8 @@ async function serviceTarget(
   endpoints: readonly SeededEndpoint[],
   secrets: SigningSecrets,
 ): Promise<DeliveryTarget> {
-  const { child, readyUrl } = await spawnService(environment, {
-    name: DATABASE,
-    env: { ROLES: 'worker', MASTER_KEY: masterKey.toString('hex') },
-  });
-  await ready(child, readyUrl);
+  const env = { ROLES: 'worker', MASTER_KEY: masterKey.toString('hex') };
+  await new ServiceProcess(environment, { name: DATABASE, env }).start();
   const pool = await environment.pool(DATABASE);
   // The endpoints as the saga folds them.
   await pool.query(
@@ -179,14 +176,13 @@ function variantOf(context: RowContext, receiver: string, target: DeliveryTarget
   const { name, endpoints } = target;
   return {
     name,
-    run: async (round) => {
-      const count = context.options.deliveries;
-      await fill(context, target, count);
+    run: async () => {
+      const number = context.options.deliveries;
+      await fill(context, target, number);
       await target.start();
-      await eventually(`${count} attempts`, async () => (await attempts(target)) >= count, 60_000, POLL_MS);
+      await eventually(`${number} attempts`, async () => (await attempts(target)) >= number, 60_000, POLL_MS);
       const { sample, ...received } = (await (await fetch(receiver)).json()) as Received;
-      const when = `${name}, ${round < 0 ? 'warm-up' : `round ${round + 1}`}`;
-      expectEqual(`${when}: received`, received, { requests: count, ids: count, paths: endpoints.length });
+      expectEqual('received', received, { requests: number, ids: number, paths: endpoints.length });
       const { head, body } = sample!;
       const { secret } = endpoints.find(({ url }) => head.startsWith(`POST ${new URL(url).pathname} `))!;
       const fields = [...head.matchAll(/^([^:\s]+): (.*)$/gm)];
@@ -195,8 +191,8 @@ function variantOf(context: RowContext, receiver: string, target: DeliveryTarget
       );
       new Webhook(secret).verify(body, headers);
       const { succeeded, seconds } = await recorded(target);
-      expectEqual(`${when}: rows`, [succeeded, await attempts(target)], [count, count]);
-      return { units: count, seconds };
+      expectEqual('rows', [succeeded, await attempts(target)], [number, number]);
+      return { units: number, seconds };
     },
   };
 }
@@ -227,10 +223,7 @@ async function fill({ environment }: RowContext, target: DeliveryTarget, count: 
   }
 }
 
-async function attempts({ pool, schema }: DeliveryTarget): Promise<number> {
-  const { rows } = await pool.query<{ n: number }>(`select count(*)::int as n from ${schema}.attempts`);
-  return rows[0]!.n;
-}
+const attempts = ({ pool, schema }: DeliveryTarget): Promise<number> => count(pool, `${schema}.attempts`);
 
 /** Deliveries that succeeded at the first attempt, and the seconds from the first POST until the last record. */
 async function recorded({ pool, schema }: DeliveryTarget): Promise<{ succeeded: number; seconds: number }> {

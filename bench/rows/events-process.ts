@@ -5,8 +5,8 @@ import { alternate, timed, type Variant } from '../harness/measure.js';
 import { row, expectEqual, type RowContext } from '../harness/row.js';
 import { acceptAll, eventBatch, seedEvents } from '../seed/tracked-events.js';
 import { runOnce, startBare } from '../support/bare.js';
-import { ready } from '../support/children.js';
-import { spawnService } from '../support/service.js';
+import { count } from '../support/count.js';
+import { ServiceProcess } from '../support/service.js';
 import { eventually } from '../support/wait.js';
 
 const ITEMS = 1000;
@@ -58,6 +58,10 @@ export const eventsProcessRow = row(
       await serviceTarget(context, 'service, history', options.history),
       await bareTarget(context, 'bare, history', options.history),
     ];
+    for (const { name, pool, events } of targets.slice(2)) {
+      context.progress(`${name}: ${options.history} earlier events`);
+      await seedEvents(pool, events, MERCHANT, options.history);
+    }
     const variants = targets.map((target) => variantOf(context, target));
     const samples = await alternate(variants, options.rounds, context.progress);
     await environment.children.stopAll();
@@ -71,14 +75,15 @@ export const eventsProcessRow = row(
 );
 
 function variantOf({ environment, options }: RowContext, target: Target): Variant {
+  const { name, pool, events } = target;
   return {
-    name: target.name,
-    run: async (round) => {
+    name,
+    run: async () => {
       const bodies = Array.from({ length: options.batches }, () => Buffer.from(eventBatch(ITEMS)));
       await target.reset();
-      const before = await countEvents(target);
+      const before = await count(pool, events);
       await environment.checkpoint();
-      const client = await target.pool.connect();
+      const client = await pool.connect();
       let seconds: number;
       try {
         await acceptAll(client, target.batches, MERCHANT, bodies, ITEMS);
@@ -86,72 +91,51 @@ function variantOf({ environment, options }: RowContext, target: Target): Varian
       } finally {
         client.release();
       }
-      const when = `${target.name}, ${round < 0 ? 'warm-up' : `round ${round + 1}`}`;
-      expectEqual(`${when}: events`, (await countEvents(target)) - before, options.batches * ITEMS);
+      expectEqual('events', (await count(pool, events)) - before, options.batches * ITEMS);
       return { units: options.batches, seconds };
     },
   };
 }
 
-async function countEvents({ pool, events }: Target): Promise<number> {
-  const { rows } = await pool.query<{ count: string }>(`select count(*) from ${events}`);
-  return Number(rows[0]!.count);
+async function truncate(pool: pg.Pool, ...tables: readonly string[]): Promise<void> {
+  await pool.query(`truncate ${tables.join()}`);
 }
 
 /** A worker as deployed in production, without an analytics provider. */
-async function serviceTarget(context: RowContext, name: string, earlier: number): Promise<Target> {
-  const { environment } = context;
+async function serviceTarget({ environment }: RowContext, name: string, earlier: number): Promise<Target> {
   const database = name.replaceAll(/[^a-z]+/g, '_');
-  const { child, port } = await spawnService(environment, {
-    name: database,
-    env: {
-      MODE: 'production',
-      REQUIRE_HTTPS: 'false',
-      ROLES: 'api,worker',
-      MASTER_KEY: randomBytes(32).toString('hex'),
-      PUBLIC_URL: 'https://api.example.com',
-    },
-  });
-  await ready(child, `http://127.0.0.1:${port}/health/ready`);
+  const env = {
+    MODE: 'production',
+    REQUIRE_HTTPS: 'false',
+    ROLES: 'api,worker',
+    MASTER_KEY: randomBytes(32).toString('hex'),
+    PUBLIC_URL: 'https://api.example.com',
+  };
+  await new ServiceProcess(environment, { name: database, env }).start();
   const pool = await environment.pool(database);
-  const events = 'tracking.events';
-  if (earlier > 0) {
-    context.progress(`${name}: ${earlier} earlier events`);
-    await seedEvents(pool, events, MERCHANT, earlier);
-  }
   const waiting = `select from tracking.batches where state = 'accepted' limit 1`;
   return {
     name,
     pool,
     batches: 'tracking.batches',
-    events,
-    reset: async () => {
-      await pool.query('truncate tracking.batches');
-      // Deleting 5,000,000 would cost more than the added ones.
-      if (earlier === 0) await pool.query(`truncate ${events}`);
-    },
+    events: 'tracking.events',
+    // Deleting 5,000,000 would cost more than the added ones.
+    reset: () => truncate(pool, 'tracking.batches', ...(earlier > 0 ? [] : ['tracking.events'])),
     work: () =>
       eventually('batches', async () => (await pool.query(waiting)).rowCount === 0, 600_000, POLL_MS),
   };
 }
 
-async function bareTarget(context: RowContext, name: string, earlier: number): Promise<Target> {
-  const { environment } = context;
+async function bareTarget({ environment }: RowContext, name: string, earlier: number): Promise<Target> {
   const database = name.replaceAll(/[^a-z]+/g, '_');
   const bare = await startBare(environment, 'events-insert', { database });
   const pool = await environment.pool(database);
-  if (earlier > 0) {
-    context.progress(`${name}: ${earlier} earlier events`);
-    await seedEvents(pool, 'bare_events', MERCHANT, earlier);
-  }
   return {
     name,
     pool,
     batches: 'bare_batches',
     events: 'bare_events',
-    reset: async () => {
-      await pool.query(earlier > 0 ? 'truncate bare_batches' : 'truncate bare_batches, bare_events');
-    },
+    reset: () => truncate(pool, 'bare_batches', ...(earlier > 0 ? [] : ['bare_events'])),
     work: () => runOnce(bare.baseUrl),
   };
 }

@@ -10,11 +10,10 @@ import { compare } from '../harness/compare.js';
 import { alternate, type Variant } from '../harness/measure.js';
 import { row, expectEqual } from '../harness/row.js';
 import { rebuildPayouts } from '../seed/ledger.js';
-import { operatorEnv, startService, type Service } from '../support/service.js';
+import { operatorEnv, startService, type ServiceProcess } from '../support/service.js';
 import { measured, servedTarget, type Target } from './report.js';
 
 const STORES = ['postgresql', 'eventstoredb'] as const;
-type Store = (typeof STORES)[number];
 
 /** The same service on EventStoreDB and on PostgreSQL: reports, and reads of the whole log. */
 export const eventStoreDbRow = row(
@@ -32,17 +31,17 @@ export const eventStoreDbRow = row(
       progress('starting EventStoreDB');
       await untilLed(nodes);
       const urls = { postgresql: {}, eventstoredb: { EVENT_STORE_URL: addressOf(nodes) } };
-      const services: [Store, Service][] = [];
+      const services: ServiceProcess[] = [];
       const targets: Target[] = [];
       for (const name of STORES) {
         // The checks of pending payouts in one would slow the other.
         const env = { ...urls[name], PAYOUT_CHECK_INTERVAL_MS: '3600000' };
         const service = await startService(environment, { name, env });
-        services.push([name, service]);
+        services.push(service);
         targets.push(await servedTarget(context, name, name, service, name === 'postgresql'));
       }
       const reports = await measured(context, targets);
-      for (const [, { child }] of services) await child.stop();
+      for (const service of services) await service.stop();
       const rebuilt = STORES.map((name, place): Variant => ({
         name,
         run: async () => {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { compare } from '../harness/compare.js';
 import { timed, type Sample } from '../harness/measure.js';
 import { row, expectEqual } from '../harness/row.js';
+import { count } from '../support/count.js';
 import { createUsers } from '../support/payees.js';
 import { millis, openLoop, quantile, type Timed } from '../support/open-loop.js';
 import { startService } from '../support/service.js';
@@ -58,10 +59,8 @@ export const overloadRow = row(
       }
     }
     const pool = await environment.pool('overload');
-    const { rows } = await pool.query<{ n: number }>(
-      `select count(*)::int as n from event_store.events where type = 'payout.reported.v1'`,
-    );
-    expectEqual('events', rows[0]!.n, reported);
+    const events = await count(pool, `event_store.events where type = 'payout.reported.v1'`);
+    expectEqual('events', events, reported);
     return {
       comparisons: [
         compare(samples, {

@@ -4,6 +4,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import { compare } from '../harness/compare.js';
 import { alternate, timed } from '../harness/measure.js';
 import { row, expectEqual } from '../harness/row.js';
+import { count } from '../support/count.js';
 import { LEDGER, ledger, rebuildPayouts } from '../seed/ledger.js';
 import { toMinorUnits } from '../../src/kernel/money.js';
 import {
@@ -160,8 +161,8 @@ export const rebuildRow = row(
     const client = new pg.Client({ connectionString: await environment.database(LEDGER) });
     await client.connect();
     const pool = await environment.pool(LEDGER);
-    const count = `select count(*)::int as n from event_store.events where type like 'payout.%' or type = 'user.created.v1'`;
-    const events = (await pool.query<{ n: number }>(count)).rows[0]!.n;
+    const relevant = `event_store.events where type like 'payout.%' or type = 'user.created.v1'`;
+    const events = await count(pool, relevant);
     try {
       const samples = await alternate(
         [
@@ -187,12 +188,9 @@ export const rebuildRow = row(
         context.progress,
       );
       context.progress('comparing the rows');
-      expectEqual('rows that differ from the reference', await differences(pool), {
-        payouts: 0,
-        balances: 0,
-      });
-      const rows = await pool.query<{ n: number }>('select count(*)::int as n from payouts.payouts');
-      expectEqual('payouts after the rebuilds', rows.rows[0]!.n, options.payouts);
+      for (const table of ['payouts', 'balances'])
+        expectEqual(`rows of ${table} that differ from the reference`, await differences(pool, table), 0);
+      expectEqual('payouts after the rebuilds', await count(pool, 'payouts.payouts'), options.payouts);
       return {
         comparisons: [
           compare(samples, {
@@ -210,15 +208,10 @@ export const rebuildRow = row(
   },
 );
 
-/** Rows that differ between the service's read models and the reference's (schema `bench`). */
-async function differences(pool: pg.Pool): Promise<{ payouts: number; balances: number }> {
-  const count = async (table: string): Promise<number> => {
-    const { rows } = await pool.query<{ n: number }>(
-      `select count(*)::int as n from (
-         (table payouts.${table} except table bench.${table}) union all (table bench.${table} except table payouts.${table})
-       ) different`,
-    );
-    return rows[0]!.n;
-  };
-  return { payouts: await count('payouts'), balances: await count('balances') };
-}
+/** Counts the rows that differ between the service's read model and the reference's (schema `bench`). */
+const differences = (pool: pg.Pool, table: string): Promise<number> =>
+  count(
+    pool,
+    `((table payouts.${table} except table bench.${table})
+      union all (table bench.${table} except table payouts.${table})) different`,
+  );

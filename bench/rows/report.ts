@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { compare } from '../harness/compare.js';
 import { alternate, type Samples, type Variant } from '../harness/measure.js';
+import { count } from '../support/count.js';
 import { createUsers } from '../support/payees.js';
 import { row, expectEqual, type RowContext } from '../harness/row.js';
 import { startBare } from '../support/bare.js';
 import { load } from '../support/load.js';
-import { ready } from '../support/children.js';
-import { spawnService, startService, type Service } from '../support/service.js';
+import { ServiceProcess, startService } from '../support/service.js';
 import { AMOUNT_MINOR, REPORT_PATH, reportsTo } from '../support/reports.js';
 import type { Credentials } from '../support/sign.js';
 import { eventually } from '../support/wait.js';
@@ -34,18 +34,10 @@ export const reportRow = row(
     context.progress('starting the service');
     const service = await startService(environment, { name: 'report' });
     const served = await servedTarget(context, 'service', 'report', service);
-    const who = service.merchant;
-    const bare = await startBare(environment, 'report-server', { who });
+    const bare = await startBare(environment, 'report-server', { who: served.who });
     const stored = await environment.pool('bare');
     const bareTarget = (name: 'group' | 'three'): Target => ({
-      ...{
-        name,
-        who,
-        users: served.users,
-        baseUrls: [bare.baseUrl],
-        path: `/${name}${REPORT_PATH}`,
-        accepted: 0,
-      },
+      ...{ ...served, name, baseUrls: [bare.baseUrl], path: `/${name}${REPORT_PATH}` },
       settled: (accepted) => bareSettled(stored, name, accepted),
     });
     const samples = await measured(context, [served, bareTarget('group'), bareTarget('three')]);
@@ -56,20 +48,12 @@ export const reportRow = row(
     const database = 'split';
     const whole = await startService(environment, { name: 'split', env });
     const split = await servedTarget(context, 'split', database, whole);
-    await whole.child.stop();
-    const first = await spawnService(environment, { name: 'split', env: { ...env, ROLES: 'api' } });
-    const second = await spawnService(environment, {
-      name: 'split-2',
-      database,
-      env: { ...env, ROLES: 'api' },
-    });
-    const worker = await spawnService(environment, {
-      name: 'split-3',
-      database,
-      env: { ...env, ROLES: 'worker' },
-    });
-    for (const { child, readyUrl } of [first, second, worker]) await ready(child, readyUrl);
-    const apis = { ...split, baseUrls: [first, second].map(({ port }) => `http://127.0.0.1:${port}`) };
+    await whole.stop();
+    const started = ['api', 'api', 'worker'].map((ROLES, n) =>
+      new ServiceProcess(environment, { name: `split-${n}`, database, env: { ...env, ROLES } }).start(),
+    );
+    const [first, second] = await Promise.all(started);
+    const apis = { ...split, baseUrls: [first!.baseUrl, second!.baseUrl] };
     const together = await measured(context, [served, apis]);
     return {
       comparisons: [
@@ -113,7 +97,7 @@ export async function servedTarget(
   { options, environment, progress }: RowContext,
   name: string,
   database: string,
-  service: Service,
+  service: ServiceProcess,
   isStoreHere = true,
 ): Promise<Target> {
   const { baseUrl, merchant: who } = service;
@@ -129,20 +113,15 @@ function variantOf(context: RowContext, target: Target): Variant {
   const { name, baseUrls, path, who, users, settled } = target;
   return {
     name,
-    run: async (round) => {
+    run: async () => {
       const { connections, reports } = context.options;
       if (connections % baseUrls.length > 0) throw new Error('--connections must be even');
       const [each, links] = [(connections * reports) / baseUrls.length, connections / baseUrls.length];
-      const loads = baseUrls.map((baseUrl) => ({ baseUrl, requests: reportsTo(who, users, each, path) }));
-      const results = await Promise.all(loads.map(({ baseUrl, requests }) => load(baseUrl, requests, links)));
-      const when = round < 0 ? 'warm-up' : `round ${round + 1}`;
-      for (const { statuses, troubles } of results) {
-        expectEqual(`${name}, ${when}: responses`, statuses, { 201: each });
-        expectEqual(`${name}, ${when}: lost connections and repeats`, troubles, 0);
-      }
+      const loads = baseUrls.map((baseUrl) => [baseUrl, reportsTo(who, users, each, path)] as const);
+      const took = await Promise.all(loads.map(([baseUrl, requests]) => load(baseUrl, requests, links)));
       target.accepted += connections * reports;
       await settled(target.accepted);
-      return { units: connections * reports, seconds: Math.max(...results.map(({ seconds }) => seconds)) };
+      return { units: connections * reports, seconds: Math.max(...took) };
     },
   };
 }
@@ -165,14 +144,12 @@ async function serviceSettled(pool: pg.Pool, merchantId: string, accepted: numbe
   );
   const sums = `${BigInt(accepted) * AMOUNT_MINOR} 0`;
   const inStore = isStoreHere ? accepted : 0;
-  const count = { listed: accepted, stored: accepted, events: inStore, streams: inStore };
-  expectEqual('rows and sums', found, { ...count, sums });
+  const counts = { listed: accepted, stored: accepted, events: inStore, streams: inStore };
+  expectEqual('rows and sums', found, { ...counts, sums });
 }
 
 async function bareSettled(pool: pg.Pool, variant: 'group' | 'three', accepted: number): Promise<void> {
   const tables = variant === 'three' ? ['events', 'claims', 'responses'] : ['events'];
-  for (const table of tables) {
-    const { rows } = await pool.query<{ n: number }>(`select count(*)::int as n from ${variant}_${table}`);
-    expectEqual(`${variant}: ${table}`, rows[0]!.n, accepted);
-  }
+  for (const table of tables)
+    expectEqual(`${variant}: ${table}`, await count(pool, `${variant}_${table}`), accepted);
 }

@@ -1,6 +1,7 @@
 import { compare, median } from '../harness/compare.js';
 import type { Sample } from '../harness/measure.js';
 import { row, expectEqual } from '../harness/row.js';
+import { count } from '../support/count.js';
 import { residentMiB } from '../support/memory.js';
 import { millis, openLoop, quantile, type Timed } from '../support/open-loop.js';
 import { createUsers } from '../support/payees.js';
@@ -37,9 +38,7 @@ export const soakRow = row(
     });
     const users = await createUsers(service, options.users);
     const pool = await environment.pool('soak');
-    const count = async (from: string): Promise<number> =>
-      (await pool.query<{ n: number }>(`select count(*)::int as n from ${from}`)).rows[0]!.n;
-    const pending = (): Promise<number> => count('payouts.verifications');
+    const pending = (): Promise<number> => count(pool, 'payouts.verifications');
     const warmUp = await capacityOf(context, service, users);
     const { units, seconds } = await capacityOf(context, service, users);
     const rate = Math.round((SHARE * units) / seconds);
@@ -48,14 +47,22 @@ export const soakRow = row(
       const requests = reportsTo(service.merchant, users, rate * MINUTE_SECONDS);
       const responses = await openLoop(service.baseUrl, requests, { rate, connections: CONNECTIONS });
       expectEqual('other responses than 201', responses.filter(({ status }) => status !== 201).length, 0);
-      minutes.push({ responses, memoryMiB: residentMiB(service.child.pid), pending: await pending() });
+      minutes.push({ responses, memoryMiB: residentMiB(service.pid), pending: await pending() });
       progress(`minute ${minutes.length} of ${options.minutes}: ${noteOf(minutes.at(-1)!)}`);
     }
     const reported = warmUp.units + units + rate * MINUTE_SECONDS * minutes.length;
-    expectEqual('reports', await count(`event_store.events where type = 'payout.reported.v1'`), reported);
+    expectEqual(
+      'reports',
+      await count(pool, `event_store.events where type = 'payout.reported.v1'`),
+      reported,
+    );
     progress('waiting for the last expiry');
     await eventually('no payout is pending', async () => (await pending()) === 0, 10 * MINUTE_SECONDS * 1000);
-    expectEqual('expiries', await count(`event_store.events where type = 'payout.expired.v1'`), reported);
+    expectEqual(
+      'expiries',
+      await count(pool, `event_store.events where type = 'payout.expired.v1'`),
+      reported,
+    );
     const fifth = Math.max(1, Math.floor(minutes.length / 5));
     const [early, late] = [minutes.slice(fifth, 2 * fifth), minutes.slice(-fifth)];
     const comparison = (label: string, of: (minute: Minute) => number): ReturnType<typeof compare> => {

@@ -7,7 +7,7 @@ import { alternate, type Variant } from '../harness/measure.js';
 import { row, expectEqual, type RowContext } from '../harness/row.js';
 import { lastWords, type Child } from '../support/children.js';
 import { residentMiB } from '../support/memory.js';
-import { spawnService, startService } from '../support/service.js';
+import { ServiceProcess, startService } from '../support/service.js';
 import { eventually } from '../support/wait.js';
 
 const IDLE_MS = 5000;
@@ -27,11 +27,11 @@ export const startRow = row(
     const { environment, options } = context;
     context.progress('preparing the database');
     const first = await startService(environment, { name: 'start' });
-    await first.child.stop();
+    await first.stop();
 
     const idle = new Map<string, number>();
     const starters: readonly (readonly [string, () => Promise<Starting>])[] = [
-      ['service', () => spawnService(environment, { name: 'start' })],
+      ['service', () => new ServiceProcess(environment, { name: 'start' }).spawn()],
       ['bare', () => spawnBare(context)],
     ];
     const variants = starters.map(([name, spawn]): Variant => {
@@ -44,7 +44,7 @@ export const startRow = row(
             throw new Error(`${error.message}\n${lastWords(child.log)}`);
           });
           const seconds = (performance.now() - start) / 1000;
-          if (round === options.rounds - 1) {
+          if (round === options.rounds) {
             await sleep(IDLE_MS);
             idle.set(name, residentMiB(child.pid));
           }

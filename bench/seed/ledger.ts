@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { count } from '../support/count.js';
 import { createPayees } from '../support/payees.js';
 import type { RowContext } from '../harness/row.js';
 import type { BenchEnvironment } from '../support/environment.js';
@@ -157,7 +158,7 @@ async function create({ environment, options, progress }: LedgerContext): Promis
   progress('ledger: users');
   const service = await startService(environment, { name: LEDGER });
   const users = await createPayees(service, 2 + OTHER_USERS);
-  await service.child.stop();
+  await service.stop();
   const env = await operatorEnv(environment, LEDGER);
   const pool = await environment.pool(LEDGER);
   progress(`ledger: ${options.payouts} payouts as events`);
@@ -177,9 +178,9 @@ async function create({ environment, options, progress }: LedgerContext): Promis
   await pool.query(
     'update event_store.checkpoints set position = (select max(position)::text from event_store.events)',
   );
-  const { rows } = await pool.query<{ n: number }>('select count(*)::int as n from event_store.events');
+  const events = await count(pool, 'event_store.events');
   const [richUser, poorUser] = users.map(({ id }) => id) as [string, string];
-  return { merchant: service.merchant, richUser, poorUser, seededAfter, events: rows[0]!.n, env };
+  return { merchant: service.merchant, richUser, poorUser, seededAfter, events, env };
 }
 
 /**

@@ -1,24 +1,18 @@
 import autocannon from 'autocannon';
+import { expectEqual } from '../harness/row.js';
 import type { SignedRequest } from './sign.js';
-
-interface LoadResult {
-  /** From the first request sent to the last response. */
-  readonly seconds: number;
-  /** The number of responses by status. */
-  readonly statuses: Readonly<Record<string, number>>;
-  /** Lost connections, timeouts and repeated requests: the run is valid with 0 alone. */
-  readonly troubles: number;
-}
 
 /**
  * Sends each request once over `connections` keep-alive connections, one at a time on each. The requests are serialized
- * before the clock starts. `requests` is a multiple of `connections`.
+ * before the clock starts. `requests` is a multiple of `connections`. Returns the seconds from the first request to the
+ * last response. Throws on any other status, a lost connection, a timeout or a repeated request.
  */
 export async function load(
   baseUrl: string,
   requests: readonly SignedRequest[],
   connections: number,
-): Promise<LoadResult> {
+  status = 201,
+): Promise<number> {
   const each = requests.length / connections;
   if (!Number.isInteger(each)) throw new Error('the requests do not divide by the connections');
   const statuses: Record<string, number> = {};
@@ -32,11 +26,10 @@ export async function load(
     );
     instance.once('start', () => (first = performance.now()));
   });
-  return {
-    seconds: (last - first) / 1000,
-    statuses,
-    troubles: result.errors + result.timeouts + result.mismatches + result.resets,
-  };
+  expectEqual('responses', statuses, { [status]: requests.length });
+  const troubles = result.errors + result.timeouts + result.mismatches + result.resets;
+  expectEqual('lost connections, timeouts and repeats', troubles, 0);
+  return (last - first) / 1000;
 
   function setupClient(client: autocannon.Client): void {
     const slice = requests.slice(next * each, (next + 1) * each);
@@ -44,8 +37,8 @@ export async function load(
     client.setRequests(
       slice.map(({ method, path, headers, body }) => ({ method, path, headers: { ...headers }, body })),
     );
-    client.on('response', (status) => {
-      statuses[status] = (statuses[status] ?? 0) + 1;
+    client.on('response', (code) => {
+      statuses[code] = (statuses[code] ?? 0) + 1;
       last = performance.now();
     });
   }

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Sample } from '../harness/measure.js';
-import { expectEqual, type RowContext } from '../harness/row.js';
+import type { RowContext } from '../harness/row.js';
 import { load } from './load.js';
-import type { Service } from './service.js';
+import type { ServiceProcess } from './service.js';
 import { signed, type Credentials, type SignedRequest } from './sign.js';
 
 export const REPORT_PATH = '/merchants/v1/payouts/report';
@@ -35,12 +35,9 @@ export const reportsTo = (
 /** Sends reports in a closed loop and returns their rate. */
 export async function capacityOf(
   { options: { connections, reports } }: RowContext,
-  { baseUrl, merchant }: Service,
+  { baseUrl, merchant }: ServiceProcess,
   users: readonly string[],
 ): Promise<Sample> {
   const requests = reportsTo(merchant, users, connections * reports);
-  const { statuses, seconds, troubles } = await load(baseUrl, requests, connections);
-  expectEqual('closed loop: responses', statuses, { 201: requests.length });
-  expectEqual('closed loop: lost connections and repeats', troubles, 0);
-  return { units: requests.length, seconds };
+  return { units: requests.length, seconds: await load(baseUrl, requests, connections) };
 }

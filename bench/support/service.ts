@@ -1,22 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { SandboxFile } from '../../sandbox/announce.js';
 import { freePort, until } from '../../sandbox/processes.js';
-import { ready, type Child } from './children.js';
+import { SignedClient, type Credentials } from '../../test/support/http/signed-client.js';
+import { lastWords, ready, type Child } from './children.js';
 import type { BenchEnvironment } from './environment.js';
-import type { Credentials } from './sign.js';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-
-export interface Service {
-  readonly baseUrl: string;
-  readonly child: Child;
-  readonly merchant: Credentials;
-  readonly secondMerchant: Credentials;
-  /** Exchange keys of the first merchant. */
-  readonly exchange: SandboxFile['exchange'];
-}
+const PORTS = ['PORT', 'WIDGET_PORT', 'PAY_PORT', 'ADMIN_PORT', 'PORTAL_PORT', 'METRICS_PORT'] as const;
+const REGISTERED_MS = 30_000;
 
 export interface ServiceOptions {
   /** Name of its folder and, unless `database` is given, of its database. */
@@ -25,37 +19,216 @@ export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The program, unless it is that of this build. */
   readonly main?: string;
-  /** The command that runs `node` with these arguments, unless it is `node` itself. */
-  readonly wrap?: (argv: readonly string[]) => { readonly command: string; readonly args: readonly string[] };
+  /** The command that runs the program: `node` by default. */
+  readonly command?: readonly string[];
 }
 
-/** A started service process, which may not be ready. */
-export interface SpawnedService {
-  readonly child: Child;
+/**
+ * The service as deployed (`node dist/main.js`, all roles), on a database of the bench's PostgreSQL. It can be killed,
+ * stopped and started again on its ports.
+ */
+export class ServiceProcess {
   readonly dir: string;
-  readonly port: number;
-  readonly widgetPort: number;
-  readonly adminPort: number;
-  readonly portalPort: number;
-  /** Returns 200 once the process works. */
-  readonly readyUrl: string;
+  private readonly ports: Partial<Record<(typeof PORTS)[number], string>> = {};
+  private running: Child | null = null;
+  private file: SandboxFile | null = null;
+
+  constructor(
+    private readonly host: BenchEnvironment,
+    private readonly options: ServiceOptions,
+  ) {
+    this.dir = host.folder(options.name);
+  }
+
+  get name(): string {
+    return this.options.name;
+  }
+
+  /** Starts the process without waiting for it. */
+  async spawn(): Promise<this> {
+    const { name, database = name, env = {}, main = MAIN, command = [process.execPath] } = this.options;
+    if (!existsSync(main)) throw new Error(`${main} is missing: run npm run build`);
+    const chain = await this.host.chain();
+    for (const port of PORTS) this.ports[port] ??= env[port] ?? String(await freePort());
+    const [program, ...args] = [...command, main];
+    this.running = this.host.children.start({
+      name: 'service',
+      command: program!,
+      args,
+      dir: this.dir,
+      env: {
+        MODE: 'sandbox',
+        DATA_DIR: this.dir,
+        DATABASE_URL: await this.host.database(database),
+        CHAIN_RPC_URL: chain.rpcUrl,
+        USDC_ADDRESS: chain.usdcAddress,
+        RATE_LIMIT_PER_MINUTE: '10000000',
+        RATE_LIMIT_PER_IP_PER_MINUTE: '100000000',
+        LOG_FILE: join(this.dir, 'service.json.log'),
+        ...env,
+        ...this.ports,
+      },
+    });
+    return this;
+  }
+
+  /** Resolves when the URL returns 200. Throws when the process ends first. */
+  async ready(url = this.readyUrl): Promise<void> {
+    await ready(this.child, url);
+  }
+
+  async start(): Promise<this> {
+    await this.spawn();
+    await this.ready();
+    return this;
+  }
+
+  /**
+   * Starts it again after a kill; in `share` of all cases it is killed once more during the start. Returns whether it
+   * was.
+   */
+  async restart(share = 0): Promise<boolean> {
+    await this.spawn();
+    const isKilled = Math.random() < share;
+    if (isKilled) {
+      await sleep(50 + Math.random() * 1450);
+      await this.kill();
+      await this.spawn();
+    }
+    await this.ready();
+    return isKilled;
+  }
+
+  /** Waits until its merchants can be read and its start has ended. */
+  async registered(): Promise<void> {
+    const file = join(this.dir, 'sandbox.json');
+    if (!(await until(() => existsSync(file), REGISTERED_MS))) throw new Error(`${file} was not written`);
+    void this.sandbox;
+  }
+
+  /** `kill -9`; resolves when the process has ended. */
+  async kill(): Promise<void> {
+    const { child } = this;
+    if (child.exited() !== null)
+      throw new Error(`${this.name} ended before it was killed:\n${this.lastWords()}`);
+    process.kill(child.pid, 'SIGKILL');
+    if (!(await until(() => child.exited() !== null, 10_000)))
+      throw new Error(`${this.name} outlived SIGKILL`);
+    // Removes it from the list of processes to stop.
+    await child.stop();
+  }
+
+  /** Sends SIGTERM and returns how it ended. */
+  async stop(): Promise<string | null> {
+    await this.child.stop();
+    return this.exited();
+  }
+
+  /** How it ended; null while it runs. */
+  exited(): string | null {
+    return this.child.exited();
+  }
+
+  get runs(): boolean {
+    return this.running !== null && this.exited() === null;
+  }
+
+  get pid(): number {
+    return this.child.pid;
+  }
+
+  get port(): number {
+    return Number(this.ports.PORT);
+  }
+
+  get widgetPort(): number {
+    return Number(this.ports.WIDGET_PORT);
+  }
+
+  get adminPort(): number {
+    return Number(this.ports.ADMIN_PORT);
+  }
+
+  get portalPort(): number {
+    return Number(this.ports.PORTAL_PORT);
+  }
+
+  get baseUrl(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  get adminUrl(): string {
+    return `http://127.0.0.1:${this.adminPort}`;
+  }
+
+  get widgetUrl(): string {
+    return `http://127.0.0.1:${this.widgetPort}`;
+  }
+
+  /** Keys of two administrators for the admin API. */
+  get admin(): SandboxFile['admin'] {
+    return this.sandbox.admin;
+  }
+
+  get merchant(): Credentials {
+    return credentials(this.sandbox.merchant);
+  }
+
+  get secondMerchant(): Credentials {
+    return credentials(this.sandbox.second_merchant);
+  }
+
+  /** A client of the first merchant. */
+  get client(): SignedClient {
+    return new SignedClient(this.baseUrl, this.merchant);
+  }
+
+  /** The exchange key of the first merchant. */
+  get exchange(): { readonly apiKey: string; readonly secret: string } {
+    const { api_key: apiKey, secret } = this.sandbox.exchange;
+    return { apiKey, secret };
+  }
+
+  /** Reads `/health/ready`. */
+  async health(): Promise<{ readonly ready: boolean; readonly text: string }> {
+    const response = await fetch(`${this.baseUrl}/health/ready`);
+    return { ready: response.status === 200, text: await response.text() };
+  }
+
+  /** The end of its standard output and error. */
+  lastWords(): string {
+    return lastWords(this.child.log);
+  }
+
+  /** Free ports are chosen before the process listens: on a busy machine another process may get one first. */
+  get lostItsPort(): boolean {
+    return this.exited() === 'exit code 1' && this.lastWords().includes('EADDRINUSE');
+  }
+
+  get child(): Child {
+    if (this.running === null) throw new Error(`${this.name} was not started`);
+    return this.running;
+  }
+
+  private get readyUrl(): string {
+    const { ROLES = 'api' } = this.options.env ?? {};
+    return ROLES.includes('api')
+      ? `${this.baseUrl}/health/ready`
+      : `http://127.0.0.1:${this.ports.METRICS_PORT}/metrics`;
+  }
+
+  /** The merchants are the same at every start in its folder. */
+  private get sandbox(): SandboxFile {
+    this.file ??= JSON.parse(readFileSync(join(this.dir, 'sandbox.json'), 'utf8')) as SandboxFile;
+    return this.file;
+  }
 }
 
-/** The service as deployed (`node dist/main.js`, all roles), on a database of the bench's PostgreSQL. */
-export async function startService(host: BenchEnvironment, options: ServiceOptions): Promise<Service> {
-  const { child, port, dir, readyUrl } = await spawnService(host, options);
-  await ready(child, readyUrl);
-  // Written last, after the merchants were registered.
-  const file = join(dir, 'sandbox.json');
-  if (!(await until(() => existsSync(file), 10_000))) throw new Error(`${file} was not written`);
-  const sandbox = JSON.parse(readFileSync(file, 'utf8')) as SandboxFile;
-  return {
-    baseUrl: `http://127.0.0.1:${port}`,
-    child,
-    merchant: credentials(sandbox.merchant),
-    secondMerchant: credentials(sandbox.second_merchant),
-    exchange: sandbox.exchange,
-  };
+/** Starts a process with its merchants. */
+export async function startService(host: BenchEnvironment, options: ServiceOptions): Promise<ServiceProcess> {
+  const service = await new ServiceProcess(host, options).start();
+  await service.registered();
+  return service;
 }
 
 /** The environment of operators' programs for the service of that name and database. */
@@ -68,54 +241,7 @@ export async function operatorEnv(
   return { DATABASE_URL: await host.database(name), MASTER_KEY };
 }
 
-/** Starts the process without waiting for it. */
-export async function spawnService(host: BenchEnvironment, options: ServiceOptions): Promise<SpawnedService> {
-  const { name, database = name, env = {}, main = MAIN, wrap } = options;
-  if (!existsSync(main)) throw new Error(`${main} is missing: run npm run build`);
-  const dir = host.folder(name);
-  const chain = await host.chain();
-  const [free, widgetPort, payPort, freeMetrics, adminPort, portalPort] = await Promise.all(
-    [1, 2, 3, 4, 5, 6].map(() => freePort()),
-  );
-  const port = Number(env['PORT'] ?? free);
-  const metricsPort = Number(env['METRICS_PORT'] ?? freeMetrics);
-  const child = host.children.start({
-    name: 'service',
-    ...(wrap === undefined ? { args: [main] } : wrap([process.execPath, main])),
-    dir,
-    env: {
-      MODE: 'sandbox',
-      DATA_DIR: dir,
-      DATABASE_URL: await host.database(database),
-      CHAIN_RPC_URL: chain.rpcUrl,
-      USDC_ADDRESS: chain.usdcAddress,
-      PORT: String(port),
-      WIDGET_PORT: String(widgetPort),
-      PAY_PORT: String(payPort),
-      ADMIN_PORT: String(adminPort),
-      PORTAL_PORT: String(portalPort),
-      METRICS_PORT: String(metricsPort),
-      RATE_LIMIT_PER_MINUTE: '10000000',
-      RATE_LIMIT_PER_IP_PER_MINUTE: '100000000',
-      LOG_FILE: join(dir, 'service.json.log'),
-      ...env,
-    },
-  });
-  const servesApi = (env['ROLES'] ?? 'api').includes('api');
-  const readyUrl = servesApi
-    ? `http://127.0.0.1:${port}/health/ready`
-    : `http://127.0.0.1:${metricsPort}/metrics`;
-  return {
-    child,
-    dir,
-    port,
-    widgetPort: widgetPort!,
-    adminPort: adminPort!,
-    portalPort: portalPort!,
-    readyUrl,
-  };
-}
-
-export function credentials(merchant: SandboxFile['merchant']): Credentials {
-  return { apiKey: merchant.api_key, privateKey: merchant.private_key };
-}
+const credentials = ({ api_key, private_key }: SandboxFile['merchant']): Credentials => ({
+  apiKey: api_key,
+  privateKey: private_key,
+});

@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { cruise, type ICruiseResult } from 'dependency-cruiser';
 import extractDepcruiseConfig from 'dependency-cruiser/config-utl/extract-depcruise-config';
@@ -16,98 +16,60 @@ import extractTSConfig from 'dependency-cruiser/config-utl/extract-ts-config';
 
 const root = resolve('.');
 
-/** The smallest tree that breaks each rule. A rule without one fails the last test. */
-const planted: Record<string, Record<string, string>> = {
-  'kernel-imports-nothing': {
-    'src/kernel/bad.ts': "import { port } from '../platform/event-store/port.js';\nexport const x = port;",
-    'src/platform/event-store/port.ts': 'export const port = 1;',
-  },
-  'contexts-meet-at-contracts': {
-    'src/contexts/payouts/payouts/bad.service.ts':
-      "import { user } from '../../users/users/user.js';\nexport const x = user;",
-    'src/contexts/users/users/user.ts': 'export const user = 1;',
-  },
-  'domain-is-pure': {
-    'src/contexts/payouts/payouts/bad.ts':
-      "import { db } from '../../../platform/database.js';\nexport const x = db;",
-    'src/platform/database.ts': 'export const db = 1;',
-  },
-  'contract-is-pure': {
-    'src/contexts/payouts/payouts.contract.ts':
-      "import { table } from './payouts/table.store.js';\nexport const x = table;",
-    'src/contexts/payouts/payouts/table.store.ts': 'export const table = 1;',
-  },
-  'use-cases-know-no-edges': {
-    'src/contexts/payouts/payouts/bad.commands.ts':
-      "import { rpc } from './rpc.adapter.js';\nexport const x = rpc;",
-    'src/contexts/payouts/payouts/rpc.adapter.ts': 'export const rpc = 1;',
-  },
-  'views-read-events-only': {
-    'src/contexts/payouts/payouts/bad.view.ts':
-      "import { report } from './report.commands.js';\nexport const x = report;",
-    'src/contexts/payouts/payouts/report.commands.ts': 'export const report = 1;',
-  },
-  'platform-knows-no-context': {
-    'src/platform/bad.ts': "import { user } from '../contexts/users/users/user.js';\nexport const x = user;",
-    'src/contexts/users/users/user.ts': 'export const user = 1;',
-  },
-  'files-have-a-kind': {
-    'src/contexts/payouts/payouts/bad.helper.ts':
-      "import { money } from '../../../kernel/money.js';\nexport const x = money;",
-    'src/kernel/money.ts': 'export const money = 1;',
-  },
-  'product-knows-no-sandbox': {
-    'src/platform/bad.ts': "import { chain } from '../../sandbox/chain.js';\nexport const x = chain;",
-    'sandbox/chain.ts': 'export const chain = 1;',
-  },
-  'platform-arrows-point-down': {
-    'src/platform/postgres/bad.ts':
-      "import type { Store } from '../event-store/port.js';\nexport const x: Store = 1;",
-    'src/platform/event-store/port.ts': 'export type Store = 1;',
-  },
-  'platform-folders-have-a-place': {
-    'src/platform/newcomer/new.ts': "import { config } from '../config/config.js';\nexport const x = config;",
-    'src/platform/config/config.ts': 'export const config = 1;',
-  },
-  'contexts-meet-one-way': {
-    'src/contexts/payouts/payouts/a.service.ts':
-      "import type { User } from '../../users/users.contract.js';\nexport const x: User = 1;",
-    'src/contexts/payouts/payouts.contract.ts': 'export type Payout = 1;',
-    'src/contexts/users/users/deep/b.service.ts':
-      "import type { Payout } from '../../../payouts/payouts.contract.js';\nexport const x: Payout = 1;",
-    'src/contexts/users/users.contract.ts': 'export type User = 1;',
-  },
-  'use-cases-speak-no-sql': {
-    'src/contexts/payouts/payouts/bad.commands.ts': "import type { Pool } from 'pg';\nexport type X = Pool;",
-  },
-  'store-knows-no-use-case': {
-    'src/contexts/payouts/payouts/bad.store.ts':
-      "import { report } from './report.commands.js';\nexport const x = report;",
-    'src/contexts/payouts/payouts/report.commands.ts': 'export const report = 1;',
-  },
-  'http-knows-the-edge': {
-    'src/contexts/payouts/payouts/bad.controller.ts':
-      "import { loop } from '../../../platform/event-store/command-loop.js';\nexport const x = loop;",
-    'src/platform/event-store/command-loop.ts': 'export const loop = 1;',
-  },
-  'adapters-know-no-http': {
-    'src/contexts/payouts/payouts/bad.adapter.ts':
-      "import { controller } from './payouts.controller.js';\nexport const x = controller;",
-    'src/contexts/payouts/payouts/payouts.controller.ts': 'export const controller = 1;',
-  },
-  'no-cycles': {
-    'src/contexts/payouts/payouts/a.ts': "import { b } from './b.js';\nexport const a = () => b;",
-    'src/contexts/payouts/payouts/b.ts': "import { a } from './a.js';\nexport const b = () => a;",
-  },
-  'no-tests-in-production': {
-    'src/contexts/payouts/payouts/bad.ts':
-      "import { helper } from '../../../../test/support/helper.js';\nexport const x = helper;",
-    'test/support/helper.ts': 'export const helper = 1;',
-  },
-  'no-dev-packages-in-production': {
-    'src/platform/bad.ts': "import fc from 'fast-check';\nexport const x = fc;",
-  },
+type Import = readonly [importer: string, imported: string, of?: 'type'];
+
+const PAYOUTS = 'src/contexts/payouts/payouts';
+const USER = 'src/contexts/users/users/user';
+const PORT = 'src/platform/event-store/port';
+
+/** The smallest tree that breaks each rule, by its imports. A rule without one fails the last test. */
+const planted: Readonly<Record<string, readonly Import[]>> = {
+  'kernel-imports-nothing': [['src/kernel/bad', PORT]],
+  'contexts-meet-at-contracts': [[`${PAYOUTS}/bad.service`, USER]],
+  'domain-is-pure': [[`${PAYOUTS}/bad`, 'src/platform/database']],
+  'contract-is-pure': [['src/contexts/payouts/payouts.contract', `${PAYOUTS}/table.store`]],
+  'use-cases-know-no-edges': [[`${PAYOUTS}/bad.commands`, `${PAYOUTS}/rpc.adapter`]],
+  'views-read-events-only': [[`${PAYOUTS}/bad.view`, `${PAYOUTS}/report.commands`]],
+  'platform-knows-no-context': [['src/platform/bad', USER]],
+  'files-have-a-kind': [[`${PAYOUTS}/bad.helper`, 'src/kernel/money']],
+  'product-knows-no-sandbox': [['src/platform/bad', 'sandbox/chain']],
+  'platform-arrows-point-down': [['src/platform/postgres/bad', PORT, 'type']],
+  'platform-folders-have-a-place': [['src/platform/newcomer/new', 'src/platform/config/config']],
+  'contexts-meet-one-way': [
+    [`${PAYOUTS}/a.service`, 'src/contexts/users/users.contract', 'type'],
+    ['src/contexts/users/users/deep/b.service', 'src/contexts/payouts/payouts.contract', 'type'],
+  ],
+  'use-cases-speak-no-sql': [[`${PAYOUTS}/bad.commands`, 'pg', 'type']],
+  'store-knows-no-use-case': [[`${PAYOUTS}/bad.store`, `${PAYOUTS}/report.commands`]],
+  'http-knows-the-edge': [[`${PAYOUTS}/bad.controller`, 'src/platform/event-store/command-loop']],
+  'adapters-know-no-http': [[`${PAYOUTS}/bad.adapter`, `${PAYOUTS}/payouts.controller`]],
+  'no-cycles': [
+    [`${PAYOUTS}/a`, `${PAYOUTS}/b`],
+    [`${PAYOUTS}/b`, `${PAYOUTS}/a`],
+  ],
+  'no-tests-in-production': [[`${PAYOUTS}/bad`, 'test/support/helper']],
+  'no-dev-packages-in-production': [['src/platform/bad', 'fast-check']],
 };
+
+/** Writes the importers, and what they import unless it is a package. */
+function plant(folder: string, imports: readonly Import[]): void {
+  const write = (module: string, text: string): void => {
+    const path = join(folder, `${module}.ts`);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  };
+  for (const [, imported] of imports)
+    if (imported.includes('/')) write(imported, 'const it = 1;\nexport default it;\nexport type It = 1;');
+  for (const [importer, imported, of] of imports) {
+    const from = imported.includes('/') ? `./${relative(dirname(importer), imported)}.js` : imported;
+    write(
+      importer,
+      of === 'type'
+        ? `import type { It } from '${from}';\nexport type X = It;`
+        : `import it from '${from}';\nconst x = (): unknown => it;\nexport default x;`,
+    );
+  }
+}
 
 const FOLDERS = '.dependency-cruiser.folders.mjs';
 const OF_FOLDERS = ['contexts-meet-one-way'];
@@ -144,13 +106,10 @@ describe('the dependency rules', () => {
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it.each(Object.entries(planted))('catch a violation of %s', async (rule, files) => {
+  it.each(Object.entries(planted))('catch a violation of %s', async (rule, imports) => {
     for (const name of ['src', 'sandbox', 'test'])
       rmSync(join(folder, name), { recursive: true, force: true });
-    for (const [path, text] of Object.entries(files)) {
-      mkdirSync(dirname(join(folder, path)), { recursive: true });
-      writeFileSync(join(folder, path), text);
-    }
+    plant(folder, imports);
     expect(await brokenRules(folder, OF_FOLDERS.includes(rule) ? FOLDERS : CONFIGS[0]!)).toContain(rule);
   });
 

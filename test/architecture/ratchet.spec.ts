@@ -1,40 +1,27 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { lowered, readCeilings, violations, writeCeilings } from './ratchet/ceilings.js';
 import { readability } from './ratchet/readability.js';
 import { sources, type Source } from './ratchet/sources.js';
 import { ownership, privateExports, sharedNames, sizes } from './ratchet/structure.js';
-import { programOf, Way } from './ratchet/way.js';
 import { countWords } from './ratchet/words.js';
 
 const CEILINGS = 'test/architecture/ceilings.json';
 /** These files quote banned words. */
 const THIS = /^test\/architecture\/ratchet/;
 
-const MONEY_HANDLERS = ['ReportPayoutHandler', 'CreateOrderHandler'];
-
 function measured(): Record<string, number> {
   const files = sources().filter(({ path }) => !THIS.test(path));
   const words = Object.entries(countWords(files.flatMap(({ path, text }) => [path, text])));
-  const root = resolve('.');
-  const program = programOf(root);
-  const ways = MONEY_HANDLERS.map((handler) => {
-    const { stays } = new Way(program, root).follow(handler);
-    return [`files that ${handler} returns to`, Way.returns(stays)];
-  });
   return {
     ...sizes(files),
     ...ownership(files),
     ...readability(files),
     'exported names with several owners': sharedNames(files).size,
-    ...Object.fromEntries(ways),
     ...Object.fromEntries(words.map(([word, count]) => [`word "${word}"`, count])),
   };
 }
 
-describe('size, owners, ways and words', () => {
+describe('size, owners and words', () => {
   it('stay under their ceilings, which fall with them', () => {
     const figures = measured();
     const ceilings = readCeilings(CEILINGS);
@@ -123,34 +110,5 @@ describe('size, owners, ways and words', () => {
       'a lookup, a teller, almost',
     ]);
     expect({ tell, look, away, most }).toEqual({ tell: 2, look: 3, away: 1, most: 2 });
-  });
-
-  it('see a command that goes back to a file it has left', () => {
-    const root = mkdtempSync(join(tmpdir(), 'way-'));
-    try {
-      const src = (name: string, text: string): string => {
-        const path = join(root, 'src', name);
-        writeFileSync(path, text);
-        return path;
-      };
-      writeFileSync(join(root, 'tsconfig.json'), '{}');
-      mkdirSync(join(root, 'src'));
-      const files = [
-        src('other.ts', 'export const other = (x: number): number => x;'),
-        src(
-          'handler.ts',
-          `import { other } from './other.js';
-           export class PlantedHandler {
-             execute(command: number) { return this.own(other(command)); }
-             own(x: number) { return x; }
-           }`,
-        ),
-      ];
-      const { stays } = new Way(programOf(root, files), root).follow('PlantedHandler');
-      expect(stays).toEqual(['src/handler.ts', 'src/other.ts', 'src/handler.ts']);
-      expect(Way.returns(stays)).toBe(1);
-    } finally {
-      rmSync(root, { recursive: true });
-    }
   });
 });

@@ -35,7 +35,7 @@ interface UsualRun {
   readonly of: string;
 }
 
-const SUITES = {
+const SUITES: Readonly<Record<string, UsualRun>> = {
   failpoints: { suite: failpoints, count: 2, of: 'rounds over all points' },
   'kill-app': { suite: killApp, count: 100, of: 'kills' },
   'kill-postgres': { suite: killPostgres, count: 100, of: 'kills' },
@@ -65,51 +65,6 @@ const SUITES = {
   'ordinary-life': { suite: ordinaryLife, count: 1000, of: 'runs' },
   tamperings: { suite: tamperings, count: 10_000, of: 'tamperings' },
   'slow-readers': { suite: slowReaders, count: 1, of: 'rounds over all attacks' },
-} satisfies Readonly<Record<string, UsualRun>>;
-
-/** The promise that each suite verifies. */
-const PROMISES: Readonly<Record<keyof typeof SUITES, string>> = {
-  failpoints: 'a request that a crash interrupted is repeated under its key and runs once (contract.md 4.3)',
-  'kill-app':
-    'what had a 201 is stored, verified and delivered once, although the service crashes (contract.md 4.3, 11.2, 13.7)',
-  'kill-postgres': 'the same, although PostgreSQL crashes; the service continues without an operator',
-  'kill-both': 'the same, although both crash at once',
-  sigterm: 'a deploy cuts off no request that was accepted (contract.md 4.3)',
-  deliveries: 'every delivery arrives, unchanged and signed, although workers crash (contract.md 13.2, 13.7)',
-  fairness: 'a slow or hanging receiver delays no delivery of others (contract.md 14.5)',
-  events: 'an accepted event is stored once and forwarded (contract.md 17.1, 17.5, 17.10)',
-  'order-races':
-    'concurrent actions and deposits leave an order one history, and its money is accounted for (contract.md 23)',
-  operations:
-    'no operation is executed twice, without its second person, or at another revision (admin-api.md 4)',
-  orders:
-    'an order and its deposits survive crashes, outages of the node and stopped processes (contract.md 23)',
-  onboarding:
-    'a person ends active with one identity check, one wallet and one card (contract.md 18.20, 18.23)',
-  fuzz: 'no request gets a 500, an undocumented error or no response (contract.md 3.1, 3.8)',
-  'admin-fuzz':
-    'no request to the admin API or the portal gets a 5xx, more than its caller may read, or a change with a refusal (admin-api.md 1 to 3)',
-  'client-kills':
-    'a backend that is killed between sending and reading reports every payout once, by the client alone (packages/sdk)',
-  'client-faults': 'every call of the client ends with the right result or the right error (packages/sdk)',
-  'lying-node': 'no outcome rests on what a node alone says wrongly (contract.md 10.6)',
-  'skewed-clock': 'a wrong clock expires no payout (contract.md 10.4, 10.6)',
-  reorganisations: 'books and chain agree after reorganisations (contract.md 10.2, 23.2)',
-  standstill: 'a process that is stopped delays no other (contract.md 7.2)',
-  'two-versions': 'during a deploy old and new processes lose nothing (contract.md 7.3)',
-  upgrades:
-    'an upgrade and the way back, by role and under load, fail no request but with a 503 that clients repeat (upgrading.md)',
-  restores:
-    'backup and archive bring the service back; what is lost is known, and what clients repeat is there again (backup.md)',
-  gameday: 'what breaks is alerted within two minutes, by the right alert alone (runbooks.md)',
-  promotions:
-    'what had a 201 survives the loss of the primary, a former primary acknowledges nothing, and writes are back within 10 s (production.md)',
-  cluster:
-    'with events in a cluster of EventStoreDB, what had a 201 is stored once although leaders fail (eventstoredb.md)',
-  'ordinary-life': 'an audit of everything that a merchant may do is in order (auditing.md)',
-  tamperings:
-    'any change in the database is detected and located, and no forged event has an effect (auditing.md)',
-  'slow-readers': 'no client delays others or exhausts the memory of the process (limits.md)',
 };
 
 /** The options of single suites with their values. The first value of `--queue` is its default. */
@@ -122,7 +77,7 @@ const CHOICES = {
 
 /**
  * `npm run chaos -- <suite> [--count N]`. Exit code 0 when every fact held, 1 when one was broken, 2 for a wrong call.
- * Without arguments it lists the suites with their promises.
+ * Without arguments it lists the suites with their usual counts.
  */
 async function main(): Promise<number> {
   const names = ['count', 'from', ...Object.keys(CHOICES), ...SIZES];
@@ -144,7 +99,7 @@ async function main(): Promise<number> {
       ([option, choices]) =>
         values[option] !== undefined && !(choices as readonly unknown[]).includes(values[option]),
     );
-  const chosen = (SUITES as Readonly<Record<string, UsualRun>>)[name];
+  const chosen = SUITES[name];
   if (chosen === undefined || isWrong) {
     console.error(usage());
     return 2;
@@ -164,20 +119,12 @@ async function main(): Promise<number> {
 }
 
 function usage(): string {
-  const suites = Object.entries(SUITES).map(([name, { count, of }]) => {
-    const promise = PROMISES[name as keyof typeof SUITES];
-    return `  ${name.padEnd(15)} ${promise}\n${' '.repeat(18)}${count} ${of}`;
-  });
-  return `npm run chaos -- <suite> [--count N]: each suite with its promise, and the count unless --count is given
+  const suites = Object.entries(SUITES).map(([name, { count, of }]) => `  ${name.padEnd(16)}${count} ${of}`);
+  const kills = EVENT_VICTIMS.join('|');
+  return `npm run chaos -- <suite> [--count N], with options by --help; --kill ${kills}; --attack ${ATTACKS.join('|')}
+docs/chaos.md has what each suite promises
 
-${suites.join('\n')}
-
-sizes that some accept: ${SIZES.map((name) => `[--${name} N]`).join(' ')}
-deliveries and fairness accept [--queue ${CHOICES.queue.join('|')}]
-client-kills and client-faults accept [--client ${CHOICES.client.join('|')}]
-events accepts [--kill ${CHOICES.kill.join('|')}]
-upgrades accepts [--from TAG]
-slow-readers accepts [--attack ${CHOICES.attack.join('|')}]`;
+${suites.join('\n')}`;
 }
 
 process.exitCode = await main().catch((error: NodeJS.ErrnoException) => {

@@ -36,9 +36,33 @@ interface Verifier {
 const PAYOUTS = 1000;
 const PROGRAM = 'examples/audit-verifier/verify-proof.mjs';
 
+const LOG_ID = randomUUID();
 const { publicKey, privateKey } = newKeyPair();
 const pem = toPem({ public_key: publicKey.toString('base64') });
 const other = toPem({ public_key: newKeyPair().publicKey.toString('base64') });
+
+/** A signed head over the first `size` events. */
+function headOver(size: number, root: string, position: string): PublishedHead {
+  const signed_at = '2026-01-02T03:04:05.678Z';
+  const key = { key_id: toKeyId(publicKey), previous: '00'.repeat(32) };
+  const named = { log_id: LOG_ID, size, root, position, signed_at, ...key };
+  return { ...named, signature: signText(headText(named), privateKey), public_key: pem };
+}
+
+/** The hashes of subtrees as a proof has them; a row has those that end with its leaf. */
+const pathOf = (ranges: ReturnType<typeof inclusionRanges>, rows: readonly (readonly Buffer[])[]): string[] =>
+  ranges.map((range) =>
+    rootOfRange(range, (subtree) => rows[lastLeafOf(subtree)]![subtree.level]!).toString('hex'),
+  );
+
+function refuses(verify: () => unknown): boolean {
+  try {
+    verify();
+    return false;
+  } catch (error) {
+    return error instanceof Error && error.message.length > 0;
+  }
+}
 
 /** Proofs under one head of payouts that were reported and then received. */
 function proofs(): readonly PayoutProof[] {
@@ -61,25 +85,14 @@ function proofs(): readonly PayoutProof[] {
   );
   const tree = new MerkleTree();
   const rows = leaves.map((leaf) => tree.append(leafHash(leaf)));
-  const named = {
-    log_id: randomUUID(),
-    size: tree.size,
-    root: tree.root.toString('hex'),
-    position: '6004',
-    signed_at: '2026-01-02T03:04:05.678Z',
-    key_id: toKeyId(publicKey),
-    previous: '00'.repeat(32),
-  };
-  const head = { ...named, signature: signText(headText(named), privateKey), public_key: pem };
+  const head = headOver(tree.size, tree.root.toString('hex'), '6004');
   return ids.map((payout_id, place) => ({
     payout_id,
     head,
     events: [place, PAYOUTS + place].map((index) => ({
       leaf: leaves[index]!,
       index,
-      path: inclusionRanges(index, tree.size).map((range) =>
-        rootOfRange(range, (subtree) => rows[lastLeafOf(subtree)]![subtree.level]!).toString('hex'),
-      ),
+      path: pathOf(inclusionRanges(index, tree.size), rows),
     })),
   }));
 }
@@ -120,7 +133,6 @@ function flipped(text: string, seed: number, replaces: boolean): string {
 }
 
 describe('the verifier of heads', () => {
-  const log_id = randomUUID();
   const LEAVES = 20;
   const tree = new MerkleTree();
   const roots: string[] = [];
@@ -129,24 +141,11 @@ describe('the verifier of heads', () => {
     roots.push(tree.root.toString('hex'));
     return row;
   });
-  const headOver = (size: number): PublishedHead => {
-    const named = {
-      log_id,
-      size,
-      root: roots[size - 1]!,
-      position: String(size),
-      signed_at: '2026-01-02T03:04:05.678Z',
-      key_id: toKeyId(publicKey),
-      previous: null,
-    };
-    return { ...named, signature: signText(headText(named), privateKey), public_key: pem };
-  };
+  const headAt = (size: number): PublishedHead => headOver(size, roots[size - 1]!, String(size));
   const proofOf = (from: number, size: number): ConsistencyProof => ({
     from,
-    head: headOver(size),
-    path: consistencyRanges(from, size).map((range) =>
-      rootOfRange(range, (subtree) => rows[lastLeafOf(subtree)]![subtree.level]!).toString('hex'),
-    ),
+    head: headAt(size),
+    path: pathOf(consistencyRanges(from, size), rows),
   });
 
   it('confirms each pair of heads of one log, and refuses another root, path, size, log and key', async () => {
@@ -154,57 +153,44 @@ describe('the verifier of heads', () => {
     const { verifyConsistency } = (await import(program)) as {
       verifyConsistency(proof: unknown, pem: string, kept: unknown): { readonly size: number };
     };
-    const refuses = (proof: ConsistencyProof, kept: object, key = pem): boolean => {
-      try {
-        verifyConsistency(proof, key, kept);
-        return false;
-      } catch (error) {
-        return error instanceof Error;
-      }
-    };
+    const fails = (proof: ConsistencyProof, kept: object, key = pem): boolean =>
+      refuses(() => verifyConsistency(proof, key, kept));
     for (let size = 1; size <= LEAVES; size += 1) {
       for (let from = 1; from <= size; from += 1) {
-        const [proof, kept] = [proofOf(from, size), headOver(from)];
+        const [proof, kept] = [proofOf(from, size), headAt(from)];
         expect(verifyConsistency(proof, pem, kept).size).toBe(size);
         const rewritten = { ...kept, root: leafHash('another').toString('hex') };
         const wrong = [
-          refuses(proof, rewritten),
-          refuses(proof, { ...kept, log_id: randomUUID() }),
-          refuses(proof, headOver(from === 1 ? 2 : from - 1)),
-          refuses({ ...proof, path: [...proof.path, roots[0]!] }, kept),
-          from === size || refuses({ ...proof, path: proof.path.slice(1) }, kept),
-          from === size || refuses({ ...proof, head: headOver(size === LEAVES ? size - 1 : size + 1) }, kept),
+          fails(proof, rewritten),
+          fails(proof, { ...kept, log_id: randomUUID() }),
+          fails(proof, headAt(from === 1 ? 2 : from - 1)),
+          fails({ ...proof, path: [...proof.path, roots[0]!] }, kept),
+          from === size || fails({ ...proof, path: proof.path.slice(1) }, kept),
+          from === size || fails({ ...proof, head: headAt(size === LEAVES ? size - 1 : size + 1) }, kept),
         ];
         expect(wrong).toEqual(wrong.map(() => true));
       }
     }
-    expect(refuses(proofOf(3, 9), headOver(3), other)).toBe(true);
+    expect(fails(proofOf(3, 9), headAt(3), other)).toBe(true);
   });
 });
 
 describe('the verifier of proofs', () => {
   it('confirms 1,000 proofs and refuses 1,000 broken ones', async () => {
     const { verifyProof } = (await import(`../../${PROGRAM}`)) as Verifier;
-    const refuses = (proof: unknown, key = pem): boolean => {
-      try {
-        verifyProof(proof, key);
-        return false;
-      } catch (error) {
-        return error instanceof Error && error.message.length > 0;
-      }
-    };
+    const fails = (proof: unknown, key = pem): boolean => refuses(() => verifyProof(proof, key));
     const all = proofs();
     expect(all.filter((proof) => verifyProof(proof, pem).events.length === 2)).toHaveLength(PAYOUTS);
-    const accepted = all.flatMap((proof, seed) => (refuses(broken(proof, seed)) ? [] : [seed]));
+    const accepted = all.flatMap((proof, seed) => (fails(broken(proof, seed)) ? [] : [seed]));
     expect(accepted).toEqual([]);
-    expect(all.every((proof) => refuses(proof, other))).toBe(true);
+    expect(all.every((proof) => fails(proof, other))).toBe(true);
     // The proof of one payout under the id of another, and under a path of another.
     const [one, two] = all as [PayoutProof, PayoutProof];
-    expect(refuses({ ...one, payout_id: two.payout_id })).toBe(true);
-    expect(refuses({ ...one, events: two.events })).toBe(true);
-    expect(refuses({ ...one, events: [one.events[0], two.events[1]] })).toBe(true);
-    expect(refuses({ ...one, events: one.events.toReversed() })).toBe(true);
-    expect(refuses({ ...one, events: [] })).toBe(true);
+    expect(fails({ ...one, payout_id: two.payout_id })).toBe(true);
+    expect(fails({ ...one, events: two.events })).toBe(true);
+    expect(fails({ ...one, events: [one.events[0], two.events[1]] })).toBe(true);
+    expect(fails({ ...one, events: one.events.toReversed() })).toBe(true);
+    expect(fails({ ...one, events: [] })).toBe(true);
   });
 
   it('says what is proven, and exits with 1 when nothing is', () => {

@@ -13,53 +13,39 @@ const NOW = Date.parse('2026-11-22T02:00:00Z');
 const minutes = (count: number): string => new Date(NOW + count * 60_000).toISOString();
 
 describe('a payout', () => {
-  const pending = (check: object) => ({ status: 'pending', check });
+  const pending = (last_finding: string | null, next: number, last_at: string | null = null) => ({
+    ...{ status: 'pending', check: { last_finding, last_at, next_at: minutes(next) } },
+  });
 
   it('needs nothing once it is received', () => {
-    expect(payoutGuidance({ status: 'received', check: { next_at: minutes(-60) } }, NOW)).toBeNull();
+    expect(payoutGuidance({ ...pending(null, -60), status: 'received' }, NOW)).toBeNull();
   });
 
-  it('whose check is late points to the workers, after any last check', () => {
-    const guidance = payoutGuidance(pending({ last_finding: 'not_found', next_at: minutes(-90) }), NOW);
-    expect(guidance).toMatchObject({ tone: 'bad', title: 'Its check is late by 1 h 30 min' });
-  });
-
-  it('whose first check is late by a minute is not said to be checked within seconds', () => {
-    const guidance = payoutGuidance(pending({ last_at: null, next_at: minutes(-2) }), NOW);
-    expect(guidance).toMatchObject({ tone: 'bad', title: 'Its check is late by 2 min' });
-  });
-
-  it('that somebody changed in the database is a sign of tampering', () => {
-    const guidance = payoutGuidance(pending({ last_finding: 'row_changed', next_at: minutes(1) }), NOW);
-    expect(guidance).toMatchObject({
-      tone: 'bad',
-      text: expect.stringContaining('audit -- verify') as unknown,
-    });
-  });
-
-  it('that waits for the next block is not a concern', () => {
-    const guidance = payoutGuidance(pending({ last_finding: 'confirming', next_at: minutes(1) }), NOW);
-    expect(guidance).toMatchObject({ tone: 'busy', text: expect.stringMatching(/^Nothing/) as unknown });
-  });
-
-  it('whose nodes do not respond points to the nodes', () => {
-    const guidance = payoutGuidance(
-      pending({ last_at: minutes(-1), last_finding: null, next_at: minutes(1) }),
-      NOW,
+  it.each([
+    [
+      'whose check is late points to the workers',
+      pending('not_found', -90),
+      'bad: Its check is late by 1 h 30',
+    ],
+    [
+      'whose first check is late is not checked within seconds',
+      pending(null, -2),
+      'bad: Its check is late by 2',
+    ],
+    ['that somebody changed is a sign of tampering', pending('row_changed', 1), /^bad: .*audit.*verify/],
+    ['that waits for the next block is not a concern', pending('confirming', 1), /^busy: .*\. Nothing/],
+    [
+      'whose nodes do not respond names them',
+      pending(null, 1, minutes(-1)),
+      /no node had a usable.*under System/,
+    ],
+    ['that was not checked yet blames no node', pending(null, 1), 'first check'],
+    ['with another amount is a matter of the merchant', pending('wrong_amount', 1), /^warn: .*merchant/],
+  ])('%s', (_, payout, words) => {
+    const { tone, title, text } = payoutGuidance(payout, NOW)!;
+    expect(`${tone}: ${title}. ${text}`).toEqual(
+      typeof words === 'string' ? expect.stringContaining(words) : expect.stringMatching(words),
     );
-    expect(guidance?.title).toContain('no node had a usable response');
-    expect(guidance?.text).toContain('under System');
-  });
-
-  it('has not been checked yet: no node is blamed', () => {
-    expect(payoutGuidance(pending({ last_at: null, next_at: minutes(1) }), NOW)?.title).toContain(
-      'first check',
-    );
-  });
-
-  it('with another amount is a matter of the merchant', () => {
-    const guidance = payoutGuidance(pending({ last_finding: 'wrong_amount', next_at: minutes(1) }), NOW);
-    expect(guidance).toMatchObject({ tone: 'warn', text: expect.stringContaining('merchant') as unknown });
   });
 
   it('displays findings that it does not know as they are', () => {

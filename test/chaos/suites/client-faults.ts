@@ -6,7 +6,7 @@ import { Disburse, DisburseError, NotFoundError } from '../../../packages/sdk/sr
 import { requiredPython } from '../../support/programs/python.js';
 import { checkBooks } from '../support/books.js';
 import { FaultyProxy } from '../support/client/faulty-proxy.js';
-import { activePayee, randomHash } from '../support/payouts.js';
+import { createPayee, randomHash } from '../../support/payouts/payout-calls.js';
 import { Shared } from '../support/shared.js';
 import { chooseSeed, type Suite } from '../support/suite.js';
 import { Tally } from '../support/verdict.js';
@@ -23,12 +23,10 @@ const ABSENT = '00000000-0000-4000-8000-000000000000';
 export const clientFaults: Suite = async (options) => {
   const { count, verdict, say, client = 'typescript' } = options;
   const seed = chooseSeed(options);
-  const shared = await Shared.start();
-  const limits = { RATE_LIMIT_PER_MINUTE: '10000000', RATE_LIMIT_PER_IP_PER_MINUTE: '10000000' };
-  const service = await shared.service('service', limits);
-  const proxy = await FaultyProxy.start(service.baseUrl, seed);
-  try {
-    const { id: userId } = await activePayee(service.baseUrl, service.merchant);
+  await Shared.run(async (shared) => {
+    const service = await shared.service('service');
+    const proxy = await shared.ends.start(FaultyProxy.start(service.baseUrl, seed));
+    const { id: userId } = await createPayee(service.client);
     const tally = new Tally();
     const wrong: string[] = [];
     const ended = ({ outcome = 'failed', error }: Ended): void => {
@@ -40,17 +38,14 @@ export const clientFaults: Suite = async (options) => {
     await (client === 'python' ? callInPython : callInTypeScript)(caller, ended, isOver);
     say(`calls of ${client}: ${tally.toString()}`);
     say(`faults ${proxy.faults}: ${proxy.tally.toString()}`);
-    verdict.none(wrong, 'a call ended with a wrong result or error');
+    verdict.none('a call ended with a wrong result or error', wrong);
     const { rows } = await shared.pool.query<{ times: number }>(
       `select count(*)::int as times from event_store.events where type = 'payout.reported.v1' group by stream`,
     );
     verdict.equal(rows.length, tally.of('reported'), 'as many payouts as reports that succeeded');
     for (const kind of proxy.kinds) verdict.expect(proxy.tally.of(kind) > 0, `the fault ${kind} happened`);
     say(`audit ${await checkBooks(shared, verdict)}`);
-  } finally {
-    await proxy.close();
-    await shared.close();
-  }
+  });
 };
 
 interface Caller {

@@ -1,13 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { checkBooks } from '../support/books.js';
-import { activePayee, randomHash } from '../support/payouts.js';
+import { createPayee, randomHash } from '../../support/payouts/payout-calls.js';
 import { Shared } from '../support/shared.js';
 import { requiredPython } from '../../support/programs/python.js';
 import { between, type Client, type Suite } from '../support/suite.js';
@@ -32,19 +31,17 @@ const KILL_WITHIN_MS = 25;
  */
 export const clientKills: Suite = async ({ count, verdict, say, client = 'typescript' }) => {
   const backend = backendOf(client);
-  const shared = await Shared.start();
-  const folder = await mkdtemp(join(tmpdir(), 'disburse-backend-'));
-  try {
-    const service = await shared.service('service', { RATE_LIMIT_PER_MINUTE: '1000000' });
-    const { id: userId } = await activePayee(service.baseUrl, service.merchant);
+  await Shared.run(async (shared) => {
+    const service = await shared.service('service');
+    const { id: userId } = await createPayee(service.client);
     const orders = Array.from({ length: Math.ceil(count * SPARE) + 10 }, (_, n) => ({
       id: `order ${n}`,
       transaction_hash: randomHash(),
       amount: `${1 + (n % 9)}.25`,
     }));
-    const { baseUrl, merchant } = service;
-    const facts = { baseUrl, ...merchant, userId, orders, doneFile: join(folder, 'done') };
-    const factsFile = join(folder, 'facts.json');
+    const { baseUrl, merchant, dir } = service;
+    const facts = { baseUrl, ...merchant, userId, orders, doneFile: join(dir, 'orders-done') };
+    const factsFile = join(dir, 'orders.json');
     await writeFile(factsFile, JSON.stringify(facts));
     const killed = new Set<string>();
     let runs = 0;
@@ -57,20 +54,11 @@ export const clientKills: Suite = async ({ count, verdict, say, client = 'typesc
        where type = 'payout.reported.v1' group by 1`,
     );
     const times = new Map(rows.map((row) => [row.hash, row.times]));
-    verdict.none(
-      orders.filter(({ transaction_hash }) => !times.has(transaction_hash)),
-      'an order is not paid',
-    );
-    verdict.none(
-      rows.filter((row) => row.times > 1),
-      'an order is paid twice',
-    );
+    verdict.none('an order is not paid', orders, ({ transaction_hash }) => !times.has(transaction_hash));
+    verdict.none('an order is paid twice', rows, (row) => row.times > 1);
     verdict.equal(rows.length, orders.length, 'as many payouts as orders');
     say(`audit ${await checkBooks(shared, verdict)}`);
-  } finally {
-    await shared.close();
-    await rm(folder, { recursive: true, force: true });
-  }
+  });
 };
 
 /**

@@ -9,15 +9,16 @@ import {
   untilLed,
   type Node,
 } from '../../../scripts/lib/eventstore-nodes.mjs';
+import { count } from '../../../bench/support/count.js';
 import { residentMiB } from '../../../bench/support/memory.js';
 import { isAlive, until } from '../../../sandbox/processes.js';
 import { openEventStoreDb } from '../../../src/platform/event-store/eventstoredb/eventstoredb-event-store.js';
 import { checkAudit } from '../support/books.js';
 import { canPartition, heal, isolate } from '../support/partition.js';
-import { activePayee } from '../support/payouts.js';
+import { createPayee } from '../../support/payouts/payout-calls.js';
 import { ReportLoad } from '../support/report-load.js';
 import { secureCluster, type SecureCluster } from '../support/secure-cluster.js';
-import type { ServiceProcess } from '../support/service-process.js';
+import type { ServiceProcess } from '../../../bench/support/service.js';
 import { Shared } from '../support/shared.js';
 import { between, percentile, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
 
@@ -79,14 +80,17 @@ const FAULTS: readonly Fault[] = [
  */
 export const cluster: Suite = async (options) => {
   const { verdict, say } = options;
-  const shared = await Shared.start();
-  const running: SupervisedNode[] = [];
-  let load: ReportLoad | null = null;
-  try {
-    if (canPartition()) heal();
+  await Shared.run(async (shared) => {
+    if (canPartition()) {
+      heal();
+      shared.ends.add(heal);
+    }
     const secured = secureCluster(mkdtempSync(join(shared.environment.dir, 'cluster-')));
-    running.push(...secured.nodes.map((node) => new SupervisedNode(node, serverCommand())));
-    for (const each of running) each.start();
+    const running = secured.nodes.map((node) => new SupervisedNode(node, serverCommand()));
+    for (const each of running) {
+      shared.ends.add(() => each.stop());
+      each.start();
+    }
     verdict.expect(await isWhole(secured), 'the cluster has a leader and two followers');
     const env = {
       EVENT_STORE_URL: secured.url,
@@ -95,25 +99,18 @@ export const cluster: Suite = async (options) => {
     };
     const service = await shared.process('service', env).start();
     await service.registered();
-    const { merchant, baseUrl, port } = service;
-    const payees = [await activePayee(baseUrl, merchant), await activePayee(baseUrl, merchant)];
-    load = new ReportLoad(
-      { port, merchant, payees, treasury: await shared.treasury() },
-      verdict,
-      CLIENT_PAUSE_MS,
-    );
+    const { merchant, client, port } = service;
+    const payees = [await createPayee(client), await createPayee(client)];
+    const target = { port, merchant, payees, treasury: await shared.treasury() };
+    const load = new ReportLoad(target, verdict, CLIENT_PAUSE_MS);
+    shared.ends.add(() => load.abandon());
     load.start(CLIENTS);
     await faultsUnderLoad(secured, running, service, load, options);
     await load.stop();
     say(`load  ${load.acknowledged.length} acknowledged; tries: ${load.tally.toString()}`);
     await checkLog(shared, secured.url, load, options);
     verdict.equal(await service.stop(), 'exit code 0', 'SIGTERM ends it');
-  } finally {
-    for (const each of running) each.stop();
-    await load?.abandon();
-    await shared.close();
-    if (canPartition()) heal();
-  }
+  });
 };
 
 async function faultsUnderLoad(
@@ -213,7 +210,7 @@ async function checkLog(
   try {
     const missing: string[] = [];
     const doubled: string[] = [];
-    const ids = load.acknowledged.map(({ payoutId }) => payoutId);
+    const ids = load.acknowledged.map(({ id }) => id);
     for (const id of new Set(ids)) {
       const reports = (await store.readStream(`payout-${id}`)).filter(({ type }) =>
         type.startsWith('payout.reported'),
@@ -221,8 +218,8 @@ async function checkLog(
       if (reports.length === 0) missing.push(id);
       if (reports.length > 1) doubled.push(id);
     }
-    verdict.none(missing, 'an acknowledged payout is not in the log');
-    verdict.none(doubled, 'a payout was recorded twice');
+    verdict.none('an acknowledged payout is not in the log', missing);
+    verdict.none('a payout was recorded twice', doubled);
     verdict.equal(new Set(ids).size, ids.length, 'each report has a separate payout');
     const head = await store.head();
     const behind = `select from event_store.checkpoints where position is null or position::numeric < $1`;
@@ -231,10 +228,8 @@ async function checkLog(
       async () => (await pool.query(behind, [head])).rowCount === 0,
       RECOVERY_MS,
     );
-    const { rows } = await pool.query<{ count: number }>(
-      'select count(*)::int as count from payouts.payouts',
-    );
-    verdict.equal(rows[0]!.count, ids.length, 'payouts in the read model, one per acknowledged report');
+    const listed = await count(pool, 'payouts.payouts');
+    verdict.equal(listed, ids.length, 'payouts in the read model, one per acknowledged report');
   } finally {
     await store.close();
   }

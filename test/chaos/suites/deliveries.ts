@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ServiceProcess } from '../support/service-process.js';
+import type { ServiceProcess } from '../../../bench/support/service.js';
+import { Shared } from '../support/shared.js';
 import { between, oneOf, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
 import {
   atTheEnd,
@@ -31,16 +32,16 @@ const MAX_OPEN = 4 * 16;
 export const deliveries: Suite = async (options) => {
   const { say, verdict, sizes = {}, queue = 'postgres' } = options;
   const { deliveries: count = 50_000, endpoints = 1000 } = sizes;
-  const harness = await DeliveryHarness.open({
-    endpoints,
-    queue,
-    behaviorOf: (place) => BEHAVIORS[place % BEHAVIORS.length]!,
-    env: {
-      WEBHOOK_TIMEOUT_MS: String(sizes['timeout-ms'] ?? 5000),
-      ...FLAKY_DELIVERIES,
-    },
-  });
-  try {
+  await Shared.run(async (shared) => {
+    const harness = await DeliveryHarness.open(shared, {
+      endpoints,
+      queue,
+      behaviorOf: (place) => BEHAVIORS[place % BEHAVIORS.length]!,
+      env: {
+        WEBHOOK_TIMEOUT_MS: String(sizes['timeout-ms'] ?? 5000),
+        ...FLAKY_DELIVERIES,
+      },
+    });
     const kills = await killWhile(harness, count, options);
     const expected = await expectedDeliveries(harness.pool, harness.merchants.hooks);
     const began = performance.now();
@@ -64,9 +65,7 @@ export const deliveries: Suite = async (options) => {
     );
     verdict.expect(receivers.maxOpen <= MAX_OPEN, 'requests open at once at one endpoint', receivers.maxOpen);
     await harness.terminate(kills.workers, verdict);
-  } finally {
-    await harness.close();
-  }
+  });
 };
 
 interface Kills {

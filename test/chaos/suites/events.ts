@@ -1,5 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { EventBooks, checkEvents, settled, waiting, type SentBatch } from '../support/events/event-books.js';
 import { EventsHarness } from '../support/events/events-harness.js';
 import {
@@ -13,9 +14,10 @@ import {
 } from '../support/suite.js';
 import { signed } from '../../../bench/support/sign.js';
 import { keyed } from '../support/payouts.js';
-import { Line, type Responded } from '../support/line.js';
+import type { Responded } from '../support/line.js';
 import { Senders } from '../support/senders.js';
-import type { ServiceProcess } from '../support/service-process.js';
+import { Shared } from '../support/shared.js';
+import type { ServiceProcess } from '../../../bench/support/service.js';
 import type { Verdict } from '../support/verdict.js';
 
 const PATH = '/merchants/v1/events';
@@ -40,8 +42,7 @@ class BatchLoad extends Senders {
   responded = 0;
   private readonly ids = new Map<string, string[]>();
   private readonly last = new Map<number, SentBatch>();
-  private readonly lines = new Map<number, Line>();
-  private readonly listeners = new Set<() => void>();
+  private readonly responses = new EventEmitter();
 
   constructor(
     private readonly service: ServiceProcess,
@@ -51,33 +52,18 @@ class BatchLoad extends Senders {
     super(verdict, PAUSE_MS, GIVE_UP_MS);
   }
 
-  /** Calls `act` as soon as the next 202 arrives. Returns false when none does in time. */
-  atNext202(act: () => void, withinMs: number): Promise<boolean> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => {
-        this.listeners.delete(arrived);
-        resolve(false);
-      }, withinMs);
-      const arrived = (): void => {
-        clearTimeout(timer);
-        this.listeners.delete(arrived);
-        act();
-        resolve(true);
-      };
-      this.listeners.add(arrived);
-    });
-  }
-
-  override async stop(): Promise<void> {
-    await super.stop();
-    for (const line of this.lines.values()) line.close();
+  /** Resolves as soon as the next 202 arrives, to false when none does in time. */
+  next202(withinMs: number): Promise<boolean> {
+    return once(this.responses, '202', { signal: AbortSignal.timeout(withinMs) }).then(
+      () => true,
+      () => false,
+    );
   }
 
   protected override async round(client: number): Promise<void> {
     const { merchant, secondMerchant, port } = this.service;
     const who = client % 2 === 0 ? merchant : secondMerchant;
-    const line = this.lines.get(client) ?? new Line(port, this.verdict);
-    this.lines.set(client, line);
+    const line = this.lineOf(client, port);
     const last = Math.random() < REPEATED ? this.last.get(client) : undefined;
     const batch = last ?? this.draft(who.apiKey);
     const key = Math.random() < KEYED ? randomUUID() : null;
@@ -111,7 +97,7 @@ class BatchLoad extends Senders {
   private accepted(batch: SentBatch): void {
     batch.respondedAt ??= performance.now();
     this.responded += 1;
-    for (const notify of this.listeners) notify();
+    this.responses.emit('202');
   }
 }
 
@@ -133,10 +119,11 @@ const MAX_KILLS_PER_COUNT = 3;
 export const events: Suite = async (options) => {
   const { count, verdict, say, kill } = options;
   const books = new EventBooks();
-  const harness = await EventsHarness.open();
-  const { service, shared } = harness;
-  const load = new BatchLoad(service, books, verdict);
-  try {
+  await Shared.run(async (shared) => {
+    const harness = await EventsHarness.open(shared);
+    const { service } = harness;
+    const load = new BatchLoad(service, books, verdict);
+    shared.ends.add(() => load.abandon());
     load.start(CLIENTS);
     const found: number[] = [];
     let kills = 0;
@@ -158,10 +145,7 @@ export const events: Suite = async (options) => {
     await checkEvents(harness, books, options);
     for (const each of [harness.worker, service])
       verdict.equal(await each.stop(), 'exit code 0', `SIGTERM ends ${each.name}`);
-  } finally {
-    await load.abandon();
-    await harness.close();
-  }
+  });
 };
 
 /** Kills at the next 202, counts the batches that are left, and restarts the process. */
@@ -172,20 +156,16 @@ async function strike(
   { verdict }: SuiteOptions,
   countLeft: () => Promise<string>,
 ): Promise<string> {
-  let killed: Promise<unknown> = Promise.resolve();
   const kills: Readonly<Record<EventVictim, readonly (() => Promise<unknown>)[]>> = {
     service: [() => service.kill()],
     worker: [() => worker.kill()],
     both: [() => service.kill(), () => worker.kill()],
     postgres: [() => shared.killPostgres()],
   };
-  const kill = (): void => {
-    killed = Promise.all(kills[victim].map((each) => each()));
-  };
-  const responded = await load.atNext202(kill, RESPONSES_WITHIN_MS);
+  const responded = await load.next202(RESPONSES_WITHIN_MS);
   verdict.expect(responded, `batches get a response within ${RESPONSES_WITHIN_MS / 1000} s`);
   if (!responded) throw new Error(`no responses:\n${service.lastWords()}`);
-  await killed;
+  await Promise.all(kills[victim].map((each) => each()));
   const began = performance.now();
   const left = await onceDatabaseResponds(countLeft);
   if (victim === 'worker' || victim === 'both') await worker.spawn();

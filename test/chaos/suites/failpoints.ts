@@ -2,17 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { SignedRequest } from '../../../bench/support/sign.js';
 import { eventually } from '../../../bench/support/wait.js';
 import { REQUEST_FAILPOINTS } from '../../support/failpoints.js';
-import { checkBooks, countEvents } from '../support/books.js';
-import {
-  activePayee,
-  CREATE_USER,
-  keyed,
-  REGISTER_ENDPOINT,
-  REPORT,
-  type Operation,
-} from '../support/payouts.js';
+import { count as countRows } from '../../../bench/support/count.js';
+import { checkBooks } from '../support/books.js';
+import { SignedClient } from '../../support/http/signed-client.js';
+import { createPayee } from '../../support/payouts/payout-calls.js';
+import { CREATE_USER, keyed, REGISTER_ENDPOINT, REPORT, type Operation } from '../support/payouts.js';
 import { Line, type Outcome, type Responded } from '../support/line.js';
-import type { ServiceProcess } from '../support/service-process.js';
+import type { ServiceProcess } from '../../../bench/support/service.js';
 import { Shared } from '../support/shared.js';
 import type { Suite, SuiteOptions } from '../support/suite.js';
 import { Tally, type Verdict } from '../support/verdict.js';
@@ -44,7 +40,8 @@ export const failpoints: Suite = async (options) => {
           if (point === 'views.waited' && !operation.waitsForViews) continue;
           const doomed = await shared.service('service', { FAILPOINT: point });
           const { merchant } = doomed;
-          const userId = payees.get(merchant.apiKey) ?? (await activePayee(other.baseUrl, merchant)).id;
+          const client = new SignedClient(other.baseUrl, merchant);
+          const userId = payees.get(merchant.apiKey) ?? (await createPayee(client)).id;
           payees.set(merchant.apiKey, userId);
           const how =
             round % 2 === 0
@@ -78,7 +75,9 @@ async function dieAndRetry(
   const { merchant } = doomed;
   const key = randomUUID();
   const body = operation.body(userId);
-  const count = (): Promise<number> => countEvents(shared.pool, operation.event, merchant.apiKey);
+  const written = `event_store.events where type = '${operation.event}'
+    and data::json->>'merchant_id' = '${merchant.apiKey}'`;
+  const count = (): Promise<number> => countRows(shared.pool, written);
   const before = await count();
   const line = new Line(doomed.port, verdict);
   const first = await line.exchange(keyed(merchant, operation.path, body, key));
@@ -92,7 +91,7 @@ async function dieAndRetry(
   verdict.equal((await count()) - before, 1, `${where}: events written`);
   checkRetries(where, point, retries, first, verdict);
   const statuses = new Tally();
-  for (const each of retries) statuses.add(each.kind === 'responded' ? String(each.status) : 'cut off');
+  for (const each of retries) statuses.add(describe(each));
   say(
     `${point.padEnd(22)} ${operation.name.padEnd(18)} first ${describe(first)}; retries: ${statuses.toString()}`,
   );
@@ -127,8 +126,11 @@ function checkRetries(
   const created = retries.filter(
     (each): each is Responded => each.kind === 'responded' && each.status === 201,
   );
-  const others = retries.filter((each) => !(each.kind === 'responded' && [201, 409].includes(each.status)));
-  verdict.none(others, `${where}: a retry is neither 201 nor 409`);
+  verdict.none(
+    `${where}: a retry is neither 201 nor 409`,
+    retries,
+    (each) => !(each.kind === 'responded' && [201, 409].includes(each.status)),
+  );
   verdict.expect(created.length > 0, `${where}: a retry gets 201`);
   const bodies = new Set(created.map(({ body }) => body));
   if (first.kind === 'responded') bodies.add(first.body);

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Shared } from '../support/shared.js';
 import { percentile, type Suite, type SuiteOptions } from '../support/suite.js';
 import { expectedDeliveries, type Expected } from '../support/webhooks/expected.js';
 import type { Behavior, Receivers } from '../support/webhooks/receivers.js';
@@ -16,50 +17,46 @@ const REST_MS = 10_000;
  * deliveries, 99 % of them within {@link P99_MS} of their due time. No endpoint gets more than its cap at once.
  */
 export const fairness: Suite = async (options) => {
-  for (let round = 1; round <= options.count; round += 1) await playRound(options);
+  for (let round = 1; round <= options.count; round += 1)
+    await Shared.run((shared) => playRound(shared, options));
 };
 
-async function playRound(options: SuiteOptions): Promise<void> {
+async function playRound(shared: Shared, options: SuiteOptions): Promise<void> {
   const { say, verdict, sizes = {}, queue = 'postgres' } = options;
   const { endpoints = 100, rate = 200, seconds = 60, workers: processes = 1 } = sizes;
-  const harness = await DeliveryHarness.open({
+  const harness = await DeliveryHarness.open(shared, {
     endpoints,
     queue,
     behaviorOf,
     env: { WEBHOOK_TIMEOUT_MS: String(sizes['timeout-ms'] ?? 30_000) },
   });
   const workers = Array.from({ length: processes }, (_, n) => harness.worker(`worker-${n + 1}`));
-  try {
-    await Promise.all(workers.map((each) => each.spawn()));
-    await Promise.all(workers.map((each) => each.ready()));
-    const offered = await offer(harness, rate, seconds);
-    say(`${offered} deliveries offered in ${seconds} s, to ${endpoints} endpoints of which a tenth hangs`);
-    const expected = await expectedDeliveries(harness.pool, harness.merchants.hooks);
-    const prompt = new Map([...expected].filter(([, { hook }]) => hook.behavior === 'prompt'));
-    const { receivers } = harness;
-    await verdict.eventually(
-      'all deliveries to prompt endpoints',
-      async () => receivers.accepted >= prompt.size,
-      REST_MS,
-    );
-    await sleep(500);
-    const missing = [...prompt.keys()].filter((id) => !((receivers.arrived.get(id)?.accepted ?? 0) > 0));
-    verdict.none(missing, 'a delivery to a prompt endpoint was not accepted');
-    const repeated = [...prompt.keys()].filter((id) => (receivers.arrived.get(id)?.at.length ?? 0) > 1);
-    verdict.none(repeated, 'a delivery to a prompt endpoint came twice');
-    verdict.none(receivers.faults, 'a request that no delivery explains');
-    say(`${prompt.size - missing.length} of ${prompt.size} to prompt endpoints delivered`);
-    await checkLateness(harness, prompt, receivers, options);
-    verdict.expect(
-      receivers.maxOpen <= CAP * processes,
-      'no endpoint has more than its cap open at once',
-      receivers.maxOpen,
-    );
-    for (const each of workers) verdict.equal(each.exited(), null, 'the worker lives');
-    say(`SIGTERM ended the workers after ${await harness.terminate(workers, verdict)}, nothing held`);
-  } finally {
-    await harness.close();
-  }
+  await Promise.all(workers.map((each) => each.start()));
+  const offered = await offer(harness, rate, seconds);
+  say(`${offered} deliveries offered in ${seconds} s, to ${endpoints} endpoints of which a tenth hangs`);
+  const expected = await expectedDeliveries(harness.pool, harness.merchants.hooks);
+  const prompt = new Map([...expected].filter(([, { hook }]) => hook.behavior === 'prompt'));
+  const { receivers } = harness;
+  await verdict.eventually(
+    'all deliveries to prompt endpoints',
+    async () => receivers.accepted >= prompt.size,
+    REST_MS,
+  );
+  await sleep(500);
+  const arrivedAs = (id: string) => receivers.arrived.get(id) ?? { accepted: 0, at: [] };
+  const ids = [...prompt.keys()];
+  verdict.none('a delivery to a prompt endpoint was not accepted', ids, (id) => arrivedAs(id).accepted === 0);
+  verdict.none('a delivery to a prompt endpoint came twice', ids, (id) => arrivedAs(id).at.length > 1);
+  verdict.none('a request that no delivery explains', receivers.faults);
+  say(`${prompt.size} deliveries to prompt endpoints`);
+  await checkLateness(harness, prompt, receivers, options);
+  verdict.expect(
+    receivers.maxOpen <= CAP * processes,
+    'no endpoint has more than its cap open at once',
+    receivers.maxOpen,
+  );
+  for (const each of workers) verdict.equal(each.exited(), null, 'the worker lives');
+  say(`SIGTERM ended the workers after ${await harness.terminate(workers, verdict)}, nothing held`);
 }
 
 function behaviorOf(place: number): Behavior {
@@ -114,7 +111,7 @@ async function checkLateness(
   );
   // Send times are stored in whole milliseconds.
   const early = recorded.filter((row, n) => came[n]! < row.sent - row.due - 2);
-  verdict.none(early, 'a delivery arrived before it was sent');
+  verdict.none('a delivery arrived before it was sent', early);
 }
 
 function describe(ms: readonly number[]): string {

@@ -75,7 +75,7 @@ async function playFault(
   const arrived = new Set<string>();
   const note = (): void => pager.alerts.forEach((each) => arrived.add(each));
   const missing = (): boolean => alerts.some((each) => !arrived.has(each));
-  verdict.none(pager.details, `no alert before: ${name}`);
+  verdict.none(`no alert before: ${name}`, pager.details);
   await begin(stage);
   const began = performance.now();
   let alertMs = 0;
@@ -85,17 +85,14 @@ async function playFault(
     return performance.now() - began > ALERT_MS;
   }, ALERT_MS + POLL_MS);
   verdict.expect(!missing(), `${alerts.join()} within two minutes: ${name}`, [...arrived]);
-  verdict.none(
-    pager.details.filter(({ alertname }) => !alerts.includes(alertname!)),
-    `no other alert: ${name}`,
-  );
+  verdict.none(`no other alert: ${name}`, pager.details, ({ alertname }) => !alerts.includes(alertname!));
   const endedAt = performance.now();
   await end(stage);
   // Alerts of an error budget that the fault has spent may arrive and last.
   const own = () => pager.details.filter(({ alertname }) => alerts.includes(alertname!));
   while (own().length > 0 && performance.now() - endedAt < maxMs) await sleep(POLL_MS);
   const resolvedMs = performance.now() - endedAt;
-  verdict.none(own(), `resolved by its runbook: ${name}`);
+  verdict.none(`resolved by its runbook: ${name}`, own());
   say(
     `${String(number).padStart(3)}  ${name}: ${[...arrived].join()} after ${seconds(alertMs)}, resolved ${seconds(resolvedMs)} after its end`,
   );

@@ -1,4 +1,5 @@
 import { HDNodeWallet } from 'ethers';
+import { SignedClient } from '../../support/http/signed-client.js';
 import { ONBOARDING_FAILPOINTS } from '../../support/failpoints.js';
 import { Onfido } from '../../support/onboarding/onfido/onfido.js';
 import { StripeServer } from '../../support/onboarding/stripe/stripe.js';
@@ -29,42 +30,42 @@ const OUT_OF_REACH_MS = 12_000;
 export const onboarding: Suite = async (options) => {
   const { verdict, say, sizes = {} } = options;
   const maxMs = (sizes.seconds ?? 120) * 1000;
-  const shared = await Shared.start();
-  const [twilio, onfido, stripe] = [await Twilio.start(), await Onfido.start(), await StripeServer.start()];
-  const providers = { twilio, onfido, stripe };
-  const account = HDNodeWallet.createRandom('', "m/44'/60'/0'");
-  const harness = new KillHarness(
-    shared,
-    {
-      env: {
-        ...twilio.settings,
-        ...onfido.settings,
-        ...stripe.settings,
-        // All people share one address.
-        ONBOARDING_CODES_PER_ADDRESS: '1000000',
-        ONBOARDING_WALLETS: 'xpub',
-        ONBOARDING_WALLET_XPUB: account.neuter().extendedKey,
-        ...FLAKY_DELIVERIES,
-        WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,1,2,5,10,30,60',
+  await Shared.run(async (shared) => {
+    const [twilio, onfido, stripe] = [await Twilio.start(), await Onfido.start(), await StripeServer.start()];
+    const providers = { twilio, onfido, stripe };
+    for (const each of Object.values(providers)) shared.ends.add(() => each.shutDown());
+    const account = HDNodeWallet.createRandom('', "m/44'/60'/0'");
+    const harness = new KillHarness(
+      shared,
+      {
+        env: {
+          ...twilio.settings,
+          ...onfido.settings,
+          ...stripe.settings,
+          // All people share one address.
+          ONBOARDING_CODES_PER_ADDRESS: '1000000',
+          ONBOARDING_WALLETS: 'xpub',
+          ONBOARDING_WALLET_XPUB: account.neuter().extendedKey,
+          ...FLAKY_DELIVERIES,
+          WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,1,2,5,10,30,60',
+        },
+        livingRoles: 'api,widget',
+        expireLeases: [
+          `update work.items set due_at = now() where kind = 'onboarding.step' and due_at > now()`,
+          'update onboarding.verifications set check_claimed_until = now() where check_claimed_until > now()',
+        ],
+        outOfReachMs: OUT_OF_REACH_MS,
+        maxFrozenMs: Math.min(MAX_FROZEN_MS, maxMs),
       },
-      livingRoles: 'api,widget',
-      expireLeases: [
-        `update work.items set due_at = now() where kind = 'onboarding.step' and due_at > now()`,
-        'update onboarding.verifications set check_claimed_until = now() where check_claimed_until > now()',
-      ],
-      outOfReachMs: OUT_OF_REACH_MS,
-      maxFrozenMs: Math.min(MAX_FROZEN_MS, maxMs),
-    },
-    options,
-  );
-  let receiver: Receivers | null = null;
-  let decisions: Decisions | null = null;
-  let persons: Persons | null = null;
-  try {
+      options,
+    );
     const { merchant } = await harness.open();
-    receiver = await Receivers.register(harness.targets()[0]!.baseUrl, merchant, [COMPLETED]);
-    decisions = new Decisions(onfido, () => harness.targets(), maxMs);
-    persons = new Persons(() => harness.targets(), merchant, twilio, verdict);
+    const client = new SignedClient(harness.targets()[0]!.baseUrl, merchant);
+    const receiver = await shared.ends.start(Receivers.register(client, [COMPLETED]));
+    const decisions = new Decisions(onfido, () => harness.targets(), maxMs);
+    shared.ends.add(() => decisions.stop());
+    const persons = new Persons(() => harness.targets(), merchant, twilio, verdict);
+    shared.ends.add(() => persons.abandon());
     persons.start(PEOPLE);
     const { handedIn } = persons;
     await harness.storm({
@@ -85,10 +86,9 @@ export const onboarding: Suite = async (options) => {
       load: persons,
       progress: () => `${handedIn.length} people`,
     });
-    const delivered = receiver;
     await verdict.eventually(
       'every person has completed, and it was delivered',
-      () => allCompleted(shared.pool, handedIn, delivered),
+      () => allCompleted(shared.pool, handedIn, receiver),
       SETTLE_MS,
     );
     verdict.expect(handedIn.length > 0, 'there are people');
@@ -97,10 +97,5 @@ export const onboarding: Suite = async (options) => {
     say(`messages ${twilio.messages.length}; decisions: ${decisions.tally.toString()}`);
     say(`audit  ${await checkBooks(shared, verdict)}`);
     await harness.terminate();
-  } finally {
-    await persons?.abandon();
-    await decisions?.stop();
-    await Promise.all([twilio.shutDown(), onfido.shutDown(), stripe.shutDown(), receiver?.stop()]);
-    await shared.close();
-  }
+  });
 };

@@ -3,15 +3,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { rpc } from '../../../sandbox/chain.js';
 import { ORDER_STATUSES } from '../../../src/contexts/exchange/orders/order-events.js';
-import { toMinorUnits } from '../../../src/kernel/money.js';
 import { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import type { ApiResponse } from '../../support/http/signed-client.js';
 import { checkBooks } from '../support/books.js';
-import { checkMoney, historiesOf, ordersSettled, SALE } from '../support/orders/order-facts.js';
-import type { Order, Sent } from '../support/orders/order-facts.js';
+import {
+  checkMoney,
+  historiesOf,
+  ordersSettled,
+  payShare,
+  SALE,
+  type Order,
+  type Sent,
+} from '../support/orders/order-facts.js';
 import { Random } from '../support/random.js';
 import { Shared } from '../support/shared.js';
-import { chooseSeed, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
+import { chooseSeed, concurrently, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
 import type { Treasury } from '../support/treasury.js';
 import { Tally } from '../support/verdict.js';
 
@@ -76,9 +82,7 @@ interface Reply {
 export const orderRaces: Suite = async (options) => {
   const { count, verdict, say } = options;
   const seed = chooseSeed(options);
-  const shared = await Shared.start();
-  let mining: NodeJS.Timeout | undefined;
-  try {
+  await Shared.run(async (shared) => {
     const env = {
       EXCHANGE_ORDER_EXPIRY_SECONDS: String(EXPIRY_SECONDS),
       EXCHANGE_PAID_WAIT_SECONDS: String(EXPIRY_SECONDS + 1),
@@ -93,19 +97,11 @@ export const orderRaces: Suite = async (options) => {
     const chain = await shared.chain();
     const race = new Race(clients, shared.pool, await shared.treasury(), options);
     // A deposit counts in its second block.
-    mining = setInterval(
-      () => void rpc(chain.rpcUrl, 'anvil_mine', ['0x1']).catch(() => undefined),
-      BLOCK_MS,
-    );
+    const mine = (): void => void rpc(chain.rpcUrl, 'anvil_mine', ['0x1']).catch(() => undefined);
+    const mining = setInterval(mine, BLOCK_MS);
+    shared.ends.add(() => clearInterval(mining));
     const began = performance.now();
-    let next = 1;
-    const worker = async (): Promise<void> => {
-      while (next <= count) {
-        const number = next++;
-        await race.play(new Random(seed, number), number);
-      }
-    };
-    await Promise.all(Array.from({ length: Math.min(AT_ONCE, count) }, worker));
+    await concurrently(count, AT_ONCE, (number) => race.play(new Random(seed, number), number));
     say(`played ${count} interleavings in ${seconds(performance.now() - began)}; ${race.tally.toString()}`);
     await verdict.eventually(
       'every order ends, and every deposit is recorded',
@@ -116,10 +112,7 @@ export const orderRaces: Suite = async (options) => {
     await checkMoney(shared.pool, race.sent, verdict, say);
     say(`audit  ${await checkBooks(shared, verdict)}`);
     for (const each of services) verdict.equal(each.exited(), null, 'both processes live');
-  } finally {
-    clearInterval(mining);
-    await shared.close();
-  }
+  });
 };
 
 class Race {
@@ -179,11 +172,9 @@ class Race {
   }
 
   /** Broadcasts a deposit, which is pending until the next block. */
-  private async deposit({ id, amount_from, deposit_address }: Order, step: Step): Promise<null> {
-    const minor = (toMinorUnits(amount_from) * BigInt(step.hundredths)) / 100n;
+  private async deposit(order: Order, step: Step): Promise<null> {
     this.tally.add('deposit');
-    const hash = await this.treasury.transfer(deposit_address, Number(minor));
-    this.sent.push({ orderId: id, hash, minor });
+    this.sent.push(await payShare(this.treasury, order, step.hundredths));
     return null;
   }
 
@@ -208,22 +199,20 @@ class Race {
     };
     for (const [fact, isBroken] of Object.entries(rules))
       verdict.none(
+        fact,
         all.flatMap(({ id, replies, history }) =>
           replies.filter((each) => isBroken(each, history)).map((each) => [id, each]),
         ),
-        fact,
       );
     const cancels = (replies: readonly Reply[]): number =>
       replies.filter(({ kind, status }) => kind === 'cancel' && status === 200).length;
     verdict.none(
-      all.filter(({ replies, history }) => cancels(replies) !== (history.has('cancelled') ? 1 : 0)),
       'an order is cancelled without a 200, or with two',
+      all,
+      ({ replies, history }) => cancels(replies) !== (history.has('cancelled') ? 1 : 0),
     );
-    verdict.none(
-      all.filter(({ replies }) =>
-        replies.some((later) => replies.some((earlier) => isBehind(later, earlier))),
-      ),
-      'a response has an order as it was before an earlier response',
+    verdict.none('a response has an order as it was before an earlier response', all, ({ replies }) =>
+      replies.some((later) => replies.some((earlier) => isBehind(later, earlier))),
     );
   }
 }

@@ -5,10 +5,16 @@ import { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import { TestNode } from '../../support/payouts/test-node.js';
 import { checkBooks } from '../support/books.js';
 import { KillHarness } from '../support/kill-harness.js';
-import { checkMoney, ordersSettled, SALE, type Order, type Sent } from '../support/orders/order-facts.js';
+import {
+  checkMoney,
+  ordersSettled,
+  payShare,
+  SALE,
+  type Order,
+  type Sent,
+} from '../support/orders/order-facts.js';
 import { Shared } from '../support/shared.js';
 import { between, type Suite, type SuiteOptions, oneOf } from '../support/suite.js';
-import { toMinorUnits } from '../../../src/kernel/money.js';
 import type { ApiResponse } from '../../support/http/signed-client.js';
 import { Senders } from '../support/senders.js';
 import type { Treasury } from '../support/treasury.js';
@@ -62,9 +68,7 @@ class OrderLoad extends Senders {
     this.created.push(order.id);
     if (actsFirst) await this.act(order, action);
     for (const hundredths of transfers) {
-      const minor = (toMinorUnits(order.amount_from) * BigInt(hundredths)) / 100n;
-      const hash = await this.treasury.transfer(order.deposit_address, Number(minor));
-      this.sent.push({ orderId: order.id, hash, minor });
+      this.sent.push(await payShare(this.treasury, order, hundredths));
       await sleep(between(0, this.pauseMs));
     }
     if (!actsFirst) await this.act(order, action);
@@ -95,8 +99,6 @@ async function withinTime<T>(call: Promise<T>): Promise<T> {
   return Promise.race([call, late]);
 }
 
-/** exchange-erasure has the failpoints of erasures. */
-const POINTS: readonly string[] = ORDER_FAILPOINTS;
 const CLIENTS = 6;
 const PAUSE_MS = 400;
 const SETTLE_MS = 240_000;
@@ -112,38 +114,40 @@ const MAX_FROZEN_MS = 35_000;
  */
 export const orders: Suite = async (options) => {
   const { verdict, say, sizes = {} } = options;
-  const shared = await Shared.start();
-  const chain = await shared.chain();
-  const node = await TestNode.start(chain.rpcUrl);
-  const expirySeconds = sizes.seconds ?? 8;
-  const harness = new KillHarness(
-    shared,
-    {
-      env: {
-        CHAIN_RPC_URL: node.url,
-        EXCHANGE_ORDER_EXPIRY_SECONDS: String(expirySeconds),
-        EXCHANGE_PAID_WAIT_SECONDS: String(expirySeconds + 2),
-        PAYOUT_FINALITY: '1',
-        EXCHANGE_CHECK_INTERVAL_MS: '100',
-        EXCHANGE_SCAN_INTERVAL_MS: '50',
-        EXCHANGE_SETTLE_MS: '100',
+  await Shared.run(async (shared) => {
+    const chain = await shared.chain();
+    const node = await shared.ends.start(TestNode.start(chain.rpcUrl));
+    const expirySeconds = sizes.seconds ?? 8;
+    const harness = new KillHarness(
+      shared,
+      {
+        env: {
+          CHAIN_RPC_URL: node.url,
+          EXCHANGE_ORDER_EXPIRY_SECONDS: String(expirySeconds),
+          EXCHANGE_PAID_WAIT_SECONDS: String(expirySeconds + 2),
+          PAYOUT_FINALITY: '1',
+          EXCHANGE_CHECK_INTERVAL_MS: '100',
+          EXCHANGE_SCAN_INTERVAL_MS: '50',
+          EXCHANGE_SETTLE_MS: '100',
+        },
+        livingRoles: 'api',
+        expireLeases: [
+          `update work.items set due_at = now() where kind = 'exchange.watch' and due_at > now()`,
+        ],
+        maxFrozenMs: MAX_FROZEN_MS,
       },
-      livingRoles: 'api',
-      expireLeases: [`update work.items set due_at = now() where kind = 'exchange.watch' and due_at > now()`],
-      maxFrozenMs: MAX_FROZEN_MS,
-    },
-    options,
-  );
-  let load: OrderLoad | null = null;
-  try {
+      options,
+    );
     const { exchange } = await harness.open();
     const clients = (): readonly ExchangeClient[] =>
       harness.targets().map(({ baseUrl }) => new ExchangeClient(baseUrl, exchange));
-    load = new OrderLoad(clients, await shared.treasury(), verdict, PAUSE_MS);
+    const load = new OrderLoad(clients, await shared.treasury(), verdict, PAUSE_MS);
+    shared.ends.add(() => load.abandon());
     load.start(CLIENTS);
     const { created, sent } = load;
     await harness.storm({
-      points: POINTS,
+      // exchange-erasure has the failpoints of erasures.
+      points: ORDER_FAILPOINTS,
       randomEvery: Infinity,
       freezeEvery: FREEZE_EVERY,
       outageEvery: OUTAGE_EVERY,
@@ -167,11 +171,7 @@ export const orders: Suite = async (options) => {
     await checkMoney(pool, sent, verdict, say);
     say(`audit  ${await checkBooks(shared, verdict)}`);
     await harness.terminate();
-  } finally {
-    await load?.abandon();
-    await node.stop();
-    await shared.close();
-  }
+  });
 };
 
 /** Every order with a 201 exists once, here and at the provider, and no other order does. */

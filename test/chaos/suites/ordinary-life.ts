@@ -3,7 +3,8 @@ import { TestReceiver } from '../../support/webhooks/receiver.js';
 import { Life } from '../support/ordinary-life/life.js';
 import { LifeHarness } from '../support/ordinary-life/life-harness.js';
 import { Random } from '../support/random.js';
-import { chooseSeed, seconds, type Suite } from '../support/suite.js';
+import { Shared } from '../support/shared.js';
+import { chooseSeed, concurrently, seconds, type Suite } from '../support/suite.js';
 
 const RUNS_A_BATCH = 125;
 const RUNS_AT_ONCE = 10;
@@ -18,23 +19,20 @@ const RESPONSES = 60;
 export const ordinaryLife: Suite = async (options) => {
   const { count, verdict, say } = options;
   const seed = chooseSeed(options);
-  const receiver = await TestReceiver.start();
-  receiver.behavior = (response) => response.writeHead(REFUSALS[randomInt(RESPONSES)] ?? 204).end();
-  const harness = await LifeHarness.start(verdict);
-  const life = new Life(harness, receiver.url);
-  try {
+  await Shared.run(async (shared) => {
+    const receiver = await shared.ends.start(TestReceiver.start());
+    receiver.behavior = (response) => response.writeHead(REFUSALS[randomInt(RESPONSES)] ?? 204).end();
+    const harness = await LifeHarness.start(shared, verdict);
+    const life = new Life(harness, receiver.url);
     for (let done = 0, batch = 0; done < count; batch += 1) {
       const began = performance.now();
       const end = Math.min(done + RUNS_A_BATCH, count);
       const during = harness.audited(`during runs up to ${end}`);
-      const worker = async (): Promise<void> => {
-        while (done < end) {
-          const number = done++;
-          const failed = (error: Error): void => verdict.expect(false, `run ${number}`, error.stack);
-          await life.run(new Random(seed, number), number).catch(failed);
-        }
-      };
-      await Promise.all(Array.from({ length: RUNS_AT_ONCE }, worker));
+      await concurrently(end - done, RUNS_AT_ONCE, async () => {
+        const number = done++;
+        const failed = (error: Error): void => verdict.expect(false, `run ${number}`, error.stack);
+        await life.run(new Random(seed, number), number).catch(failed);
+      });
       const ran = performance.now();
       await during;
       await harness.maintain(batch);
@@ -45,8 +43,5 @@ export const ordinaryLife: Suite = async (options) => {
       say(`${end} runs; runs, upkeep, verify: ${times}`);
     }
     say(harness.tally.toString());
-  } finally {
-    await harness.end();
-    await receiver.stop();
-  }
+  });
 };

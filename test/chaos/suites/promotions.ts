@@ -9,8 +9,9 @@ import { Shared } from '../support/shared.js';
 import { storm, type Struck } from '../support/storm.js';
 import { between, percentile, seconds, type Suite, type SuiteOptions, oneOf } from '../support/suite.js';
 import { Line, type Outcome } from '../support/line.js';
-import { keyed, randomHash, REPORT, reportBody } from '../support/payouts.js';
-import type { ServiceProcess } from '../support/service-process.js';
+import { randomHash } from '../../support/payouts/payout-calls.js';
+import { keyed, REPORT, reportBody } from '../support/payouts.js';
+import type { ServiceProcess } from '../../../bench/support/service.js';
 import type { Verdict } from '../support/verdict.js';
 
 const CLIENTS = 4;
@@ -219,12 +220,13 @@ async function checkNothingLost({ shared, load }: Struck, { verdict }: SuiteOpti
   const acknowledged = load.acknowledged.filter(({ beganAt }) => beganAt > performance.now() - LATELY_MS);
   const { rows } = await shared.pool.query<{ stream: string }>(
     'select stream from event_store.events where revision = 0 and stream = any($1::text[])',
-    [acknowledged.map(({ payoutId }) => `payout-${payoutId}`)],
+    [acknowledged.map(({ id }) => `payout-${id}`)],
   );
   const found = new Set(rows.map(({ stream }) => stream));
   verdict.none(
-    acknowledged.filter(({ payoutId }) => !found.has(`payout-${payoutId}`)),
     'an acknowledged report is not in the log of the new primary',
+    acknowledged,
+    ({ id }) => !found.has(`payout-${id}`),
   );
 }
 

@@ -4,7 +4,8 @@ import { eventually } from '../../../bench/support/wait.js';
 import { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import { checkBooks } from '../support/books.js';
 import { SALE, checkMoney } from '../support/orders/order-facts.js';
-import { activePayee, reportPayout, type Payee } from '../support/payouts.js';
+import { createPayee } from '../../support/payouts/payout-calls.js';
+import { reportPayout, type Payee } from '../support/payouts.js';
 import {
   fickleContract,
   balanceOf,
@@ -190,7 +191,11 @@ function randomAmount(): number {
 export const reorganisations: Suite = async ({ count, verdict, say, sizes = {} }) => {
   await Shared.run(async (shared) => {
     const { rpcUrl, usdcAddress } = await shared.chain();
-    const { baseUrl, merchant, exchange } = await shared.service('service', {
+    const {
+      baseUrl,
+      client: merchant,
+      exchange,
+    } = await shared.service('service', {
       PAYOUT_FINALITY: String(CONFIRMATIONS),
       PAYOUT_CHECK_INTERVAL_MS: '100',
       EXCHANGE_SCAN_INTERVAL_MS: '50',
@@ -199,7 +204,7 @@ export const reorganisations: Suite = async ({ count, verdict, say, sizes = {} }
       EXCHANGE_ORDER_EXPIRY_SECONDS: String(sizes.seconds ?? 20),
     });
     const payees: Payee[] = [];
-    for (let n = 0; n < PAYEES; n += 1) payees.push(await activePayee(baseUrl, merchant));
+    for (let n = 0; n < PAYEES; n += 1) payees.push(await createPayee(merchant));
     const client = new ExchangeClient(baseUrl, exchange);
     const treasury = await shared.treasury();
     const tally = new Tally();
@@ -216,12 +221,7 @@ export const reorganisations: Suite = async ({ count, verdict, say, sizes = {} }
       for (const { to, minor, hash } of transactions)
         for (const payee of payees)
           if (to === payee.wallet || to === contract)
-            reported.push({
-              id: await reportPayout(baseUrl, merchant, payee, minor, hash),
-              payee,
-              minor,
-              hash,
-            });
+            reported.push({ id: await reportPayout(merchant, payee, minor, hash), payee, minor, hash });
     };
 
     for (let done = 0, batch = 0; done < count; batch += 1) {

@@ -5,6 +5,7 @@ import { Drill, DRILLS, type DrillResult } from '../support/restores/drill.js';
 import { percentile, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
 import { timed } from '../../../bench/harness/measure.js';
 import { LEDGER, ledger } from '../../../bench/seed/ledger.js';
+import { count as countRows } from '../../../bench/support/count.js';
 import { BenchEnvironment } from '../../../bench/support/environment.js';
 import { startService } from '../../../bench/support/service.js';
 
@@ -27,10 +28,8 @@ async function restoreLarge(payouts: number, store: BackupStore, { verdict, say 
       await environment.replacePostgres(dir, await store.restoreTo(dir, 'end of the archive'));
     });
     const service = await timed(() => startService(environment, { name: LEDGER }));
-    const { rows } = await (
-      await environment.pool(LEDGER)
-    ).query<{ events: number }>('select count(*)::int as events from event_store.events');
-    verdict.expect(rows[0]!.events >= events, 'every event is there again', rows[0]);
+    const restored = await countRows(await environment.pool(LEDGER), 'event_store.events');
+    verdict.expect(restored >= events, 'every event is there again', restored);
     verdict.expect(database + service < MAX_RECOVERY_SECONDS, 'the service is ready within a minute', {
       database,
       service,
@@ -52,15 +51,12 @@ export const restores: Suite = async (options) => {
   const results: DrillResult[] = [];
   for (let n = 1; n <= count; n += 1) {
     const store = BackupStore.create();
-    const shared = await Shared.start(store.settings);
-    try {
+    const drill = async (shared: Shared): Promise<void> => {
       const result = await new Drill(DRILLS[(n - 1) % DRILLS.length]!, shared, store, options).run();
       results.push(result);
       say(`${String(n).padStart(3)}  ${result.line}`);
-    } finally {
-      await shared.close();
-      store.remove();
-    }
+    };
+    await Shared.run(drill, Shared.start(store.settings)).finally(() => store.remove());
   }
   const recovery = results.map(({ recoveryMs }) => recoveryMs);
   const lost = results.filter(({ kind }) => kind === 'archive').map(({ lostMs }) => lostMs);
@@ -68,14 +64,7 @@ export const restores: Suite = async (options) => {
   say(
     `ready after ${seconds(percentile(recovery, 0.5))} in the median, ${seconds(Math.max(...recovery))} at most`,
   );
-  if (sizes.payouts !== undefined) await large(sizes.payouts, options);
-};
-
-async function large(payouts: number, options: SuiteOptions): Promise<void> {
+  if (sizes.payouts === undefined) return;
   const store = BackupStore.create();
-  try {
-    await restoreLarge(payouts, store, options);
-  } finally {
-    store.remove();
-  }
-}
+  await restoreLarge(sizes.payouts, store, options).finally(() => store.remove());
+};

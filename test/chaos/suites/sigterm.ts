@@ -3,9 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SignedRequest } from '../../../bench/support/sign.js';
 import { until } from '../../../sandbox/processes.js';
 import { checkBooks } from '../support/books.js';
-import { activePayee, keyed, randomHash, REPORT, reportBody } from '../support/payouts.js';
+import { createPayee, randomHash } from '../../support/payouts/payout-calls.js';
+import { keyed, REPORT, reportBody } from '../support/payouts.js';
 import { Line, type Outcome } from '../support/line.js';
-import type { ServiceProcess } from '../support/service-process.js';
+import type { ServiceProcess } from '../../../bench/support/service.js';
 import { Shared } from '../support/shared.js';
 import { between, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
 import { Tally, type Verdict } from '../support/verdict.js';
@@ -32,7 +33,7 @@ export const sigterm: Suite = async (options) => {
     let userId: string | undefined;
     for (let round = 1; round <= options.count; round += 1) {
       const service = await shared.service('service');
-      userId ??= (await activePayee(service.baseUrl, service.merchant)).id;
+      userId ??= (await createPayee(service.client)).id;
       await terminateUnderLoad(round, service, userId, shared, options);
     }
     // A new process brings the read models up to date.
@@ -74,12 +75,14 @@ async function terminateUnderLoad(
   const before = sent.filter(({ at }) => at < terminated);
   const after = sent.filter(({ at }) => at >= terminated);
   verdict.none(
-    before.filter(({ outcome }) => outcome.kind === 'cut_off'),
     `${where}: a request sent before SIGTERM was cut off`,
+    before,
+    ({ outcome }) => outcome.kind === 'cut_off',
   );
   verdict.none(
-    before.filter(({ outcome }) => outcome.kind === 'responded' && outcome.status !== 201),
     `${where}: a request sent before SIGTERM was not done`,
+    before,
+    ({ outcome }) => outcome.kind === 'responded' && outcome.status !== 201,
   );
   await checkLate(where, after, shared, verdict);
   const statuses = new Tally();
@@ -99,15 +102,17 @@ async function checkLate(
   const cutOff = after.filter(({ outcome }) => outcome.kind === 'cut_off');
   const refused = after.filter(({ outcome }) => outcome.kind === 'responded' && outcome.status === 503);
   verdict.none(
-    cutOff.filter(({ outcome }) => outcome.kind === 'cut_off' && outcome.received > 0),
     `${where}: a response was cut off in the middle`,
+    cutOff,
+    ({ outcome }) => outcome.kind === 'cut_off' && outcome.received > 0,
   );
   verdict.none(
-    after.filter(({ outcome }) => outcome.kind === 'responded' && ![201, 503].includes(outcome.status)),
     `${where}: a request after SIGTERM is neither done nor refused with 503`,
+    after,
+    ({ outcome }) => outcome.kind === 'responded' && ![201, 503].includes(outcome.status),
   );
-  verdict.none(await doneOf(cutOff, shared), `${where}: a request was done and its response never began`);
-  verdict.none(await doneOf(refused, shared), `${where}: a request was refused with 503 and done anyway`);
+  verdict.none(`${where}: a request was done and its response never began`, await doneOf(cutOff, shared));
+  verdict.none(`${where}: a request was refused with 503 and done anyway`, await doneOf(refused, shared));
 }
 
 /** Returns the requests that created a payout. */

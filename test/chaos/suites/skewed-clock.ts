@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../../bench/support/wait.js';
 import { checkBooks } from '../support/books.js';
-import { activePayee, outcomesOf, randomHash, reportPayout } from '../support/payouts.js';
+import { createPayee, randomHash } from '../../support/payouts/payout-calls.js';
+import { outcomesOf, reportPayout } from '../support/payouts.js';
 import { Shared } from '../support/shared.js';
 import { between, type Suite } from '../support/suite.js';
 
@@ -22,8 +23,8 @@ export const skewedClock: Suite = async ({ count, say, verdict }) => {
       PAYOUT_VERIFICATION_WINDOW_SECONDS: String(WINDOW_SECONDS),
       PAYOUT_CHECK_INTERVAL_MS: '100',
     };
-    const { baseUrl, merchant } = await shared.service('first', env);
-    const payee = await activePayee(baseUrl, merchant);
+    const { client } = await shared.service('first', env);
+    const payee = await createPayee(client);
     const treasury = await shared.treasury();
     for (let round = 1; round <= count; round += 1) {
       const workers = SKEWS_HOURS.map((hours) =>
@@ -47,11 +48,11 @@ export const skewedClock: Suite = async ({ count, say, verdict }) => {
         Array.from({ length: PAYOUTS }, async (_, n) => {
           const minor = 1_000_000 * round + n + 1;
           if (n % 2 === 0) {
-            unpaid.push(await reportPayout(baseUrl, merchant, payee, minor, randomHash()));
+            unpaid.push(await reportPayout(client, payee, minor, randomHash()));
             return;
           }
           const { hash, broadcast } = await treasury.prepare(payee.wallet, minor);
-          paid.push(await reportPayout(baseUrl, merchant, payee, minor, hash));
+          paid.push(await reportPayout(client, payee, minor, hash));
           await sleep(between(0, (WINDOW_SECONDS * 1000) / 3));
           await broadcast();
         }),
@@ -63,15 +64,17 @@ export const skewedClock: Suite = async ({ count, say, verdict }) => {
       );
       const outcomes = await outcomesOf(shared.pool, all);
       verdict.none(
-        paid.filter((id) => outcomes.get(id)?.type !== 'payout.received.v2'),
         `round ${round}: a payout whose transfer is on the chain was not received`,
+        paid,
+        (id) => outcomes.get(id)?.type !== 'payout.received.v2',
       );
       verdict.none(
-        unpaid.filter((id) => {
+        `round ${round}: a payout without a transfer did not expire after its window`,
+        unpaid,
+        (id) => {
           const outcome = outcomes.get(id);
           return outcome?.type !== 'payout.expired.v1' || outcome.afterEnd < 0;
-        }),
-        `round ${round}: a payout without a transfer did not expire after its window`,
+        },
       );
       for (const worker of workers) {
         verdict.equal(worker.exited(), null, `round ${round}: the worker with the wrong clock lives`);

@@ -1,9 +1,10 @@
 import { residentMiB } from '../../../bench/support/memory.js';
-import { call } from '../../../bench/support/sign.js';
+import { SignedClient } from '../../support/http/signed-client.js';
+import { createUser, randomHash } from '../../support/payouts/payout-calls.js';
 import { during, type Attack } from '../support/attacks/attack.js';
 import { honestLoad, type Experience } from '../support/honest-load.js';
-import { createUser, randomHash, REPORT, reportBody } from '../support/payouts.js';
-import type { ServiceProcess } from '../support/service-process.js';
+import { expectStatus, REPORT, reportBody } from '../support/payouts.js';
+import type { ServiceProcess } from '../../../bench/support/service.js';
 import { Shared } from '../support/shared.js';
 import { percentile, type Suite, type SuiteOptions } from '../support/suite.js';
 
@@ -34,7 +35,7 @@ export const slowReaders: Suite = async (options) => {
   await Shared.run(async (shared) => {
     const env = { NODE_OPTIONS: `--max-old-space-size=${MEMORY_MIB}` };
     const service = await shared.service('service', env);
-    const userId = await createUser(service.baseUrl, service.merchant);
+    const userId = await createUser(service.client);
     const attacks = options.attack === undefined ? ATTACKS : [options.attack];
     if (attacks.includes('unread-pages')) await fillPage(service, options.sizes?.payouts ?? PAYOUTS);
     for (let round = 1; round <= options.count; round += 1)
@@ -82,7 +83,7 @@ async function endure(
   );
   say(`  memory: ${maxMiB} MiB at most; attacker: ${JSON.stringify(report)}`);
   verdict.equal(service.exited(), null, `${kind}: the service lives`);
-  verdict.none(attacked.refused, `${kind}: an honest request did not get 200 or 201`);
+  verdict.none(`${kind}: an honest request did not get 200 or 201`, attacked.refused);
   verdict.expect(attacked.tookMs.length > 0, `${kind}: the honest merchant was served`);
   verdict.expect(maxMiB <= MEMORY_MIB, `${kind}: resident memory stays within ${MEMORY_MIB} MiB`, maxMiB);
   verdict.expect(
@@ -93,11 +94,10 @@ async function endure(
 }
 
 async function fillPage({ baseUrl, secondMerchant: who }: ServiceProcess, count: number): Promise<void> {
-  const userId = await createUser(baseUrl, who);
+  const client = new SignedClient(baseUrl, who);
+  const userId = await createUser(client);
   const note = 'n'.repeat(METADATA_BYTES);
-  const report = (): Promise<unknown> => {
-    const body: unknown = JSON.parse(reportBody(userId, 1_000_000, randomHash(), note));
-    return call(baseUrl, who, 'POST', REPORT.path, 201, body);
-  };
+  const report = async (): Promise<unknown> =>
+    expectStatus(await client.post(REPORT.path, reportBody(userId, 1_000_000, randomHash(), note)), 201);
   for (let done = 0; done < count; done += 50) await Promise.all(Array.from({ length: 50 }, report));
 }

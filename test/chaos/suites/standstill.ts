@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { eventually } from '../../../bench/support/wait.js';
 import { haveReached, headOf } from '../support/books.js';
 import type { ReportLoad } from '../support/report-load.js';
-import type { ServiceProcess } from '../support/service-process.js';
+import type { ServiceProcess } from '../../../bench/support/service.js';
 import { storm, type Struck } from '../support/storm.js';
 import { between, oneOf, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
 
@@ -20,23 +20,17 @@ const TRIES = 150;
  * transaction where possible. Every fourth time the PostgreSQL server or one of its backends is stopped.
  */
 export const standstill: Suite = async (options) => {
-  const others: ServiceProcess[] = [];
+  let others: readonly ServiceProcess[] = [];
   let blows = 0;
-  try {
-    await storm(options, async (struck) => {
-      blows += 1;
-      if (blows % 4 === 0) return stopPostgres(struck, options);
-      const { shared, env } = struck;
-      if (others.length === 0)
-        others.push(
-          ...ROLES.map((roles) => shared.process(roles.replace(',', '-'), { ...env, ROLES: roles })),
-        );
-      for (const each of others) if (!each.runs) await each.start();
-      return stopProcess(oneOf(others), struck, options);
-    });
-  } finally {
-    await Promise.all(others.map((each) => each.kill().catch(() => undefined)));
-  }
+  await storm(options, async (struck) => {
+    blows += 1;
+    if (blows % 4 === 0) return stopPostgres(struck, options);
+    const { shared, env } = struck;
+    if (others.length === 0)
+      others = ROLES.map((roles) => shared.process(roles.replace(',', '-'), { ...env, ROLES: roles }));
+    for (const each of others) if (!each.runs) await each.start();
+    return stopProcess(oneOf(others), struck, options);
+  });
 };
 
 /** All other processes continue within the bound while one is stopped. */

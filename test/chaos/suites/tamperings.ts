@@ -1,4 +1,5 @@
 import { Random } from '../support/random.js';
+import { Shared } from '../support/shared.js';
 import { chooseSeed, seconds, type Suite } from '../support/suite.js';
 import { deliveries, logins, responses } from '../support/tamperings/row-rounds.js';
 import { ledgerTables, tables } from '../support/tamperings/table-rounds.js';
@@ -26,10 +27,10 @@ const REPORTED_EVERY_MS = 30_000;
 export const tamperings: Suite = async (options) => {
   const { count, verdict, say } = options;
   const seed = chooseSeed(options);
-  const harness = await TamperingHarness.start(verdict);
   const tally = new Tally();
   const spent = new Tally();
-  try {
+  await Shared.run(async (shared) => {
+    const harness = await TamperingHarness.start(shared, verdict);
     say(`log    ${(await harness.events()).length} events`);
     await harness.untouched();
     const left = new Map(
@@ -60,7 +61,5 @@ export const tamperings: Suite = async (options) => {
       const each = kinds.map((kind) => `${kind.slice(name.length + 2)} ${tally.of(kind)}`).sort();
       say(`${name} ${sum} in ${seconds(spent.of(name))}: ${each.join(', ')}`);
     }
-  } finally {
-    await harness.end();
-  }
+  });
 };

@@ -2,14 +2,15 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { count } from '../../../bench/support/count.js';
 import { eventually } from '../../../bench/support/wait.js';
 import { AdminClient } from '../../support/admin/admin-client.js';
 import { checkReported } from '../support/acknowledged.js';
 import { haveReached, headOf } from '../support/books.js';
 import { buildNextVersion } from '../support/next-version.js';
-import { activePayee } from '../support/payouts.js';
+import { createPayee } from '../../support/payouts/payout-calls.js';
 import { ReportLoad } from '../support/report-load.js';
-import type { ServiceProcess } from '../support/service-process.js';
+import type { ServiceProcess } from '../../../bench/support/service.js';
 import { Shared } from '../support/shared.js';
 import { seconds, type Suite, type SuiteOptions } from '../support/suite.js';
 
@@ -26,19 +27,17 @@ const SETTLE_MS = 180_000;
  */
 export const twoVersions: Suite = async (options) => {
   const { count, verdict, say } = options;
-  const shared = await Shared.start();
-  const env = { PAYOUT_VERIFICATION_WINDOW_SECONDS: '10', PAYOUT_CHECK_INTERVAL_MS: '200' };
-  const loads: ReportLoad[] = [];
-  try {
+  await Shared.run(async (shared) => {
+    const env = { PAYOUT_VERIFICATION_WINDOW_SECONDS: '10', PAYOUT_CHECK_INTERVAL_MS: '200' };
     const service = await shared.service('service', env);
     const dist = buildNextVersion(shared.environment.folder('next'));
     const main = join(dist, 'sandbox', 'main.js');
-    const { merchant, baseUrl } = service;
-    const payees = await Promise.all([1, 2, 3].map(() => activePayee(baseUrl, merchant)));
+    const { merchant, client } = service;
+    const payees = await Promise.all([1, 2, 3].map(() => createPayee(client)));
     const treasury = await shared.treasury();
     const load = (port: number): ReportLoad => {
       const started = new ReportLoad({ port, merchant, payees, treasury }, verdict, PAUSE_MS);
-      loads.push(started);
+      shared.ends.add(() => started.abandon());
       started.start(CLIENTS);
       return started;
     };
@@ -48,7 +47,7 @@ export const twoVersions: Suite = async (options) => {
     const newer = load(api.port);
     const worker = shared.process('next-worker', { ...env, ROLES: 'worker' }, { main });
     for (let round = 1; round <= count; round += 1) {
-      await eventually('the older version waits', async () => (await lagOf(baseUrl)).includes(NEWER));
+      await eventually('the older version waits', async () => (await service.health()).text.includes(NEWER));
       verdict.equal(
         audit(shared, DIST),
         1,
@@ -65,12 +64,9 @@ export const twoVersions: Suite = async (options) => {
         `${String(round).padStart(3)}  the next version's worker continued in ${seconds(tookMs)}; acknowledged ${older.acknowledged.length} and ${newer.acknowledged.length}`,
       );
     }
-    await Promise.all(loads.map((each) => each.stop()));
+    await Promise.all([older.stop(), newer.stop()]);
     await checkEnd(shared, dist, [older, newer], options);
-  } finally {
-    await Promise.all(loads.map((each) => each.abandon()));
-    await shared.close();
-  }
+  });
 };
 
 /** An operation requested at one version is approved at the other and executed once. */
@@ -110,23 +106,14 @@ async function checkEnd(
   [older, newer]: readonly [ReportLoad, ReportLoad],
   { verdict, say }: SuiteOptions,
 ): Promise<void> {
-  const settled = async (): Promise<boolean> => {
-    const { rows } = await shared.pool.query('select from payouts.payouts where status = 0 limit 1');
-    return rows.length === 0;
-  };
+  const settled = async (): Promise<boolean> =>
+    (await count(shared.pool, 'payouts.payouts where status = 0')) === 0;
   await verdict.eventually('every payout has its outcome', settled, SETTLE_MS);
   verdict.expect(newer.acknowledged.length > 0, 'the next version acknowledged reports');
   await checkReported(shared.pool, [...older.acknowledged, ...newer.acknowledged], verdict);
   const exitCode = audit(shared, dist);
   verdict.expect(exitCode === 0 || exitCode === 1, "the next version's audit finds nothing wrong", exitCode);
   say(`end  attempts ${older.tally.toString()}; ${newer.tally.toString()}`);
-}
-
-/** Returns the subscriptions' report of readiness. */
-async function lagOf(baseUrl: string): Promise<string> {
-  const response = await fetch(`${baseUrl}/health/ready`);
-  const { checks } = (await response.json()) as { checks: Record<string, { detail?: string }> };
-  return checks['subscriptions']?.detail ?? '';
 }
 
 /** Returns the exit code of a version's `audit verify`. */

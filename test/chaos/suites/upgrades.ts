@@ -18,18 +18,14 @@ const RESULTS = ['report 201', 'report 503'];
  */
 export const upgrades: Suite = async (options) => {
   const { count, from = newestTag(), say, verdict } = options;
-  const shared = await Shared.start();
-  let deployment: Deployment | null = null;
-  try {
-    const before: Release = {
-      name: 'before',
-      main: buildRelease(from, shared.environment.folder('release')),
-    };
+  await Shared.run(async (shared) => {
+    const main = buildRelease(from, shared.environment.folder('release'));
+    const before: Release = { name: 'before', main };
     const after: Release = { name: 'after' };
     say(`from ${from} to this version and back`);
-    deployment = await Deployment.start(shared, stormEnv(options), [before, after], verdict);
+    const deployment = await Deployment.start(shared, stormEnv(options), [before, after], verdict);
     const { port, merchant } = deployment;
-    const replace = (former: Release, next: Release) => () => deployment!.replace(former, next);
+    const replace = (former: Release, next: Release) => () => deployment.replace(former, next);
     const load = await underLoad(shared, { port, merchant }, options, CLIENT_PAUSE_MS, async (started) => {
       await sleep(STEADY_MS);
       for (let round = 1; round <= count; round += 1) {
@@ -37,15 +33,10 @@ export const upgrades: Suite = async (options) => {
         await replaced(`${round}  back to ${from}`, started, replace(after, before), options);
       }
     });
-    verdict.none(
-      load.tally.names().filter((name) => !RESULTS.includes(name)),
-      'a request failed otherwise than by a 503',
-    );
+    const results = load.tally.names();
+    verdict.none('a request failed otherwise than by a 503', results, (name) => !RESULTS.includes(name));
     await deployment.end(before);
-  } finally {
-    await deployment?.stop();
-    await shared.close();
-  }
+  });
 };
 
 /** Replaces all processes and compares response times with those before. */
@@ -76,9 +67,7 @@ async function replaced(
 
 /** Returns the p99 in milliseconds until the 201, repeats included. */
 function p99(load: ReportLoad, from: number, until: number): number {
-  const took = load.acknowledged.filter(({ beganAt }) => beganAt >= from && beganAt < until);
-  return percentile(
-    took.map(({ tookMs }) => tookMs),
-    0.99,
-  );
+  const begun = load.acknowledged.filter(({ beganAt }) => beganAt >= from && beganAt < until);
+  const took = begun.map(({ beganAt, confirmedAt }) => confirmedAt - beganAt);
+  return percentile(took, 0.99);
 }

@@ -29,14 +29,6 @@ export async function checkAudit(env: Readonly<Record<string, string>>, verdict:
   return printed.trim().split('\n').at(-1) ?? '';
 }
 
-export async function countEvents(pool: pg.Pool, type: string, merchantId: string): Promise<number> {
-  const found = await pool.query<{ count: number }>(
-    `select count(*)::int as count from event_store.events where type = $1 and data::json->>'merchant_id' = $2`,
-    [type, merchantId],
-  );
-  return found.rows[0]!.count;
-}
-
 export async function headOf(pool: pg.Pool): Promise<string> {
   const { rows } = await pool.query<{ head: string }>('select max(position) as head from event_store.events');
   return rows[0]!.head;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../../sandbox/processes.js';
 import type { Senders } from './senders.js';
-import type { ServiceProcess } from './service-process.js';
+import type { ServiceProcess } from '../../../bench/support/service.js';
 import type { Shared } from './shared.js';
 import { between, seconds, type SuiteOptions } from './suite.js';
 import { Tally } from './verdict.js';

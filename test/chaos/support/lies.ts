@@ -1,5 +1,5 @@
 import type { RpcCall, TestNode } from '../../support/payouts/test-node.js';
-import { randomHash } from './payouts.js';
+import { randomHash } from '../../support/payouts/payout-calls.js';
 
 export interface Receipt {
   readonly transactionHash: string;

@@ -1,6 +1,8 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { call, signed, type Credentials, type SignedRequest } from '../../../bench/support/sign.js';
+import { signed, type Credentials, type SignedRequest } from '../../../bench/support/sign.js';
+import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
+import { randomHash } from '../../support/payouts/payout-calls.js';
 
 /** A keyed POST that must have its effect once, with the event that counts it. */
 export interface Operation {
@@ -47,11 +49,6 @@ export function reportBody(userId: string, minor: number, hash: string, note: st
   });
 }
 
-/** A hash without a transaction. */
-export function randomHash(): string {
-  return `0x${randomBytes(32).toString('hex')}`;
-}
-
 /** A plausible E.164 mobile number. */
 export function randomPhone(): string {
   return `+49151${String(10_000_000 + Math.floor(Math.random() * 89_999_999))}`;
@@ -68,34 +65,21 @@ export interface Payee {
   readonly wallet: string;
 }
 
-interface UserBody {
-  readonly user: { readonly id: string; readonly issuer_wallet_address: string | null };
+/** Throws on other statuses. */
+export function expectStatus(response: ApiResponse, ...statuses: readonly number[]): ApiResponse {
+  if (!statuses.includes(response.status)) throw new Error(`${response.status} ${response.text}`);
+  return response;
 }
 
-export async function createUser(baseUrl: string, who: Credentials): Promise<string> {
-  const body: unknown = JSON.parse(CREATE_USER.body(''));
-  const { user } = (await call(baseUrl, who, 'POST', CREATE_USER.path, 201, body)) as UserBody;
-  return user.id;
-}
-
-export async function activePayee(baseUrl: string, who: Credentials): Promise<Payee> {
-  const id = await createUser(baseUrl, who);
-  await call(baseUrl, who, 'POST', `/merchants/v1/sandbox/users/${id}/complete_onboarding`, 200);
-  const { user } = (await call(baseUrl, who, 'GET', `${CREATE_USER.path}/${id}`, 200)) as UserBody;
-  if (user.issuer_wallet_address === null) throw new Error(`user ${id} has no wallet`);
-  return { id, wallet: user.issuer_wallet_address };
-}
-
+/** Reports a payout of `minor` units and returns its id. */
 export async function reportPayout(
-  baseUrl: string,
-  who: Credentials,
+  client: SignedClient,
   payee: Payee,
   minor: number,
   hash: string,
 ): Promise<string> {
-  const body: unknown = JSON.parse(reportBody(payee.id, minor, hash));
-  const response = (await call(baseUrl, who, 'POST', REPORT.path, 201, body)) as { payout: { id: string } };
-  return response.payout.id;
+  const response = await client.post(REPORT.path, reportBody(payee.id, minor, hash));
+  return expectStatus(response, 201).json<{ payout: { id: string } }>().payout.id;
 }
 
 export interface Outcome {

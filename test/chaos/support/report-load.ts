@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Credentials } from '../../../bench/support/sign.js';
 import { eventually } from '../../../bench/support/wait.js';
-import { keyed, randomHash, REPORT, reportBody, type Payee } from './payouts.js';
-import { Line } from './line.js';
+import { randomHash } from '../../support/payouts/payout-calls.js';
+import { keyed, REPORT, reportBody, type Payee } from './payouts.js';
+import type { Line } from './line.js';
 import { Senders } from './senders.js';
 import { between, oneOf } from './suite.js';
 import type { Treasury } from './treasury.js';
@@ -11,17 +12,22 @@ import type { Verdict } from './verdict.js';
 /** The chain's side of a report: its own transfer, nothing, or a transfer that another report names too. */
 type Backing = 'transfer' | 'nothing' | 'shared';
 
-export interface Acknowledged {
+/** A request with a 201, as its client keeps it. Times are on the clock of `performance.now()`. */
+export interface Confirmed {
   readonly key: string;
+  readonly path: string;
   readonly request: string;
-  readonly backing: Backing;
   /** The body of the 201, byte for byte. */
   readonly response: string;
-  readonly payoutId: string;
-  readonly attempts: number;
-  /** On the clock of `performance.now()`. */
+  /** The id of the created resource. */
+  readonly id: string;
   readonly beganAt: number;
-  readonly tookMs: number;
+  readonly confirmedAt: number;
+}
+
+export interface Acknowledged extends Confirmed {
+  readonly backing: Backing;
+  readonly attempts: number;
 }
 
 export interface LoadTarget {
@@ -38,7 +44,6 @@ const MAX_CLIENTS = 64;
 /** Merchants' clients that report payouts, each report under its own key. */
 export class ReportLoad extends Senders {
   readonly acknowledged: Acknowledged[] = [];
-  private readonly lines = new Map<number, Line>();
   /** The start times of reports without a final response. */
   private readonly open = new Set<number>();
 
@@ -62,15 +67,9 @@ export class ReportLoad extends Senders {
     );
   }
 
-  override async stop(): Promise<void> {
-    await super.stop();
-    for (const line of this.lines.values()) line.close();
-  }
-
   /** Sends one report, or two that name one transfer. */
   protected override async round(client: number): Promise<void> {
-    const line = this.lines.get(client) ?? new Line(this.target.port, this.verdict);
-    this.lines.set(client, line);
+    const line = this.lineOf(client, this.target.port);
     const chance = Math.random();
     const payee = oneOf(this.target.payees);
     const minor = Math.floor(between(1, 50_000_000));
@@ -93,16 +92,8 @@ export class ReportLoad extends Senders {
     this.open.delete(beganAt);
     if (response === null) return;
     const { payout } = JSON.parse(response.body) as { payout: { id: string } };
-    const tookMs = performance.now() - beganAt;
-    this.acknowledged.push({
-      key,
-      request,
-      backing,
-      response: response.body,
-      payoutId: payout.id,
-      attempts,
-      beganAt,
-      tookMs,
-    });
+    const times = { beganAt, confirmedAt: performance.now() };
+    const exchanged = { key, path: REPORT.path, request, response: response.body };
+    this.acknowledged.push({ ...exchanged, id: payout.id, ...times, backing, attempts });
   }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Line } from './line.js';
 import { between } from './suite.js';
 import { Tally, type Verdict } from './verdict.js';
 
@@ -12,6 +13,7 @@ const RETRIED = [409, 503];
 /** Clients that work in rounds until they are stopped, and repeat each request until it has a final response. */
 export abstract class Senders {
   readonly tally = new Tally();
+  private readonly lines = new Map<number, Line>();
   protected abandoned = false;
   private workers: Promise<void>[] = [];
   private running = true;
@@ -33,6 +35,7 @@ export abstract class Senders {
   async stop(): Promise<void> {
     this.running = false;
     await Promise.all(this.workers);
+    for (const line of this.lines.values()) line.close();
   }
 
   /** Drops the requests in flight too, after a failure of the suite. */
@@ -42,6 +45,13 @@ export abstract class Senders {
   }
 
   protected abstract round(client: number): Promise<void>;
+
+  /** Returns the connection of a client, which ends with its rounds. */
+  protected lineOf(client: number, port: number): Line {
+    const line = this.lines.get(client) ?? new Line(port, this.verdict);
+    this.lines.set(client, line);
+    return line;
+  }
 
   /** Makes one attempt. Null without a response. */
   protected async attempt<R extends Responded>(what: string, send: () => Promise<R>): Promise<R | null> {

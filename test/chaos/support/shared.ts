@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { BenchEnvironment } from '../../../bench/support/environment.js';
-import type { ServiceOptions } from '../../../bench/support/service.js';
+import { ServiceProcess, type ServiceOptions } from '../../../bench/support/service.js';
 import type { PostgresOptions } from '../../../sandbox/postgres-cluster.js';
 import { startPostgres, type RunningPostgres } from '../../../sandbox/postgres.js';
-import { ServiceProcess } from './service-process.js';
+import { Teardown } from '../../../sandbox/teardown.js';
 import { oneOf } from './suite.js';
 import { Treasury } from './treasury.js';
 
@@ -17,6 +17,8 @@ type Env = Readonly<Record<string, string>>;
 
 /** A PostgreSQL and a dev chain of the run, and any number of service processes that share them. */
 export class Shared {
+  /** The ends of what a suite starts: they run in reverse order, before those of the processes and the servers. */
+  readonly ends = new Teardown();
   private readonly processes: ServiceProcess[] = [];
 
   private constructor(
@@ -24,7 +26,13 @@ export class Shared {
     readonly masterKey: string,
     private url: string,
     private connections: pg.Pool,
-  ) {}
+  ) {
+    this.ends.add(() => environment.close());
+    // No request in flight needs to drain.
+    this.ends.add(async () => {
+      await Promise.all(this.processes.filter(({ runs }) => runs).map((each) => each.kill()));
+    });
+  }
 
   /** `settings` override the usual ones of PostgreSQL; `start` starts another server than a single one. */
   static async start(settings: Env = {}, start: StartPostgres = startPostgres): Promise<Shared> {
@@ -40,8 +48,8 @@ export class Shared {
   }
 
   /** Runs `work` on servers of its own, which end with it. */
-  static async run(work: (shared: Shared) => Promise<void>): Promise<void> {
-    const shared = await Shared.start();
+  static async run(work: (shared: Shared) => Promise<void>, starting = Shared.start()): Promise<void> {
+    const shared = await starting;
     await work(shared).finally(() => shared.close());
   }
 
@@ -85,7 +93,7 @@ export class Shared {
     return started;
   }
 
-  process(name: string, env: Env, more: Pick<ServiceOptions, 'main' | 'wrap'> = {}): ServiceProcess {
+  process(name: string, env: Env, more: Pick<ServiceOptions, 'main' | 'command'> = {}): ServiceProcess {
     const all = { MASTER_KEY: this.masterKey, ...env };
     const created = new ServiceProcess(this.environment, { name, database: DATABASE, env: all, ...more });
     this.processes.push(created);
@@ -119,9 +127,7 @@ export class Shared {
     return name;
   }
 
-  /** Kills the processes: no request in flight needs to drain. */
-  async close(): Promise<void> {
-    await Promise.all(this.processes.filter(({ runs }) => runs).map((each) => each.kill()));
-    await this.environment.close();
+  close(): Promise<void> {
+    return this.ends.run();
   }
 }

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type pg from 'pg';
-import { checkAcknowledged, checkReplays, checkWebhooks } from './acknowledged.js';
+import { checkAcknowledged, checkReplays, checkWebhooks, notified, undelivered } from './acknowledged.js';
 import { checkBooks, haveReached, headOf } from './books.js';
-import { activePayee } from './payouts.js';
+import { SignedClient } from '../../support/http/signed-client.js';
+import { createPayee } from '../../support/payouts/payout-calls.js';
 import { ReportLoad, type LoadTarget } from './report-load.js';
-import type { ServiceProcess } from './service-process.js';
+import type { ServiceProcess } from '../../../bench/support/service.js';
 import { Shared } from './shared.js';
 import { between, percentile, seconds, type SuiteOptions } from './suite.js';
 import { FLAKY_DELIVERIES, Receivers } from './webhooks/receivers.js';
@@ -46,8 +46,7 @@ export async function storm(
 ): Promise<void> {
   const { count, verdict, say } = options;
   const env = stormEnv(options);
-  const shared = await start();
-  try {
+  await Shared.run(async (shared) => {
     const service = await shared.service('service', env);
     await underLoad(shared, service, options, pauseMs, async (load, target) => {
       for (let n = 1; n <= count; n += 1) {
@@ -58,9 +57,7 @@ export async function storm(
       await sleep(500);
     });
     verdict.equal(await service.stop(), 'exit code 0', 'SIGTERM ends it');
-  } finally {
-    await shared.close();
-  }
+  }, start());
 }
 
 /** Settings of services in a storm. */
@@ -84,28 +81,22 @@ export async function underLoad(
   work: (load: ReportLoad, target: LoadTarget) => Promise<void>,
 ): Promise<ReportLoad> {
   const { verdict, say } = options;
-  const baseUrl = `http://127.0.0.1:${port}`;
-  let receiver: Receivers | null = null;
-  let load: ReportLoad | null = null;
-  try {
-    const payees = await Promise.all(Array.from({ length: PAYEES }, () => activePayee(baseUrl, merchant)));
-    receiver = await Receivers.register(baseUrl, merchant);
-    const target = { port, merchant, payees, treasury: await shared.treasury() };
-    load = new ReportLoad(target, verdict, pauseMs);
-    load.start(CLIENTS);
-    await work(load, target);
-    await load.stop();
-    say(`load  ${load.acknowledged.length} reports acknowledged; tries: ${load.tally.toString()}`);
-    const took = load.acknowledged.map(({ tookMs }) => tookMs);
-    say(
-      `      longest until acknowledged ${seconds(Math.max(...took))}, median ${percentile(took, 0.5).toFixed(0)} ms`,
-    );
-    await checkAll(shared, { merchant, port }, load, receiver, options);
-    return load;
-  } finally {
-    await load?.abandon();
-    await receiver?.stop();
-  }
+  const client = new SignedClient(`http://127.0.0.1:${port}`, merchant);
+  const payees = await Promise.all(Array.from({ length: PAYEES }, () => createPayee(client)));
+  const receiver = await shared.ends.start(Receivers.register(client));
+  const target = { port, merchant, payees, treasury: await shared.treasury() };
+  const load = new ReportLoad(target, verdict, pauseMs);
+  shared.ends.add(() => load.abandon());
+  load.start(CLIENTS);
+  await work(load, target);
+  await load.stop();
+  say(`load  ${load.acknowledged.length} reports acknowledged; tries: ${load.tally.toString()}`);
+  const took = load.acknowledged.map(({ beganAt, confirmedAt }) => confirmedAt - beganAt);
+  say(
+    `      longest until acknowledged ${seconds(Math.max(...took))}, median ${percentile(took, 0.5).toFixed(0)} ms`,
+  );
+  await checkAll(shared, { merchant, port }, load, receiver, options);
+  return load;
 }
 
 async function checkAll(
@@ -116,42 +107,15 @@ async function checkAll(
   { verdict, say, sizes = {} }: SuiteOptions,
 ): Promise<void> {
   const { pool } = shared;
-  const settled = async (): Promise<boolean> => {
-    if (!(await haveReached(pool, await headOf(pool)))) return false;
-    const { pending, ended } = await outcomes(pool);
-    const types = ['payout.received', 'payout.failed'];
-    return pending === 0 && types.flatMap((type) => receiver.subjects(type, 'payout_id')).length >= ended;
-  };
+  const settled = async (): Promise<boolean> =>
+    (await haveReached(pool, await headOf(pool))) && (await undelivered(pool, receiver)) === 0;
   const settleMs = ((sizes.window ?? WINDOW_SECONDS) + LEASE_SECONDS) * 1000;
   await verdict.eventually('every payout has its outcome, listed and delivered', settled, settleMs);
-  const { ended, pending } = await outcomes(pool);
-  say(`books ${ended} with an outcome, ${pending} pending`);
   say(`hooks ${receiver.arrived.size} arrived, ${receiver.accepted} accepted`);
-  for (const line of await notSent(pool)) say(`      ${line}`);
   await checkAcknowledged(pool, load.acknowledged, verdict);
   await checkReplays({ merchant, port }, load.acknowledged, verdict);
   await checkWebhooks(pool, receiver, verdict);
+  const webhooks = notified(receiver);
+  verdict.equal(webhooks.length, new Set(webhooks).size, 'webhook-ids, one per outcome');
   say(`audit ${await checkBooks(shared, verdict)}`);
-}
-
-/** Returns the unsent deliveries by their state, and subscriptions behind the end of the log. */
-async function notSent(pool: pg.Pool): Promise<readonly string[]> {
-  const { rows } = await pool.query<{ line: string }>(
-    `select format('%s deliveries %s after %s attempts, %s; the first was due %s s ago', count(*), state, attempts,
-       case when leased_by is null then 'not held' else 'held by a process' end,
-       round(extract(epoch from clock_timestamp() - min(due_at)))) as line
-     from webhooks.deliveries where state <> 'succeeded' group by state, attempts, leased_by is null
-     union all select format('%s has applied the events up to %s', name, coalesce(position, 'none'))
-     from event_store.checkpoints where position is null or position::bigint < $1 order by line`,
-    [await headOf(pool)],
-  );
-  return rows.map(({ line }) => line);
-}
-
-async function outcomes(pool: pg.Pool): Promise<{ readonly pending: number; readonly ended: number }> {
-  const { rows } = await pool.query<{ pending: number; ended: number }>(
-    `select count(*) filter (where status = 0)::int as pending, count(*) filter (where status > 0)::int as ended
-     from payouts.payouts`,
-  );
-  return rows[0]!;
 }

@@ -58,6 +58,19 @@ export function oneOf<T>(choices: readonly T[]): T {
   return choices[Math.floor(Math.random() * choices.length)]!;
 }
 
+/** Does the work of each number from 1 to `count`, `atOnce` at a time. */
+export async function concurrently(
+  count: number,
+  atOnce: number,
+  work: (number: number) => Promise<void>,
+): Promise<void> {
+  let next = 1;
+  const worker = async (): Promise<void> => {
+    while (next <= count) await work(next++);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, count) }, worker));
+}
+
 /** Chooses the seed of a run, which `--seed` repeats. */
 export function chooseSeed({ sizes = {}, say }: Pick<SuiteOptions, 'sizes' | 'say'>): number {
   const seed = sizes.seed ?? randomInt(1, 2 ** 31);

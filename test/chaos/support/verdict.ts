@@ -27,9 +27,11 @@ export class Verdict {
     this.expect(Object.is(actual, expected), fact, `${String(actual)}, not ${String(expected)}`);
   }
 
-  /** Expects no rows; the first few are the evidence. */
-  none(rows: readonly unknown[], fact: string): void {
-    this.expect(rows.length === 0, fact, `${rows.length} times, such as ${JSON.stringify(rows.slice(0, 3))}`);
+  /** Expects no row that is broken, by default none at all; the first few are the evidence. */
+  none<Row>(fact: string, rows: Iterable<Row>, isBroken: (row: Row) => boolean = () => true): void {
+    const broken = [...rows].filter(isBroken);
+    const evidence = `${broken.length} times, such as ${JSON.stringify(broken.slice(0, 3))}`;
+    this.expect(broken.length === 0, fact, evidence);
   }
 
   /** Waits until the condition holds. A timeout is a broken fact, which later checks explain. */

@@ -1,4 +1,4 @@
-import type { Rendering } from './chart.js';
+import type { KubernetesObject, Pod, Rendering } from './chart.js';
 
 /** A property of every rendering. */
 export interface Rule {
@@ -14,4 +14,20 @@ export function those<T>(
   said: (row: T) => string = (row) => JSON.stringify(row),
 ): readonly string[] {
   return rows.filter((row) => holds(row) !== true).map(said);
+}
+
+export const ownerOf = ({ owner }: Pod): string => owner.metadata.name;
+export const nameOf = ({ metadata }: KubernetesObject): string => metadata.name;
+
+/** A rule of each of the rows that a rendering has. */
+export function ruleOf<T>(
+  rows: (rendering: Rendering) => readonly T[],
+  sentence: string,
+  holds: (row: T, rendering: Rendering) => boolean | undefined,
+  said?: (row: T) => string,
+): Rule {
+  return {
+    sentence,
+    violations: (rendering) => those(rows(rendering), (row) => holds(row, rendering), said),
+  };
 }

@@ -1,8 +1,5 @@
 import { programNames } from '../../../src/cli.js';
-import { those, type Rule } from './rule.js';
-import type { Pod } from './chart.js';
-
-const nameOf = ({ owner }: Pod): string => owner.metadata.name;
+import { nameOf, ownerOf, ruleOf, those, type Rule } from './rule.js';
 
 export const MIGRATION_RULES: readonly Rule[] = [
   {
@@ -14,29 +11,26 @@ export const MIGRATION_RULES: readonly Rule[] = [
           !Object.keys(metadata.annotations ?? {}).some((name) => name.startsWith('helm.sh/hook')),
         ({ kind }) => `${kind} is a hook`,
       ),
-      ...those(rendering.pods(), ({ spec }) => spec.initContainers === undefined, nameOf),
+      ...those(rendering.pods(), ({ spec }) => spec.initContainers === undefined, ownerOf),
     ],
   },
-  {
-    sentence: 'the migration is a program of the service, and a refusal of its settings ends it',
-    violations: (rendering) =>
-      those(
-        rendering.all('Job'),
-        ({ spec }) => {
-          const { restartPolicy, containers } = spec!.template.spec!;
-          const [node, cli, program] = containers[0]!.command!;
-          const [rule] = spec!.podFailurePolicy!.rules;
-          return (
-            `${node} ${cli}` === 'node dist/cli.js' &&
-            programNames().includes(program!) &&
-            restartPolicy === 'Never' &&
-            spec!.backoffLimit! > 5 &&
-            rule?.action === 'FailJob' &&
-            rule.onExitCodes?.containerName === containers[0]!.name &&
-            rule.onExitCodes?.values.join() === '78'
-          );
-        },
-        ({ metadata }) => metadata.name,
-      ),
-  },
+  ruleOf(
+    (rendering) => rendering.all('Job'),
+    'the migration is a program of the service, and a refusal of its settings ends it',
+    ({ spec }) => {
+      const { restartPolicy, containers } = spec!.template.spec!;
+      const [node, cli, program] = containers[0]!.command!;
+      const [rule] = spec!.podFailurePolicy!.rules;
+      return (
+        `${node} ${cli}` === 'node dist/cli.js' &&
+        programNames().includes(program!) &&
+        restartPolicy === 'Never' &&
+        spec!.backoffLimit! > 5 &&
+        rule?.action === 'FailJob' &&
+        rule.onExitCodes?.containerName === containers[0]!.name &&
+        rule.onExitCodes?.values.join() === '78'
+      );
+    },
+    nameOf,
+  ),
 ];

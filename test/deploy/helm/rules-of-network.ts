@@ -1,6 +1,6 @@
 import { isAllowed, selects, type Peer } from './network.js';
 import { container, isProcess, PORTS, rolesOf } from './pods.js';
-import { those, type Rule } from './rule.js';
+import { ownerOf, ruleOf, those, type Rule } from './rule.js';
 import type { Pod, Rendering } from './chart.js';
 
 const CONTROLLER: Peer = { namespace: 'ingress-nginx' };
@@ -15,7 +15,6 @@ const EVERY_PORT = [...Object.values(PORTS).flat(), ['metrics', 9464] as const].
 const METADATA = '169.254.169.254';
 const RECEIVER = '203.0.113.7';
 
-const nameOf = ({ owner }: Pod): string => owner.metadata.name;
 const hasPolicies = (rendering: Rendering): boolean => rendering.all('NetworkPolicy').length > 0;
 const isOpen = (rendering: Rendering): boolean => hasPolicies(rendering) && !hasNoPeers(rendering);
 /** The set of values with empty lists. */
@@ -27,12 +26,32 @@ const hasOwnEgress = ({ given }: Rendering): boolean =>
 const portsOf = (pod: Pod): readonly number[] =>
   rolesOf(pod).flatMap((role) => PORTS[role]!.map(([, port]) => port));
 
-/** Names of the pods that break the condition, where the rule applies. */
-const wrongPods = (
-  rendering: Rendering,
-  applies: boolean,
-  holds: (pod: Pod) => boolean,
-): readonly string[] => (applies ? those(rendering.pods(), holds, nameOf) : []);
+type Holds = (pod: Pod, reaches: (peer: Peer, port: number) => boolean, rendering: Rendering) => boolean;
+
+/** A rule of the traffic of each pod, where it applies. */
+const traffic = (
+  direction: 'Ingress' | 'Egress',
+  applies: (rendering: Rendering) => boolean,
+  sentence: string,
+  holds: Holds,
+): Rule =>
+  ruleOf(
+    (rendering) => (applies(rendering) ? rendering.pods() : []),
+    sentence,
+    (pod, rendering) =>
+      holds(pod, (peer, port) => isAllowed(rendering, direction, pod, peer, port), rendering),
+    ownerOf,
+  );
+/** A rule of the ports that a peer reaches, and of those that it does not. */
+const reachedBy = (
+  peer: Peer,
+  applies: (rendering: Rendering) => boolean,
+  sentence: string,
+  isReached: (pod: Pod, port: number, rendering: Rendering) => boolean,
+): Rule =>
+  traffic('Ingress', applies, sentence, (pod, reaches, rendering) =>
+    EVERY_PORT.every((port) => reaches(peer, port) === isReached(pod, port, rendering)),
+  );
 
 export const NETWORK_RULES: readonly Rule[] = [
   {
@@ -53,136 +72,91 @@ export const NETWORK_RULES: readonly Rule[] = [
         );
         const isRight =
           leads &&
-          reached.map(nameOf).join() === expected.map(nameOf).join() &&
+          reached.map(ownerOf).join() === expected.map(ownerOf).join() &&
           ports.sort().join() === PORTS[role]!.map((each) => each.join(' ')).join();
         return isRight ? [] : [role];
       });
     },
   },
-  {
-    sentence: 'every pod is denied what no policy allows it',
-    violations: (rendering) =>
-      wrongPods(
-        rendering,
-        hasPolicies(rendering),
-        (pod) =>
-          STRANGERS.every((peer) =>
-            EVERY_PORT.every((port) => !isAllowed(rendering, 'Ingress', pod, peer, port)),
-          ) &&
-          [22, 25, 80, 6443].every(
-            (port) => !isAllowed(rendering, 'Egress', pod, { address: RECEIVER }, port),
-          ),
-      ),
-  },
-  {
-    sentence: 'the ingress controller reaches the API and the pages, and never the admin API or metrics',
-    violations: (rendering) =>
-      wrongPods(rendering, isOpen(rendering), (pod) =>
-        EVERY_PORT.every(
-          (port) =>
-            isAllowed(rendering, 'Ingress', pod, CONTROLLER, port) ===
-            (portsOf(pod).includes(port) && port !== 3003),
+  traffic('Ingress', hasPolicies, 'a pod is reached by no peer that no policy allows', (_, reaches) =>
+    STRANGERS.every((peer) => EVERY_PORT.every((port) => !reaches(peer, port))),
+  ),
+  traffic('Egress', hasPolicies, 'a pod reaches no port that no policy allows', (_, reaches) =>
+    [22, 25, 80, 6443].every((port) => !reaches({ address: RECEIVER }, port)),
+  ),
+  reachedBy(
+    CONTROLLER,
+    isOpen,
+    'the ingress controller reaches the API and the pages, and never the admin API or metrics',
+    (pod, port) => portsOf(pod).includes(port) && port !== 3003,
+  ),
+  reachedBy(
+    OPERATORS,
+    hasPolicies,
+    'operators reach the admin API alone, and no peer does where none are named',
+    (pod, port, { values }) =>
+      (values as { networkPolicy: { operators: unknown[] } }).networkPolicy.operators.length > 0 &&
+      rolesOf(pod).includes('admin') &&
+      port === 3003,
+  ),
+  reachedBy(
+    PROMETHEUS,
+    isOpen,
+    'Prometheus reaches the metrics of every process, and nothing else',
+    (pod, port) => isProcess(pod) && port === 9464,
+  ),
+  traffic(
+    'Egress',
+    (rendering) => isOpen(rendering) && !hasOwnEgress(rendering),
+    'every process and the migration reach DNS and the database, and processes the chain',
+    (pod, reaches) =>
+      reaches({ namespace: 'kube-system' }, 53) &&
+      reaches({ namespace: 'databases' }, 5432) &&
+      reaches({ address: '10.1.2.3' }, 5432) &&
+      reaches({ address: RECEIVER }, 443) === isProcess(pod),
+  ),
+  traffic(
+    'Egress',
+    isOpen,
+    'no process reaches the metadata of the machine, or receivers in private networks',
+    (_, reaches) =>
+      [53, 80, 443, 5432].every((port) => !reaches({ address: METADATA }, port)) &&
+      ['10.1.2.3', '172.20.1.1', '192.168.1.1', 'fd00::1'].every((address) => !reaches({ address }, 443)),
+  ),
+  traffic(
+    'Egress',
+    ({ given }) =>
+      (given.values['networkPolicy'] as { egress?: { more?: unknown } } | undefined)?.egress?.more !==
+      undefined,
+    'a worker reaches receivers where the chain is elsewhere, and the portal none',
+    (pod, reaches) =>
+      reaches({ address: RECEIVER }, 443) === rolesOf(pod).some((role) => role !== 'portal') &&
+      reaches({ namespace: 'chain' }, 8545) === isProcess(pod) &&
+      reaches({ namespace: 'tracing' }, 4318) === isProcess(pod) &&
+      reaches({ namespace: 'money', labels: { 'cnpg.io/cluster': 'db' } }, 2113) &&
+      !reaches({ namespace: 'other', labels: { 'cnpg.io/cluster': 'db' } }, 2113),
+  ),
+  ruleOf(
+    (rendering) =>
+      rendering
+        .all('NetworkPolicy')
+        .flatMap(({ spec }) => [
+          ...(spec!.ingress ?? []).map(({ from, ports }) => [from, ports]),
+          ...(spec!.egress ?? []).map(({ to, ports }) => [to, ports]),
+        ]),
+    'a rule without peers or ports, which would be everybody and everything, is left out',
+    ([peers, ports]) => peers!.length > 0 && ports!.length > 0,
+  ),
+  ruleOf(
+    backends,
+    'an Ingress leads to ports of Services that are there, each host to its own',
+    ({ service, port }, rendering) =>
+      rendering
+        .all('Service')
+        .some(
+          ({ metadata, spec }) => metadata.name === service && spec!.ports!.some(({ name }) => name === port),
         ),
-      ),
-  },
-  {
-    sentence: 'operators reach the admin API alone, and no peer does where none are named',
-    violations: (rendering) => {
-      const { operators } = (rendering.values as { networkPolicy: { operators: unknown[] } }).networkPolicy;
-      return wrongPods(rendering, hasPolicies(rendering), (pod) =>
-        EVERY_PORT.every(
-          (port) =>
-            isAllowed(rendering, 'Ingress', pod, OPERATORS, port) ===
-            (operators.length > 0 && rolesOf(pod).includes('admin') && port === 3003),
-        ),
-      );
-    },
-  },
-  {
-    sentence: 'Prometheus reaches the metrics of every process, and nothing else',
-    violations: (rendering) =>
-      wrongPods(rendering, isOpen(rendering), (pod) =>
-        EVERY_PORT.every(
-          (port) =>
-            isAllowed(rendering, 'Ingress', pod, PROMETHEUS, port) === (isProcess(pod) && port === 9464),
-        ),
-      ),
-  },
-  {
-    sentence: 'every process and the migration reach DNS and the database, and processes the chain',
-    violations: (rendering) =>
-      wrongPods(rendering, isOpen(rendering) && !hasOwnEgress(rendering), (pod) => {
-        const reaches = (peer: Peer, port: number): boolean =>
-          isAllowed(rendering, 'Egress', pod, peer, port);
-        return (
-          reaches({ namespace: 'kube-system' }, 53) &&
-          reaches({ namespace: 'databases' }, 5432) &&
-          reaches({ address: '10.1.2.3' }, 5432) &&
-          reaches({ address: RECEIVER }, 443) === isProcess(pod)
-        );
-      }),
-  },
-  {
-    sentence: 'no process reaches the metadata of the machine, or receivers in private networks',
-    violations: (rendering) =>
-      wrongPods(
-        rendering,
-        isOpen(rendering),
-        (pod) =>
-          [53, 80, 443, 5432].every(
-            (port) => !isAllowed(rendering, 'Egress', pod, { address: METADATA }, port),
-          ) &&
-          ['10.1.2.3', '172.20.1.1', '192.168.1.1', 'fd00::1'].every(
-            (address) => !isAllowed(rendering, 'Egress', pod, { address }, 443),
-          ),
-      ),
-  },
-  {
-    sentence: 'a worker reaches receivers where the chain is elsewhere, and the portal none',
-    violations: (rendering) =>
-      wrongPods(
-        rendering,
-        (rendering.given.values['networkPolicy'] as { egress?: { more?: unknown } } | undefined)?.egress
-          ?.more !== undefined,
-        (pod) => {
-          const reaches = (peer: Peer, port: number): boolean =>
-            isAllowed(rendering, 'Egress', pod, peer, port);
-          const needsPublic = rolesOf(pod).some((role) => role !== 'portal');
-          return (
-            reaches({ address: RECEIVER }, 443) === needsPublic &&
-            reaches({ namespace: 'chain' }, 8545) === isProcess(pod) &&
-            reaches({ namespace: 'tracing' }, 4318) === isProcess(pod) &&
-            reaches({ namespace: 'money', labels: { 'cnpg.io/cluster': 'db' } }, 2113) &&
-            !reaches({ namespace: 'other', labels: { 'cnpg.io/cluster': 'db' } }, 2113)
-          );
-        },
-      ),
-  },
-  {
-    sentence: 'a rule without peers or ports, which would be everybody and everything, is left out',
-    violations: (rendering) =>
-      those(
-        rendering
-          .all('NetworkPolicy')
-          .flatMap(({ spec }) => [
-            ...(spec!.ingress ?? []).map(({ from, ports }) => [from, ports]),
-            ...(spec!.egress ?? []).map(({ to, ports }) => [to, ports]),
-          ]),
-        ([peers, ports]) => peers!.length > 0 && ports!.length > 0,
-      ),
-  },
-  {
-    sentence: 'an Ingress leads to ports of Services that are there, each host to its own',
-    violations: (rendering) =>
-      those(backends(rendering), ({ service, port }) =>
-        rendering
-          .all('Service')
-          .some(
-            ({ metadata, spec }) =>
-              metadata.name === service && spec!.ports!.some(({ name }) => name === port),
-          ),
-      ),
-  },
+  ),
   {
     sentence:
       'the admin API is in no Ingress with anything else, and the address of clients is that of the proxies that are trusted',

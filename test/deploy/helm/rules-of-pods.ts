@@ -1,18 +1,15 @@
 import { readConfig } from '../../../src/composition.js';
 import { selects } from './network.js';
 import { container, env, isProcess, PORT_SETTINGS, PORTS, rolesOf, SECRET } from './pods.js';
-import { those, type Rule } from './rule.js';
+import { ownerOf, ruleOf, those, type Rule } from './rule.js';
 import type { Pod, Rendering } from './chart.js';
 
-const nameOf = ({ owner }: Pod): string => owner.metadata.name;
 const settings = (rendering: Rendering): Readonly<Record<string, string>> =>
   rendering.all('ConfigMap')[0]?.data ?? {};
 
 /** A rule of each pod. */
-const pods = (sentence: string, holds: (pod: Pod, rendering: Rendering) => boolean | undefined): Rule => ({
-  sentence,
-  violations: (rendering) => those(rendering.pods(), (pod) => holds(pod, rendering), nameOf),
-});
+const pods = (sentence: string, holds: (pod: Pod, rendering: Rendering) => boolean | undefined): Rule =>
+  ruleOf((rendering) => rendering.pods(), sentence, holds, ownerOf);
 const processes: typeof pods = (sentence, holds) =>
   pods(sentence, (pod, rendering) => !isProcess(pod) || holds(pod, rendering));
 
@@ -121,7 +118,7 @@ export const POD_RULES: readonly Rule[] = [
       const { periodSeconds = 10, failureThreshold = 3 } = container(pod).startupProbe!;
       const { progressDeadlineSeconds = 600 } = rendering
         .all('Deployment')
-        .find((each) => each.metadata.name === nameOf(pod))!.spec!;
+        .find((each) => each.metadata.name === ownerOf(pod))!.spec!;
       const seconds = periodSeconds * failureThreshold;
       return seconds > 600 && progressDeadlineSeconds > seconds;
     },

@@ -1,37 +1,31 @@
 import { container, isProcess } from './pods.js';
 import { selects } from './network.js';
-import { those, type Rule } from './rule.js';
-import type { KubernetesObject } from './chart.js';
+import { nameOf, ownerOf, ruleOf, those, type Rule } from './rule.js';
+import type { Rendering } from './chart.js';
 
 const NAME = /^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const LABEL = /^([A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?)?$/;
 
-const nameOf = ({ metadata }: KubernetesObject): string => metadata.name;
+const deployments = (rendering: Rendering) => rendering.all('Deployment');
 
 export const SCALING_RULES: readonly Rule[] = [
-  {
-    sentence: 'a Deployment selects its own pods, and no others',
-    violations: (rendering) =>
-      those(
-        rendering.all('Deployment'),
-        ({ metadata, spec }) => {
-          const selected = rendering.pods().filter(({ labels }) => selects(spec!.selector, labels));
-          return selected.map(({ owner }) => nameOf(owner)).join() === metadata.name;
-        },
-        nameOf,
-      ),
-  },
-  {
-    sentence: 'a selector of pods has nothing that changes with an upgrade',
-    violations: (rendering) =>
-      those(
-        rendering.all('Deployment'),
-        ({ spec }) =>
-          Object.keys(spec!.selector.matchLabels!).sort().join() ===
-          'app.kubernetes.io/component,app.kubernetes.io/instance,app.kubernetes.io/name',
-        nameOf,
-      ),
-  },
+  ruleOf(
+    deployments,
+    'a Deployment selects its own pods, and no others',
+    ({ metadata, spec }, rendering) => {
+      const selected = rendering.pods().filter(({ labels }) => selects(spec!.selector, labels));
+      return selected.map(ownerOf).join() === metadata.name;
+    },
+    nameOf,
+  ),
+  ruleOf(
+    deployments,
+    'a selector of pods has nothing that changes with an upgrade',
+    ({ spec }) =>
+      Object.keys(spec!.selector.matchLabels!).sort().join() ===
+      'app.kubernetes.io/component,app.kubernetes.io/instance,app.kubernetes.io/name',
+    nameOf,
+  ),
   {
     sentence: 'a Deployment has as many replicas as the values say, and none where an autoscaler decides',
     violations: (rendering) => {
@@ -55,47 +49,40 @@ export const SCALING_RULES: readonly Rule[] = [
       ];
     },
   },
-  {
-    sentence: 'an autoscaler of CPU has a request of CPU to compare with',
-    violations: (rendering) =>
-      those(
-        rendering.all('HorizontalPodAutoscaler'),
-        ({ spec }) => {
-          const pod = rendering.pods().find(({ owner }) => nameOf(owner) === spec!.scaleTargetRef.name)!;
-          const resource = spec!.metrics?.[0]?.resource;
-          return (
-            resource?.name === 'cpu' &&
-            resource.target.type === 'Utilization' &&
-            container(pod).resources?.requests?.['cpu'] !== undefined &&
-            spec!.maxReplicas >= spec!.minReplicas!
-          );
-        },
-        nameOf,
-      ),
-  },
-  {
-    sentence:
-      'workers follow the work of their own release, are never none, and many while Prometheus is unavailable',
-    violations: (rendering) =>
-      those(
-        rendering.all('ScaledObject'),
-        ({ spec }) => {
-          const [trigger] = spec.triggers;
-          const metrics = rendering
-            .all('Service')
-            .find(({ spec: service }) => service!.publishNotReadyAddresses)!;
-          return (
-            spec.minReplicaCount! >= 1 &&
-            spec.fallback!.replicas >= spec.minReplicaCount! &&
-            trigger!.metadata['query'] ===
-              `sum(max by (work) (disburse_due_work{namespace="money",service="${metrics.metadata.name}"}))` &&
-            /^[1-9][0-9]*$/.test(trigger!.metadata['threshold']!) &&
-            trigger!.metadata['ignoreNullValues'] === 'false'
-          );
-        },
-        nameOf,
-      ),
-  },
+  ruleOf(
+    (rendering) => rendering.all('HorizontalPodAutoscaler'),
+    'an autoscaler of CPU has a request of CPU to compare with',
+    ({ spec }, rendering) => {
+      const pod = rendering.pods().find((each) => ownerOf(each) === spec!.scaleTargetRef.name)!;
+      const resource = spec!.metrics?.[0]?.resource;
+      return (
+        resource?.name === 'cpu' &&
+        resource.target.type === 'Utilization' &&
+        container(pod).resources?.requests?.['cpu'] !== undefined &&
+        spec!.maxReplicas >= spec!.minReplicas!
+      );
+    },
+    nameOf,
+  ),
+  ruleOf(
+    (rendering) => rendering.all('ScaledObject'),
+    'workers follow the work of their own release, are never none, and many while Prometheus is unavailable',
+    ({ spec }, rendering) => {
+      const [trigger] = spec.triggers;
+      const metrics = rendering
+        .all('Service')
+        .find(({ spec: service }) => service!.publishNotReadyAddresses)!;
+      return (
+        spec.minReplicaCount! >= 1 &&
+        spec.fallback!.replicas >= spec.minReplicaCount! &&
+        trigger!.metadata['query'] ===
+          `sum(max by (work) (disburse_due_work{namespace="money",service="${metrics.metadata.name}"}))` &&
+        /^[1-9][0-9]*$/.test(trigger!.metadata['threshold']!) &&
+        trigger!.metadata['ignoreNullValues'] === 'false'
+      );
+    },
+    nameOf,
+  ),
   {
     sentence:
       'each process has a separate budget, which blocks no drain: of a single replica, or of pods that are not ready',
@@ -105,7 +92,7 @@ export const SCALING_RULES: readonly Rule[] = [
         rendering
           .pods()
           .filter(({ labels }) => selects(spec!.selector, labels))
-          .map(({ owner }) => nameOf(owner))
+          .map(ownerOf)
           .join(),
       );
       return [
@@ -126,16 +113,13 @@ export const SCALING_RULES: readonly Rule[] = [
       ];
     },
   },
-  {
-    sentence: 'an upgrade has a new pod ready before it ends an old one',
-    violations: (rendering) =>
-      those(
-        rendering.all('Deployment'),
-        ({ spec }) =>
-          spec!.strategy?.rollingUpdate?.maxUnavailable === 0 && spec!.strategy.rollingUpdate.maxSurge === 1,
-        nameOf,
-      ),
-  },
+  ruleOf(
+    deployments,
+    'an upgrade has a new pod ready before it ends an old one',
+    ({ spec }) =>
+      spec!.strategy?.rollingUpdate?.maxUnavailable === 0 && spec!.strategy.rollingUpdate.maxSurge === 1,
+    nameOf,
+  ),
   {
     sentence:
       'names are DNS labels of at most 63 characters, as are the values of labels, and no two objects share one',
@@ -151,22 +135,20 @@ export const SCALING_RULES: readonly Rule[] = [
       ];
     },
   },
-  {
-    sentence: 'the namespace is that of the release, wherever it is installed',
-    violations: (rendering) =>
-      those(rendering.objects, ({ metadata }) => metadata.namespace === undefined, nameOf),
-  },
-  {
-    sentence: 'every object has the labels of its release',
-    violations: (rendering) =>
-      those(
-        rendering.objects,
-        ({ metadata }) =>
-          metadata.labels?.['app.kubernetes.io/instance'] === rendering.given.name &&
-          metadata.labels['helm.sh/chart'] === 'disburse-0.1.0',
-        nameOf,
-      ),
-  },
+  ruleOf(
+    ({ objects }) => objects,
+    'the namespace is that of the release, wherever it is installed',
+    ({ metadata }) => metadata.namespace === undefined,
+    nameOf,
+  ),
+  ruleOf(
+    ({ objects }) => objects,
+    'every object has the labels of its release',
+    ({ metadata }, rendering) =>
+      metadata.labels?.['app.kubernetes.io/instance'] === rendering.given.name &&
+      metadata.labels['helm.sh/chart'] === 'disburse-0.1.0',
+    nameOf,
+  ),
   {
     sentence:
       'Prometheus scrapes every process under the job of the rules, also those that are not ready, and no migration',
@@ -201,21 +183,18 @@ export const SCALING_RULES: readonly Rule[] = [
       ];
     },
   },
-  {
-    sentence: 'each process of the sizes and of the defaults says what it needs, and no limit slows its CPU',
-    violations: (rendering) =>
-      those(
-        rendering.pods().filter((pod) => container(pod).resources !== undefined),
-        (pod) => {
-          const { requests, limits } = container(pod).resources!;
-          return (
-            requests?.['cpu'] !== undefined &&
-            requests['memory'] !== undefined &&
-            limits?.['memory'] !== undefined &&
-            limits['cpu'] === undefined
-          );
-        },
-        ({ owner }) => nameOf(owner),
-      ),
-  },
+  ruleOf(
+    (rendering) => rendering.pods().filter((pod) => container(pod).resources !== undefined),
+    'each process of the sizes and of the defaults says what it needs, and no limit slows its CPU',
+    (pod) => {
+      const { requests, limits } = container(pod).resources!;
+      return (
+        requests?.['cpu'] !== undefined &&
+        requests['memory'] !== undefined &&
+        limits?.['memory'] !== undefined &&
+        limits['cpu'] === undefined
+      );
+    },
+    ownerOf,
+  ),
 ];

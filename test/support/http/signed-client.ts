@@ -43,7 +43,7 @@ export class SignedClient {
     const method = call.method ?? 'GET';
     const body = bytesOf(call.body);
     const signed: Record<string, string | null> = {
-      ...signingHeaders(this.credentials, method, call.path, body, call.timeShift ?? 0),
+      ...signingHeaders(this.credentials, method, call.path, body, call.timeShift),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...(call.idempotencyKey === undefined ? {} : { 'idempotency-key': `"${call.idempotencyKey}"` }),
       ...call.headers,
@@ -89,12 +89,13 @@ function bytesOf(body: SignedCall['body']): Buffer | undefined {
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-function signingHeaders(
+/** Signs by contract.md 2.2: timestamp, method, path without query, body. */
+export function signingHeaders(
   credentials: Credentials,
   method: string,
   path: string,
-  body: Buffer | undefined,
-  timeShift: number,
+  body?: Buffer | string,
+  timeShift = 0,
 ): Record<string, string> {
   const timestamp = String(Math.floor(Date.now() / 1000) + timeShift);
   const hmac = createHmac('sha256', credentials.privateKey);

@@ -1,7 +1,8 @@
-import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { request, type IncomingMessage, type ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LocalServer } from '../../../support/http/local-server.js';
 import { Random } from '../random.js';
 import { Tally } from '../verdict.js';
 
@@ -21,41 +22,34 @@ interface Reply {
 }
 
 /** A proxy in front of the service with the faults of networks and balancers. */
-export class FaultyProxy {
+export class FaultyProxy extends LocalServer {
   readonly kinds = KINDS;
   readonly tally = new Tally();
   faults = 0;
 
   private constructor(
-    private readonly server: Server,
     private readonly target: URL,
     private readonly random: Random,
-  ) {}
+  ) {
+    super();
+  }
 
   static async start(target: string, seed: number): Promise<FaultyProxy> {
-    const server = createServer();
-    const proxy = new FaultyProxy(server, new URL(target), new Random(seed, 1));
-    server.on('request', (incoming, response) => {
-      proxy.pass(incoming, response).catch(() => response.destroy());
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    const proxy = new FaultyProxy(new URL(target), new Random(seed, 1));
+    await proxy.restart();
     return proxy;
   }
 
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  stop(): Promise<void> {
+    return this.shutDown();
   }
 
-  async close(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
+  protected override async respond(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    await this.pass(incoming, response).catch(() => response.destroy());
   }
 
   private async pass(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of incoming) chunks.push(chunk as Buffer);
-    const body = Buffer.concat(chunks);
+    const body = await buffer(incoming);
     const kind = this.next();
     if (kind !== null) {
       this.faults += 1;
@@ -85,9 +79,7 @@ export class FaultyProxy {
     const sent = request({ hostname, port, method, path: url, headers, agent: false });
     sent.end(body);
     const [reply] = (await once(sent, 'response')) as [IncomingMessage];
-    const chunks: Buffer[] = [];
-    for await (const chunk of reply) chunks.push(chunk as Buffer);
-    const received = Buffer.concat(chunks);
+    const received = await buffer(reply);
     const { 'transfer-encoding': _, ...rest } = reply.headers;
     return {
       status: reply.statusCode!,

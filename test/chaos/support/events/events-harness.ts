@@ -1,6 +1,6 @@
 import { TestReceiver } from '../../../support/webhooks/receiver.js';
-import type { ServiceProcess } from '../service-process.js';
-import { Shared } from '../shared.js';
+import type { ServiceProcess } from '../../../../bench/support/service.js';
+import type { Shared } from '../shared.js';
 
 /** The share of failing requests of the forwarder, before or after the events are accepted. */
 const FAILING = 0.02;
@@ -14,7 +14,7 @@ export class EventsHarness {
     readonly shared: Shared,
     readonly service: ServiceProcess,
     readonly worker: ServiceProcess,
-    private readonly provider: TestReceiver,
+    provider: TestReceiver,
   ) {
     provider.behavior = (response, { body }) => {
       this.forwardRequests += 1;
@@ -31,9 +31,8 @@ export class EventsHarness {
     };
   }
 
-  static async open(): Promise<EventsHarness> {
-    const provider = await TestReceiver.start();
-    const shared = await Shared.start();
+  static async open(shared: Shared): Promise<EventsHarness> {
+    const provider = await shared.ends.start(TestReceiver.start());
     const env = {
       AMPLITUDE_API_KEY: 'chaos',
       AMPLITUDE_URL: `${provider.url}/2/httpapi`,
@@ -41,19 +40,8 @@ export class EventsHarness {
       // A killed forwarder is replaced 15 s after its request may have ended.
       ANALYTICS_TIMEOUT_MS: '1000',
     };
-    try {
-      const service = await shared.service('service', env);
-      const worker = await shared.process('worker', { ...env, ROLES: 'worker' }).start();
-      return new EventsHarness(shared, service, worker, provider);
-    } catch (error) {
-      await shared.close();
-      await provider.stop();
-      throw error;
-    }
-  }
-
-  async close(): Promise<void> {
-    await this.shared.close();
-    await this.provider.stop();
+    const service = await shared.service('service', env);
+    const worker = await shared.process('worker', { ...env, ROLES: 'worker' }).start();
+    return new EventsHarness(shared, service, worker, provider);
   }
 }

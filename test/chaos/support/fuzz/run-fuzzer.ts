@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { residentMiB } from '../../../../bench/support/memory.js';
-import type { ServiceProcess } from '../service-process.js';
+import type { ServiceProcess } from '../../../../bench/support/service.js';
 import { seconds, type SuiteOptions } from '../suite.js';
 import type { Fuzzer } from './fuzzer.js';
 

@@ -1,55 +1,29 @@
 import { randomUUID } from 'node:crypto';
-import { call, type Credentials } from '../../../../bench/support/sign.js';
-import { activePayee, createUser, randomHash, randomPhone, reportPayout } from '../payouts.js';
+import type { Credentials, SignedClient } from '../../../support/http/signed-client.js';
+import { createPayee, createUser, randomHash } from '../../../support/payouts/payout-calls.js';
+import { expectStatus, randomPhone, REGISTER_ENDPOINT, reportPayout } from '../payouts.js';
 import { oneOf } from '../suite.js';
-
-export interface Endpoint {
-  readonly method: string;
-  /** The path with `{id}` in place of an id. */
-  readonly path: string;
-  readonly query: readonly string[];
-}
+import { endpointsOf, type Document, type ScopedEndpoint } from './admin/endpoints.js';
 
 export interface World {
   readonly merchant: Credentials;
-  readonly endpoints: readonly Endpoint[];
+  readonly endpoints: readonly ScopedEndpoint[];
   readonly ids: readonly string[];
   /** Users who have not started onboarding. */
   readonly users: readonly string[];
 }
 
-interface Document {
-  readonly paths: Readonly<
-    Record<string, Record<string, { readonly parameters?: readonly { name?: string; in?: string }[] }>>
-  >;
-}
-
 /** Creates a resource of each kind, and reads the operations of the service's document. */
-export async function createWorld(baseUrl: string, merchant: Credentials): Promise<World> {
-  const document = (await (await fetch(`${baseUrl}/openapi.json`)).json()) as Document;
-  const endpoints = Object.entries(document.paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([method, { parameters = [] }]) => ({
-      method: method.toUpperCase(),
-      path,
-      query: parameters.flatMap(({ name, in: place }) =>
-        place === 'query' && name !== undefined ? [name] : [],
-      ),
-    })),
-  );
+export async function createWorld(client: SignedClient): Promise<World> {
+  const document = (await (await fetch(`${client.baseUrl}/openapi.json`)).json()) as Document;
+  const endpoints = endpointsOf(document, '/');
   const users: string[] = [];
-  for (let n = 0; n < 5; n += 1) users.push(await createUser(baseUrl, merchant));
-  const payee = await activePayee(baseUrl, merchant);
-  const payout = await reportPayout(baseUrl, merchant, payee, 1_000_000, randomHash());
-  const endpoint = { webhook_endpoint: { url: 'http://127.0.0.1:9/' } };
-  const { webhook_endpoint } = (await call(
-    baseUrl,
-    merchant,
-    'POST',
-    '/merchants/v1/webhook_endpoints',
-    201,
-    endpoint,
-  )) as { webhook_endpoint: { id: string } };
-  return { merchant, endpoints, users, ids: [payee.id, payout, webhook_endpoint.id, ...users] };
+  for (let n = 0; n < 5; n += 1) users.push(await createUser(client));
+  const payee = await createPayee(client);
+  const payout = await reportPayout(client, payee, 1_000_000, randomHash());
+  const registered = await client.post(REGISTER_ENDPOINT.path, REGISTER_ENDPOINT.body(''));
+  const { id } = expectStatus(registered, 201).json().webhook_endpoint as { id: string };
+  return { merchant: client.credentials, endpoints, users, ids: [payee.id, payout, id, ...users] };
 }
 
 /** Returns a valid body of an operation on the user. URLs are on loopback: the service calls them. */

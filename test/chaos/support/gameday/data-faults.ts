@@ -7,7 +7,7 @@ import { AdminClient } from '../../../support/admin/admin-client.js';
 import { buildNextVersion } from '../next-version.js';
 import type { Fault, Faults } from './fault.js';
 import { Stage } from './stage.js';
-import { call } from '../../../../bench/support/sign.js';
+import { expectStatus, REGISTER_ENDPOINT } from '../payouts.js';
 import { LocalServer } from '../../../support/http/local-server.js';
 import { Teardown } from '../../../../sandbox/teardown.js';
 import { copyFolder } from '../restores/copy-folder.js';
@@ -46,18 +46,16 @@ async function issue(stage: Stage, days: number): Promise<string> {
   const response = await admin(stage).post('/credentials', {
     kind: 'payouts',
     name: 'game day',
-    merchant_id: stage.merchant.apiKey,
+    merchant_id: stage.api.merchant.apiKey,
     expires_at: new Date(Date.now() + days * DAYS).toISOString(),
     reason: 'game day',
   });
-  if (response.status !== 201) throw new Error(`no credential was issued: ${response.text}`);
-  return response.json<{ credential: { id: string } }>().credential.id;
+  return expectStatus(response, 201).json<{ credential: { id: string } }>().credential.id;
 }
 
 async function revoke(stage: Stage, credential: string): Promise<void> {
   const path = `/credentials/${credential}`;
-  const response = await admin(stage).change(path, '/revoke', { reason: 'game day' });
-  if (response.status !== 200) throw new Error(`it was not revoked: ${response.text}`);
+  expectStatus(await admin(stage).change(path, '/revoke', { reason: 'game day' }), 200);
 }
 
 export function tamperingFaults(): Faults {
@@ -136,7 +134,7 @@ function newer({ shared }: Stage): string {
   return join(existsSync(folder) ? join(folder, 'dist') : buildNextVersion(folder), 'sandbox', 'main.js');
 }
 
-const ENDPOINTS = '/merchants/v1/webhook_endpoints';
+const { path: ENDPOINTS } = REGISTER_ENDPOINT;
 const DELIVERIES = 400;
 
 /** A receiver that sends no response until it is released. */
@@ -173,14 +171,13 @@ export function queueFaults(): Faults {
       {
         name: 'a receiver does not respond',
         alerts: ['DeliveriesStuck'],
-        begin: async ({ api: { baseUrl }, merchant, ends }) => {
+        begin: async ({ api: { client }, ends }) => {
           await receiver.restart();
           ends.add(() => receiver.shutDown());
-          const body = { webhook_endpoint: { url: receiver.url } };
-          const created = await call(baseUrl, merchant, 'POST', ENDPOINTS, 201, body);
-          const { id } = (created as { webhook_endpoint: { id: string } }).webhook_endpoint;
+          const created = await client.post(ENDPOINTS, { webhook_endpoint: { url: receiver.url } });
+          const { id } = expectStatus(created, 201).json().webhook_endpoint as { id: string };
           for (let n = 0; n < DELIVERIES; n += 1)
-            await call(baseUrl, merchant, 'POST', `${ENDPOINTS}/${id}/test_delivery`, 202);
+            expectStatus(await client.post(`${ENDPOINTS}/${id}/test_delivery`), 202);
         },
         end: async () => receiver.recover(),
       },

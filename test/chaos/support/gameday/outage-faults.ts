@@ -5,7 +5,7 @@ import type { Fault, Faults } from './fault.js';
 import { Stage } from './stage.js';
 import { rpc } from '../../../../sandbox/chain.js';
 import type { TestNode } from '../../../support/payouts/test-node.js';
-import { randomHash } from '../payouts.js';
+import { randomHash } from '../../../support/payouts/payout-calls.js';
 import type { Shared } from '../shared.js';
 
 const SKEW = new URL('../skew.mjs', import.meta.url).href;
@@ -183,21 +183,16 @@ const HEALTHY_MS = 60_000;
 /** The longer of the alert's short windows, plus its groups of half a minute. */
 const WINDOW_MS = 35 * 60_000;
 
-/** Reports payouts continuously, also while they fail. */
-class Load {
-  private ended = false;
-  private running: Promise<void> = Promise.resolve();
-
-  start(stage: Stage): void {
-    this.running = (async () => {
-      for (; !this.ended; await sleep(LOAD_MS)) await stage.report(1, { paid: false }).catch(() => undefined);
-    })();
-  }
-
-  async stop(): Promise<void> {
-    this.ended = true;
-    await this.running;
-  }
+/** Reports payouts until the end of the installation, also while they fail. */
+function reportContinuously(stage: Stage): void {
+  let isEnded = false;
+  const reporting = (async () => {
+    for (; !isEnded; await sleep(LOAD_MS)) await stage.report(1, { paid: false }).catch(() => undefined);
+  })();
+  stage.ends.add(() => {
+    isEnded = true;
+    return reporting;
+  });
 }
 
 /** Requests fail although no dependency is unavailable. */
@@ -209,9 +204,7 @@ export const budgetFaults = (): Faults => ({
       alerts: ['ErrorBudgetBurnsFast'],
       resolvedMs: WINDOW_MS,
       begin: async (stage) => {
-        const load = new Load();
-        load.start(stage);
-        stage.ends.add(() => load.stop());
+        reportContinuously(stage);
         await sleep(HEALTHY_MS);
         await stage.shared.pool.query(
           `create function public.refused() returns trigger language plpgsql as $$ begin raise 'refused'; end $$;

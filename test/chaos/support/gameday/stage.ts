@@ -3,15 +3,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Credentials } from '../../../../bench/support/sign.js';
 import { runProgram } from '../../../../bench/support/program.js';
 import { rpc } from '../../../../sandbox/chain.js';
 import { freePort } from '../../../../sandbox/processes.js';
 import { Teardown } from '../../../../sandbox/teardown.js';
 import { TestNode } from '../../../support/payouts/test-node.js';
 import { TestRedis } from '../../../support/programs/redis.js';
-import { activePayee, randomHash, reportPayout, type Payee } from '../payouts.js';
-import type { ServiceProcess } from '../service-process.js';
+import { createPayee, randomHash } from '../../../support/payouts/payout-calls.js';
+import { reportPayout, type Payee } from '../payouts.js';
+import type { ServiceProcess } from '../../../../bench/support/service.js';
 import { Shared } from '../shared.js';
 import { LocalServer } from '../../../support/http/local-server.js';
 import { ready } from '../../../../bench/support/children.js';
@@ -187,10 +187,6 @@ export class Stage {
     return this.ends.run();
   }
 
-  get merchant(): Credentials {
-    return this.api.merchant;
-  }
-
   /** Replaces the process by another with these settings over those of the installation. */
   async replace(role: 'api' | 'worker', env: Env = {}, main?: string): Promise<void> {
     const former = this[role];
@@ -210,11 +206,11 @@ export class Stage {
   }
 
   async report(count: number, { paid }: { readonly paid: boolean }): Promise<void> {
-    this.payee ??= await activePayee(this.api.baseUrl, this.merchant);
+    this.payee ??= await createPayee(this.api.client);
     const treasury = await this.shared.treasury();
     for (let n = 1; n <= count; n += 1) {
       const hash = paid ? await treasury.transfer(this.payee.wallet, n) : randomHash();
-      await reportPayout(this.api.baseUrl, this.merchant, this.payee, n, hash);
+      await reportPayout(this.api.client, this.payee, n, hash);
     }
   }
 

@@ -80,7 +80,7 @@ export async function checkOnboardings(
   }
   verdict.equal(wallets.size, handedIn.length, 'wallets are of one user each');
   verdict.equal(Math.max(-1, ...indexes) + 1, handedIn.length, 'indexes of wallets have no gaps');
-  verdict.none(receiver.faults, 'a delivery did not verify');
+  verdict.none('a delivery did not verify', receiver.faults);
   const { rows: active } = await pool.query<{ users: number; activations: number; wallets: number }>(
     `select count(distinct stream)::int as users, count(*)::int as activations,
        (select count(*)::int from users.users where wallet is not null) as wallets
@@ -130,7 +130,7 @@ async function checkIdentities(
       );
   }
   const { rows: left } = await pool.query('select user_id, kind from onboarding.images');
-  verdict.none(left, 'an image is left');
+  verdict.none('an image is left', left);
   say(
     `applicants ${records.applicants.size}, ${lost} of them lost half-way; checks ${records.checks.length}`,
   );

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { signed, type Credentials } from '../../../../bench/support/sign.js';
+import { send, type ApiResponse, type Credentials } from '../../../support/http/signed-client.js';
 import { PHOTO } from '../../../support/onboarding/images.js';
 import type { Twilio } from '../../../support/onboarding/twilio/twilio.js';
-import { CREATE_USER } from '../payouts.js';
+import { CREATE_USER, keyed } from '../payouts.js';
 import { Senders } from '../senders.js';
-import type { ServiceProcess } from '../service-process.js';
+import type { ServiceProcess } from '../../../../bench/support/service.js';
 import { between, oneOf } from '../suite.js';
 import { type Verdict, Tally } from '../verdict.js';
 import type { Onfido } from '../../../support/onboarding/onfido/onfido.js';
@@ -24,11 +24,6 @@ const DETAILS = {
   terms_version: 'sandbox',
   privacy_version: 'sandbox',
 };
-
-interface StepResponse {
-  readonly status: number;
-  readonly json: Readonly<Record<string, unknown>>;
-}
 
 /** People at the page, who retry each step at any process until it is accepted. */
 export class Persons extends Senders {
@@ -51,7 +46,7 @@ export class Persons extends Senders {
     const session = id === null ? null : await this.verify(id, phone);
     if (id === null || session === null) return;
     const headers = { authorization: `Bearer ${session}` };
-    const steps: readonly (readonly [name: string, send: () => Promise<StepResponse>])[] = [
+    const steps: readonly (readonly [name: string, send: () => Promise<ApiResponse>])[] = [
       ['details', () => this.step(id, 'details', DETAILS, headers)],
       ['document_front', () => this.upload(id, 'document_front', headers)],
       ['selfie', () => this.upload(id, 'selfie', headers)],
@@ -65,12 +60,10 @@ export class Persons extends Senders {
     const key = randomUUID();
     const body = JSON.stringify({ phone_number: phone, email: `ada${phone.slice(1)}@example.com` });
     const created = await this.untilFinal('user', [201], () => {
-      const { headers } = signed(this.merchant, 'POST', CREATE_USER.path, body, {
-        'idempotency-key': `"${key}"`,
-      });
+      const headers = { ...keyed(this.merchant, CREATE_USER.path, body, key).headers };
       return post(oneOf(this.targets()).baseUrl + CREATE_USER.path, body, headers);
     });
-    return created === null ? null : (created.json['user'] as { id: string }).id;
+    return created === null ? null : created.json<{ user: { id: string } }>().user.id;
   }
 
   /** Returns the session of a person who entered the code. A failed code is requested again. */
@@ -83,7 +76,7 @@ export class Persons extends Senders {
       const code = this.twilio.lastCode(phone);
       if (code !== null && code !== tried) {
         const done = await this.attempt('phone', () => this.step(id, 'phone', { ...person, code }));
-        if (done?.status === 200) return done.json['session'] as string;
+        if (done?.status === 200) return done.json<{ session: string }>().session;
         // After a lost response the code may be used up; a wrong one is not tried again.
         if (done?.status === 422) tried = code;
       }
@@ -99,14 +92,14 @@ export class Persons extends Senders {
     name: string,
     body: object,
     headers: Record<string, string> = {},
-  ): Promise<StepResponse> {
+  ): Promise<ApiResponse> {
     const type = { 'content-type': 'application/json' };
     return post(this.urlOf(id, name), JSON.stringify(body), { ...type, ...headers });
   }
 
-  private upload(id: string, kind: string, headers: Record<string, string>): Promise<StepResponse> {
+  private upload(id: string, kind: string, headers: Record<string, string>): Promise<ApiResponse> {
     const type = { 'content-type': 'image/jpeg' };
-    return post(this.urlOf(id, `images/${kind}`), new Uint8Array(PHOTO), { ...type, ...headers });
+    return post(this.urlOf(id, `images/${kind}`), PHOTO, { ...type, ...headers });
   }
 
   private urlOf(id: string, path: string): string {
@@ -115,20 +108,8 @@ export class Persons extends Senders {
 }
 
 /** A stopped process does not respond, so people try again. */
-async function post(
-  url: string,
-  body: string | Uint8Array<ArrayBuffer>,
-  headers: Readonly<Record<string, string>>,
-): Promise<StepResponse> {
-  const signal = AbortSignal.timeout(ATTEMPT_MS);
-  const response = await fetch(url, { method: 'POST', body, headers, signal });
-  const text = await response.text();
-  try {
-    return { status: response.status, json: JSON.parse(text) as StepResponse['json'] };
-  } catch {
-    return { status: response.status, json: { text } };
-  }
-}
+const post = (url: string, body: string | Buffer, headers: Record<string, string>): Promise<ApiResponse> =>
+  send(url, { method: 'POST', body, headers, signal: AbortSignal.timeout(ATTEMPT_MS) });
 
 /** When the webhook of a decision comes. Early ones precede the decision. */
 const WEBHOOKS = ['once', 'once', 'twice', 'late', 'early', 'never'] as const;
@@ -182,8 +163,7 @@ export class Decisions {
   /** Sends to any process, without a retry. */
   private async send(id: string, { headers, body } = this.onfido.webhook(id)): Promise<void> {
     const url = `${oneOf(this.targets()).widgetUrl}/callbacks/identity/onfido`;
-    const signal = AbortSignal.timeout(WEBHOOK_MS);
-    await fetch(url, { method: 'POST', headers, body: new Uint8Array(body), signal }).then(
+    await send(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(WEBHOOK_MS) }).then(
       ({ status }) => this.tally.add(`webhook ${status}`),
       () => this.tally.add('webhook without response'),
     );

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { OrderStatus } from '../../../../src/contexts/exchange/orders/order-events.js';
 import { fromMinorUnits, toMinorUnits } from '../../../../src/kernel/money.js';
+import type { Treasury } from '../treasury.js';
 import { Tally, type Verdict } from '../verdict.js';
 
 export const SALE = {
@@ -22,6 +23,16 @@ export interface Sent {
   readonly hash: string;
   /** Minor units of USDC. */
   readonly minor: bigint;
+}
+
+/** Sends that many hundredths of the order's amount to its address. */
+export async function payShare(
+  treasury: Treasury,
+  { id: orderId, amount_from, deposit_address }: Pick<Order, 'id' | 'amount_from' | 'deposit_address'>,
+  hundredths: number,
+): Promise<Sent> {
+  const minor = (toMinorUnits(amount_from) * BigInt(hundredths)) / 100n;
+  return { orderId, minor, hash: await treasury.transfer(deposit_address, Number(minor)) };
 }
 
 /** The final state of an order in a response, for operators, and at the sandbox provider. */
@@ -110,7 +121,7 @@ export async function checkMoney(
   );
   const orders = rows.map(({ body, ...row }): Ended => ({ ...(JSON.parse(body) as OrderBody), ...row }));
   const none = (isWrong: (order: Ended) => boolean, fact: string): void =>
-    verdict.none(orders.filter(isWrong), fact);
+    verdict.none(fact, orders, isWrong);
   const came = new Map<string, bigint>();
   for (const { orderId, minor } of sent) came.set(orderId, (came.get(orderId) ?? 0n) + minor);
   none(({ status }) => !FINAL.includes(status), 'an order has not ended');

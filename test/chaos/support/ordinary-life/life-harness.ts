@@ -1,13 +1,14 @@
 import 'reflect-metadata';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { count } from '../../../../bench/support/count.js';
 import { eventually } from '../../../../bench/support/wait.js';
 import { rpc } from '../../../../sandbox/chain.js';
 import { invoke, type Run } from '../../../support/programs/cli.js';
 import { asShell } from '../../../support/programs/disburse.js';
 import { areCovered } from '../books.js';
-import type { ServiceProcess } from '../service-process.js';
-import { Shared } from '../shared.js';
+import type { ServiceProcess } from '../../../../bench/support/service.js';
+import type { Shared } from '../shared.js';
 import type { Treasury } from '../treasury.js';
 import { Tally, type Verdict } from '../verdict.js';
 
@@ -20,7 +21,6 @@ const LEDGER_KEY_EVERY = 3;
 export class LifeHarness {
   readonly tally = new Tally();
   readonly keyFile: string;
-  private readonly mining: NodeJS.Timeout;
 
   private constructor(
     readonly shared: Shared,
@@ -34,11 +34,11 @@ export class LifeHarness {
     mkdirSync(folder);
     this.keyFile = join(folder, 'key.pem');
     // Payouts expire by the time of blocks.
-    this.mining = setInterval(() => void rpc(rpcUrl, 'anvil_mine', []).catch(() => undefined), BLOCK_MS);
+    const mining = setInterval(() => void rpc(rpcUrl, 'anvil_mine', []).catch(() => undefined), BLOCK_MS);
+    shared.ends.add(() => clearInterval(mining));
   }
 
-  static async start(verdict: Verdict): Promise<LifeHarness> {
-    const shared = await Shared.start();
+  static async start(shared: Shared, verdict: Verdict): Promise<LifeHarness> {
     const { rpcUrl, usdcAddress } = await shared.chain();
     const service = await shared.service('service', {
       AUDIT_HEAD_SECONDS: '1',
@@ -62,11 +62,6 @@ export class LifeHarness {
     await harness.covered();
     writeFileSync(harness.keyFile, (await harness.operate('audit', 'key')).printed);
     return harness;
-  }
-
-  async end(): Promise<void> {
-    clearInterval(this.mining);
-    await this.shared.close();
   }
 
   async operate(name: string, ...args: readonly string[]): Promise<Run> {
@@ -106,13 +101,10 @@ export class LifeHarness {
 
   /** Waits until no payout or order is pending and every event is under a signed head. */
   async settled(): Promise<void> {
-    const isSettled = async (): Promise<boolean> => {
-      const { rows } = await this.shared.pool.query<{ open: number }>(
-        `select (select count(*) from payouts.payouts where status = 0)::int
-           + (select count(*) from exchange.orders where status < 3)::int as open`,
-      );
-      return rows[0]!.open === 0;
-    };
+    const { pool } = this.shared;
+    const isSettled = async (): Promise<boolean> =>
+      (await count(pool, 'payouts.payouts where status = 0')) === 0 &&
+      (await count(pool, 'exchange.orders where status < 3')) === 0;
     await eventually('no payout and no order is pending', isSettled, SETTLE_MS);
     await this.covered();
   }

@@ -1,11 +1,13 @@
+import { count } from '../../../../bench/support/count.js';
 import { eventually } from '../../../../bench/support/wait.js';
 import { rpc } from '../../../../sandbox/chain.js';
 import { toMinorUnits } from '../../../../src/kernel/money.js';
 import { ExchangeClient } from '../../../support/exchange/exchange-client.js';
 import { PHOTO } from '../../../support/onboarding/images.js';
-import { SignedClient, type SignedCall } from '../../../support/http/signed-client.js';
-import { SALE } from '../orders/order-facts.js';
-import { randomHash, reportBody } from '../payouts.js';
+import { send, SignedClient, type SignedCall } from '../../../support/http/signed-client.js';
+import { payShare, SALE } from '../orders/order-facts.js';
+import { randomHash } from '../../../support/payouts/payout-calls.js';
+import { reportBody } from '../payouts.js';
 import type { Random } from '../random.js';
 import type { LifeHarness } from './life-harness.js';
 
@@ -74,12 +76,11 @@ export class Life {
     let session = '';
     const step = async (name: string, body: object = {}, type = 'application/json'): Promise<Step> => {
       const headers = { 'content-type': type, authorization: `Bearer ${session}` };
-      const sent = type === 'application/json' ? JSON.stringify(body) : new Uint8Array(PHOTO);
-      const response = await fetch(`${url}/${name}`, { method: 'POST', headers, body: sent });
-      const text = await response.text();
+      const sent = type === 'application/json' ? JSON.stringify(body) : PHOTO;
+      const response = await send(`${url}/${name}`, { method: 'POST', headers, body: sent });
       this.harness.tally.add(`page ${name} ${response.status}`);
-      if (!response.ok) throw new Error(`${name}: ${response.status} ${text}`);
-      return JSON.parse(text) as Step;
+      if (response.status >= 300) throw new Error(`${name}: ${response.status} ${response.text}`);
+      return response.json<Step>();
     };
     const person = { browser: randomHash().slice(2), phone_number: phone };
     const named = (last_name: string): Promise<unknown> =>
@@ -203,10 +204,9 @@ export class Life {
     const created = await client.order(SALE);
     if (created.status !== 201) throw new Error(`order: ${created.status} ${created.text}`);
     const { order } = created.json<Created>();
-    const pay = (hundredths: number): Promise<string> => {
+    const pay = (hundredths: number): Promise<unknown> => {
       this.harness.tally.add(`deposit of ${hundredths} %`);
-      const minor = (toMinorUnits(order.amount_from) * BigInt(hundredths)) / 100n;
-      return this.harness.treasury.transfer(order.deposit_address, Number(minor));
+      return payShare(this.harness.treasury, order, hundredths);
     };
     const act = async (action: 'cancel' | 'mark_as_paid' | 'refresh'): Promise<void> =>
       this.harness.tally.add(
@@ -257,13 +257,9 @@ export class Life {
   private async deactivate(user: string, random: Random): Promise<void> {
     await this.harness.admin('users', 'deactivate', user);
     if (random.chance(0.4)) return;
-    await eventually('a user is deactivated', async () => {
-      const { rows } = await this.harness.shared.pool.query<{ gone: boolean }>(
-        `select exists (select from event_store.events where stream = $1 and type = 'user.deactivated.v1') as gone`,
-        [`user-${user}`],
-      );
-      return rows[0]!.gone;
-    });
+    const gone = `event_store.events where stream = 'user-${user}' and type = 'user.deactivated.v1'`;
+    const { pool } = this.harness.shared;
+    await eventually('a user is deactivated', async () => (await count(pool, gone)) > 0);
     await this.harness.admin('users', 'erase', user);
   }
 }

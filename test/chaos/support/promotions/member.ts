@@ -1,11 +1,12 @@
 import { rmSync } from 'node:fs';
-import { chown, readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg, { type QueryResultRow } from 'pg';
 import { POSTGRES_USER, type PostgresOptions } from '../../../../sandbox/postgres-cluster.js';
 import { startPostgres, type RunningPostgres } from '../../../../sandbox/postgres.js';
 import { isAlive, isFree, until } from '../../../../sandbox/processes.js';
 import { takeBaseBackup } from '../restores/base-backup.js';
+import { writeOwnedFile } from '../restores/copy-folder.js';
 
 /** A partition cuts this address off from all others; the second one serves programs on the same machine. */
 const HOST = '127.0.0.1';
@@ -92,11 +93,11 @@ export class Member {
     const { data } = this;
     rmSync(data, { recursive: true, force: true });
     await takeBaseBackup(primary.url('postgres'), primary.data, data);
-    await this.write(
-      'postgresql.auto.conf',
+    await writeOwnedFile(
+      join(data, 'postgresql.auto.conf'),
       `synchronous_standby_names = '${this.quorum}'\nprimary_conninfo = '${primary.connectionOf(this)}'\n`,
     );
-    await this.write('standby.signal', '');
+    await writeOwnedFile(join(data, 'standby.signal'), '');
     await this.start();
   }
 
@@ -150,13 +151,6 @@ export class Member {
   private async set(setting: string, value: string): Promise<void> {
     await this.query(`alter system set ${setting} = '${value}'`);
     await this.query('select pg_reload_conf()');
-  }
-
-  private async write(name: string, text: string): Promise<void> {
-    const path = join(this.data, name);
-    await writeFile(path, text, { mode: 0o600 });
-    const { uid, gid } = await stat(this.data);
-    await chown(path, uid, gid);
   }
 }
 

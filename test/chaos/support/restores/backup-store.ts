@@ -1,10 +1,9 @@
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { chown, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type pg from 'pg';
 import { serverUser } from '../../../../sandbox/server-user.js';
-import { copyFolder } from './copy-folder.js';
+import { copyFolder, writeOwnedFile } from './copy-folder.js';
 import type { Verdict } from '../verdict.js';
 import { takeBaseBackup } from './base-backup.js';
 
@@ -72,11 +71,8 @@ export class BackupStore {
     const data = join(dir, 'data');
     mkdirSync(dir);
     await copyFolder(this.base, data);
-    const { uid, gid } = await stat(data);
-    const signal = join(data, 'recovery.signal');
-    await writeFile(signal, '');
     // The server removes it after the recovery.
-    await chown(signal, uid, gid);
+    await writeOwnedFile(join(data, 'recovery.signal'), '');
     if (target === 'end of the saved log') await copyFolder(this.savedLog, join(data, 'pg_wal'));
     return {
       ...this.settings,

@@ -1,7 +1,6 @@
-import { chown, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
-import { copyFolder } from './copy-folder.js';
+import { copyFolder, writeOwnedFile } from './copy-folder.js';
 
 /** The copy has these folders without their contents, which a server creates at its start (PostgreSQL, 25.3.5.4). */
 const EMPTY =
@@ -22,10 +21,7 @@ export async function takeBaseBackup(url: string, data: string, to: string): Pro
     const { rows } = await session.query<{ labelfile: string }>(
       'select labelfile from pg_backup_stop(wait_for_archive => true)',
     );
-    const label = join(to, 'backup_label');
-    await writeFile(label, rows[0]!.labelfile, { mode: 0o600 });
-    const { uid, gid } = await stat(data);
-    await chown(label, uid, gid);
+    await writeOwnedFile(join(to, 'backup_label'), rows[0]!.labelfile);
   } finally {
     await session.end();
   }

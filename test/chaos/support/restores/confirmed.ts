@@ -1,26 +1,9 @@
 import type pg from 'pg';
 import type { Credentials } from '../../../../bench/support/sign.js';
 import { Line } from '../line.js';
-import { keyed, REPORT } from '../payouts.js';
-import type { Acknowledged } from '../report-load.js';
+import { keyed } from '../payouts.js';
+import type { Confirmed } from '../report-load.js';
 import type { Verdict } from '../verdict.js';
-
-/** A request with a 201, as its client keeps it. Times are on the clock of `performance.now()`. */
-export interface Confirmed {
-  readonly key: string;
-  readonly path: string;
-  readonly request: string;
-  /** The body of the 201, byte for byte. */
-  readonly response: string;
-  /** The id of the created resource. */
-  readonly id: string;
-  readonly beganAt: number;
-  readonly confirmedAt: number;
-}
-
-export function confirmedOf({ payoutId, tookMs, ...report }: Acknowledged): Confirmed {
-  return { ...report, path: REPORT.path, id: payoutId, confirmedAt: report.beganAt + tookMs };
-}
 
 /** Returns the requests whose users and payouts are not in the log. */
 export async function missingFrom(

@@ -1,5 +1,5 @@
-import { chown, copyFile, mkdir, readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chown, copyFile, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 
 /**
  * Copies a folder with owners and modes. Files that a running server removes meanwhile are left out. `isCopied` filters
@@ -31,4 +31,11 @@ async function copyOwnedFile(from: string, to: string): Promise<void> {
   await copyFile(from, to);
   const { uid, gid } = await stat(from);
   await chown(to, uid, gid);
+}
+
+/** Writes a file of the owner of its folder. */
+export async function writeOwnedFile(path: string, text: string): Promise<void> {
+  await writeFile(path, text, { mode: 0o600 });
+  const { uid, gid } = await stat(dirname(path));
+  await chown(path, uid, gid);
 }

@@ -1,25 +1,19 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { count } from '../../../../bench/support/count.js';
 import { asShell } from '../../../support/programs/disburse.js';
-import { call } from '../../../../bench/support/sign.js';
-import { checkAcknowledged, checkReplays } from '../acknowledged.js';
+import { checkAcknowledged, checkReplays, checkWebhooks, undelivered } from '../acknowledged.js';
 import { areCovered, checkBooks, haveReached, headOf } from '../books.js';
-import { activePayee, CREATE_USER, type Payee } from '../payouts.js';
-import { ReportLoad } from '../report-load.js';
-import type { ServiceProcess } from '../service-process.js';
-import { Shared } from '../shared.js';
+import { createPayee } from '../../../support/payouts/payout-calls.js';
+import { CREATE_USER } from '../payouts.js';
+import { ReportLoad, type Confirmed } from '../report-load.js';
+import type { ServiceProcess } from '../../../../bench/support/service.js';
+import type { Shared } from '../shared.js';
 import { between, seconds, type SuiteOptions } from '../suite.js';
 import { FLAKY_DELIVERIES, Receivers } from '../webhooks/receivers.js';
 import { checkArchives, type BackupStore } from './backup-store.js';
-import { confirmedOf, missingFrom, repeatAll, type Confirmed } from './confirmed.js';
-import {
-  checkKeptHeads,
-  checkProven,
-  Witnesses,
-  checkOutcomesDelivered,
-  undelivered,
-  UserLoad,
-} from './witnesses.js';
+import { missingFrom, repeatAll } from './confirmed.js';
+import { checkKeptHeads, checkOwnList, checkProven, checkReceivers, UserLoad } from './witnesses.js';
 
 /**
  * What survives the destruction and where the restore ends: nothing, to the end of the archive; `pg_wal`, to its end;
@@ -45,6 +39,7 @@ const CLIENTS = 8;
 const CLIENT_PAUSE_MS = 120;
 const PAYEES = 4;
 const WINDOW_SECONDS = 20;
+const CURRENT_MS = 60_000;
 const SETTLE_MS = 180_000;
 /** The bound of the loss of a restore to the end of the archive. */
 const MAX_LOST_MS = 5000;
@@ -70,7 +65,6 @@ export class Drill {
   private reports!: ReportLoad;
   private users!: UserLoad;
   private service!: ServiceProcess;
-  private payees: readonly Payee[] = [];
   /** The person who is erased after the backup, and after the restored time. */
   private person = '';
   private readonly env: Readonly<Record<string, string>>;
@@ -93,62 +87,59 @@ export class Drill {
   async run(): Promise<DrillResult> {
     const { shared, store, kind, options } = this;
     const { verdict } = options;
-    try {
-      await this.open();
-      await sleep(between(300, 1500));
-      await store.takeBase(shared.databaseUrl, shared.environment.postgresData);
-      await sleep(between(500, 3000));
-      const target = { at: performance.now(), time: new Date() };
-      await sleep(CLOCK_MARGIN_MS);
-      const erased = await this.erase();
-      // Under load segments fill up; without it only `archive_timeout` bounds the loss.
-      if (kind === 'archive' && Math.random() < QUIET_SHARE) await this.reports.stop();
-      await sleep(between(ARCHIVED_AFTER_MS, ARCHIVED_AFTER_MS + 2500));
+    await this.open();
+    await sleep(between(300, 1500));
+    await store.takeBase(shared.databaseUrl, shared.environment.postgresData);
+    await sleep(between(500, 3000));
+    const target = { at: performance.now(), time: new Date() };
+    await sleep(CLOCK_MARGIN_MS);
+    const erased = await this.erase();
+    // Under load segments fill up; without it only `archive_timeout` bounds the loss.
+    if (kind === 'archive' && Math.random() < QUIET_SHARE) await this.reports.stop();
+    await sleep(between(ARCHIVED_AFTER_MS, ARCHIVED_AFTER_MS + 2500));
 
-      const destroyedAt = performance.now();
-      await Promise.all([this.service.kill(), shared.environment.killPostgres()]);
-      const confirmed = this.confirmed();
-      const reported = [...this.reports.acknowledged];
-      const loads = Promise.all([this.reports.stop(), this.users.stop()]);
-      const data = shared.environment.postgresData;
-      if (kind === 'pg_wal') await store.saveLog(data);
-      await this.restore(target);
+    const destroyedAt = performance.now();
+    await Promise.all([this.service.kill(), shared.environment.killPostgres()]);
+    // Users come before the payouts to them: the requests are repeated in this order.
+    const confirmed: readonly Confirmed[] = [...this.users.confirmed, ...this.reports.acknowledged];
+    const reported = [...this.reports.acknowledged];
+    const loads = Promise.all([this.reports.stop(), this.users.stop()]);
+    const data = shared.environment.postgresData;
+    if (kind === 'pg_wal') await store.saveLog(data);
+    await this.restore(target);
 
-      const gone = new Set(await missingFrom(shared.pool, confirmed));
-      this.checkLoss(confirmed, gone, destroyedAt, target);
-      const { lostEvents, restored } = await checkKeptHeads(shared, store.file(HEADS), verdict);
-      await this.startAgain();
-      const recoveryMs = performance.now() - destroyedAt;
-      verdict.expect(
-        recoveryMs < MAX_RECOVERY_MS,
-        'the service is ready within a minute',
-        seconds(recoveryMs),
-      );
+    const gone = new Set(await missingFrom(shared.pool, confirmed));
+    this.checkLoss(confirmed, gone, destroyedAt, target);
+    const { lostEvents, restored } = await checkKeptHeads(shared, store.file(HEADS), verdict);
+    await this.startAgain();
+    const recoveryMs = performance.now() - destroyedAt;
+    verdict.expect(recoveryMs < MAX_RECOVERY_MS, 'the service is ready within a minute', seconds(recoveryMs));
 
-      await loads;
-      await this.service.registered();
-      const witnesses = new Witnesses(shared, this.service, this.receiver, verdict);
-      const lostIds = new Set([...gone].map(({ id }) => id));
-      const unknown = await witnesses.check(reported, lostIds, this.reports.acknowledged);
-      const responses = await repeatAll(this.service, confirmed, gone, verdict);
-      await this.eraseAgain(erased);
-      await this.checkAll(responses);
-      const files = [HEADS, LATER_HEADS].map((name) => store.file(name));
-      await checkProven(shared, files, restored, verdict);
-      verdict.equal(await this.service.stop(), 'exit code 0', 'SIGTERM ends it');
-      const lostMs = Math.max(0, ...[...gone].map(({ confirmedAt }) => destroyedAt - confirmedAt));
-      const lost = `${gone.size} of ${confirmed.length} confirmed requests gone`;
-      const age = gone.size === 0 ? '' : `, the oldest ${seconds(lostMs)} old`;
-      return {
-        kind,
-        lostMs,
-        recoveryMs,
-        line: `${kind.padEnd(13)} ${lost}${age}; heads name ${lostEvents} lost events, receivers ${unknown} webhooks; ready after ${seconds(recoveryMs)}`,
-      };
-    } finally {
-      await Promise.all([this.reports?.abandon(), this.users?.abandon()]);
-      await this.receiver?.stop();
-    }
+    await loads;
+    await this.service.registered();
+    const lostIds = new Set([...gone].map(({ id }) => id));
+    const lost = reported.filter(({ id }) => lostIds.has(id));
+    const known = this.reports.acknowledged.filter(({ id }) => !lostIds.has(id));
+    const isCurrent = (): Promise<boolean> => haveReached(shared.pool, head);
+    const head = await headOf(shared.pool);
+    await verdict.eventually('the read models are as new as the log', isCurrent, CURRENT_MS);
+    await checkOwnList(this.service, this.reports.acknowledged, lost, verdict);
+    const unknown = await checkReceivers(shared.pool, this.receiver, { lost, known }, verdict);
+    const responses = await repeatAll(this.service, confirmed, gone, verdict);
+    await this.eraseAgain(erased);
+    await this.checkAll(responses);
+    const files = [HEADS, LATER_HEADS].map((name) => store.file(name));
+    await checkProven(shared, files, restored, verdict);
+    verdict.equal(await this.service.stop(), 'exit code 0', 'SIGTERM ends it');
+    const lostMs = Math.max(0, ...[...gone].map(({ confirmedAt }) => destroyedAt - confirmedAt));
+    const summary = `${gone.size} of ${confirmed.length} confirmed requests gone`;
+    const age = gone.size === 0 ? '' : `, the oldest ${seconds(lostMs)} old`;
+    return {
+      kind,
+      lostMs,
+      recoveryMs,
+      line: `${kind.padEnd(13)} ${summary}${age}; heads name ${lostEvents} lost events, receivers ${unknown} webhooks; ready after ${seconds(recoveryMs)}`,
+    };
   }
 
   /** Starts a service with its merchants, people and a receiver, under load. */
@@ -156,23 +147,17 @@ export class Drill {
     const { shared, env, store } = this;
     const { verdict } = this.options;
     this.service = await shared.service('service', { ...env, AUDIT_HEADS_FILE: store.file(HEADS) });
-    const { merchant, baseUrl, port } = this.service;
-    this.payees = await Promise.all(Array.from({ length: PAYEES }, () => activePayee(baseUrl, merchant)));
-    this.person = (await activePayee(baseUrl, merchant)).id;
+    const { merchant, client, port } = this.service;
+    const payees = await Promise.all(Array.from({ length: PAYEES }, () => createPayee(client)));
+    this.person = (await createPayee(client)).id;
     await this.operate('deactivate', this.person);
-    this.receiver = await Receivers.register(baseUrl, merchant);
-    const target = { port, merchant, payees: this.payees, treasury: await shared.treasury() };
+    this.receiver = await shared.ends.start(Receivers.register(client));
+    const target = { port, merchant, payees, treasury: await shared.treasury() };
     this.reports = new ReportLoad(target, verdict, CLIENT_PAUSE_MS);
-    this.reports.start(CLIENTS);
     this.users = new UserLoad(merchant, port, verdict);
+    for (const load of [this.reports, this.users]) shared.ends.add(() => load.abandon());
+    this.reports.start(CLIENTS);
     this.users.start(1);
-  }
-
-  /**
-   * Returns the requests of all clients, in an order in which they may be repeated: a user before the payouts to it.
-   */
-  private confirmed(): readonly Confirmed[] {
-    return [...this.users.confirmed, ...this.reports.acknowledged.map(confirmedOf)];
   }
 
   /** Erases persons and returns their ids, which are kept outside of the backups (docs/data-protection.md). */
@@ -207,20 +192,23 @@ export class Drill {
     const lost = [...gone];
     switch (this.kind) {
       case 'pg_wal':
-        return verdict.none(lost, 'a confirmed request is gone although the log of the server was saved');
+        return verdict.none('a confirmed request is gone although the log of the server was saved', lost);
       case 'archive':
         return verdict.none(
-          lost.filter(({ confirmedAt }) => destroyedAt - confirmedAt > MAX_LOST_MS),
           `a request that was confirmed ${seconds(MAX_LOST_MS)} before the destruction is gone`,
+          lost,
+          ({ confirmedAt }) => destroyedAt - confirmedAt > MAX_LOST_MS,
         );
       case 'point_in_time':
         verdict.none(
-          lost.filter(({ confirmedAt }) => confirmedAt < target.at - CLOCK_MARGIN_MS),
           'a request that was confirmed before the restored time is gone',
+          lost,
+          ({ confirmedAt }) => confirmedAt < target.at - CLOCK_MARGIN_MS,
         );
         return verdict.none(
-          confirmed.filter((each) => each.beganAt > target.at + CLOCK_MARGIN_MS && !gone.has(each)),
           'a request that began after the restored time is there',
+          confirmed,
+          (each) => each.beganAt > target.at + CLOCK_MARGIN_MS && !gone.has(each),
         );
     }
   }
@@ -238,22 +226,13 @@ export class Drill {
     const { kind, service } = this;
     const { verdict } = this.options;
     const path = `${CREATE_USER.path}/${this.person}`;
-    const isThere = (): Promise<boolean> =>
-      call(service.baseUrl, service.merchant, 'GET', path, 200).then(
-        () => true,
-        () => false,
-      );
+    const isThere = async (): Promise<boolean> => (await service.client.get(path)).status === 200;
     verdict.expect(erased.includes(this.person), 'the id of the erased person was kept');
     if (kind === 'point_in_time') verdict.expect(await isThere(), 'the restore brings an erased person back');
     if (await isThere()) for (const id of erased) await this.operate('erase', id);
-    await call(service.baseUrl, service.merchant, 'GET', path, 404);
-    const isForgotten = async (): Promise<boolean> => {
-      const { rows } = await this.shared.pool.query<{ left: number }>(
-        'select count(*)::int as left from platform.personal_keys where subject = $1 and wrapped_key is not null',
-        [this.person],
-      );
-      return rows[0]!.left === 0;
-    };
+    verdict.equal((await service.client.get(path)).status, 404, 'the erased person is gone');
+    const left = `platform.personal_keys where subject = '${this.person}' and wrapped_key is not null`;
+    const isForgotten = async (): Promise<boolean> => (await count(this.shared.pool, left)) === 0;
     await verdict.eventually('the key of the erased person is dropped', isForgotten, SETTLE_MS);
   }
 
@@ -270,7 +249,9 @@ export class Drill {
     await verdict.eventually('every payout has its outcome, listed and delivered', settled, SETTLE_MS);
     await checkAcknowledged(pool, acknowledged, verdict);
     await checkReplays(service, acknowledged, verdict);
-    await checkOutcomesDelivered(pool, receiver, acknowledged, verdict);
+    const sharing = acknowledged.filter(({ backing }) => backing === 'shared');
+    const changing = new Set(sharing.map(({ id }) => id));
+    await checkWebhooks(pool, receiver, verdict, changing);
     await checkBooks(shared, verdict);
     await verdict.eventually('the ledger is signed to its end', () => areCovered(pool), SETTLE_MS);
     await checkArchives(pool, verdict);

@@ -1,99 +1,73 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import type pg from 'pg';
 import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
 import { Disburse } from '../../../../packages/sdk/src/index.js';
-import { haveReached, headOf } from '../books.js';
-import type { Acknowledged } from '../report-load.js';
-import type { ServiceProcess } from '../service-process.js';
+import type { Acknowledged, Confirmed } from '../report-load.js';
+import type { ServiceProcess } from '../../../../bench/support/service.js';
 import type { Shared } from '../shared.js';
 import type { Verdict } from '../verdict.js';
 import type { Receivers } from '../webhooks/receivers.js';
 import { invoke } from '../../../support/programs/cli.js';
 import type { Credentials } from '../../../../bench/support/sign.js';
-import { Line } from '../line.js';
 import { CREATE_USER, keyed } from '../payouts.js';
 import { Senders } from '../senders.js';
-import type { Confirmed } from './confirmed.js';
 
 const DAY_MS = 86_400_000;
-const SETTLE_MS = 60_000;
 
-/** The knowledge of receivers and of the merchant's own list about payouts that a restored service lacks. */
-export class Witnesses {
-  constructor(
-    private readonly shared: Shared,
-    private readonly service: ServiceProcess,
-    private readonly receiver: Receivers,
-    private readonly verdict: Verdict,
-  ) {}
+/** The merchant compares its own books with the restored service: they name the lost reports and no other. */
+export async function checkOwnList(
+  service: ServiceProcess,
+  own: readonly Acknowledged[],
+  lost: readonly Acknowledged[],
+  verdict: Verdict,
+): Promise<void> {
+  const client = new Disburse({ ...service.merchant, baseUrl: service.baseUrl });
+  const [from, to] = [Date.now() - DAY_MS, Date.now()].map((at) => new Date(at).toISOString().slice(0, 10));
+  const { missing, different } = await client.payouts.reconcile(
+    { created_from: from!, created_to: to! },
+    own.map(({ request }) => {
+      const { user_id, payout } = JSON.parse(request) as Report;
+      return { user_id, transaction_hash: payout.transaction_hash, amount: payout.amount };
+    }),
+  );
+  verdict.none('a payout differs from the books of the merchant', different);
+  verdict.equal(
+    missing
+      .map(({ transaction_hash }) => transaction_hash)
+      .toSorted()
+      .join(),
+    lost.map(transactionOf).toSorted().join(),
+    'payouts.reconcile of the client lists the reports that are gone',
+  );
+}
 
-  /**
-   * Each witness lists the lost reports that it can know, and no surviving one. Returns the number of webhooks that the
-   * service no longer has.
-   */
-  async check(
-    confirmed: readonly Acknowledged[],
-    lostIds: ReadonlySet<string>,
-    all: readonly Acknowledged[],
-  ): Promise<number> {
-    const { pool } = this.shared;
-    const head = await headOf(pool);
-    await this.verdict.eventually(
-      'the read models are as new as the log',
-      () => haveReached(pool, head),
-      SETTLE_MS,
-    );
-    const lost = confirmed.filter(({ payoutId }) => lostIds.has(payoutId));
-    const known = all.filter(({ payoutId }) => !lostIds.has(payoutId));
-    await this.checkOwnList(all, lost);
-    return this.checkReceivers(lost, known);
-  }
-
-  /** The merchant compares its own books with the service. */
-  private async checkOwnList(own: readonly Acknowledged[], lost: readonly Acknowledged[]): Promise<void> {
-    const { apiKey, privateKey } = this.service.merchant;
-    const client = new Disburse({ apiKey, privateKey, baseUrl: this.service.baseUrl });
-    const [from, to] = [Date.now() - DAY_MS, Date.now()].map((at) => new Date(at).toISOString().slice(0, 10));
-    const { missing, different } = await client.payouts.reconcile(
-      { created_from: from!, created_to: to! },
-      own.map(({ request }) => {
-        const { user_id, payout } = JSON.parse(request) as Report;
-        return { user_id, transaction_hash: payout.transaction_hash, amount: payout.amount };
-      }),
-    );
-    this.verdict.none(different, 'a payout differs from the books of the merchant');
-    this.verdict.equal(
-      missing
-        .map(({ transaction_hash }) => transaction_hash)
-        .toSorted()
-        .join(),
-      lost.map(transactionOf).toSorted().join(),
-      'payouts.reconcile of the client lists the reports that are gone',
-    );
-  }
-
-  private async checkReceivers(lost: readonly Acknowledged[], known: readonly Acknowledged[]) {
-    const received = [...this.receiver.arrived.values()].map(({ envelope }) => envelope);
-    const { rows } = await this.shared.pool.query<{ id: string }>(
-      `select id from unnest($1::uuid[]) id
-       where not exists (select from webhooks.deliveries where delivery_id = id)`,
-      [received.map(({ id }) => id)],
-    );
-    const unknownIds = new Set(rows.map(({ id }) => id));
-    const unknown = received.filter(({ id }) => unknownIds.has(id));
-    const about = (reports: readonly Acknowledged[]): ReadonlySet<unknown> =>
-      new Set(reports.map(({ payoutId }) => payoutId));
-    const [ofLost, ofKnown] = [about(lost), about(known)];
-    this.verdict.none(
-      received.filter(({ id, data }) => ofLost.has(data['payout_id']) && !unknownIds.has(id)),
-      'the service knows the delivery of a webhook about a payout that is gone',
-    );
-    this.verdict.none(
-      unknown.filter(({ data }) => !ofLost.has(data['payout_id']) && !ofKnown.has(data['payout_id'])),
-      'a webhook that the service does not know is about no payout',
-    );
-    return unknown.length;
-  }
+/** Receivers know webhooks about the lost reports. Returns the number of webhooks that the service no longer has. */
+export async function checkReceivers(
+  pool: pg.Pool,
+  receiver: Receivers,
+  reports: { readonly lost: readonly Acknowledged[]; readonly known: readonly Acknowledged[] },
+  verdict: Verdict,
+): Promise<number> {
+  const received = [...receiver.arrived.values()].map(({ envelope }) => envelope);
+  const { rows } = await pool.query<{ id: string }>(
+    `select id from unnest($1::uuid[]) id
+     where not exists (select from webhooks.deliveries where delivery_id = id)`,
+    [received.map(({ id }) => id)],
+  );
+  const unknownIds = new Set(rows.map(({ id }) => id));
+  const unknown = received.filter(({ id }) => unknownIds.has(id));
+  const [lost, known] = [reports.lost, reports.known].map((all) => new Set<unknown>(all.map(({ id }) => id)));
+  verdict.none(
+    'the service knows the delivery of a webhook about a payout that is gone',
+    received,
+    ({ id, data }) => lost!.has(data['payout_id']) && !unknownIds.has(id),
+  );
+  verdict.none(
+    'a webhook that the service does not know is about no payout',
+    unknown,
+    ({ data }) => !lost!.has(data['payout_id']) && !known!.has(data['payout_id']),
+  );
+  return unknown.length;
 }
 
 interface Report {
@@ -168,93 +142,27 @@ function headsIn(file: string): readonly KeptHead[] {
   return lines.map((line) => JSON.parse(line) as KeptHead);
 }
 
-const OUTCOMES = {
-  'payout.received.v2': 'payout.received',
-  'payout.expired.v1': 'payout.failed',
-} as const;
-
-/** Counts payouts without an outcome, outcomes that did not arrive, and pending deliveries. */
-export async function undelivered(pool: pg.Pool, receiver: Receivers): Promise<number> {
-  const { rows } = await pool.query<{ left: number }>(
-    `select ((select count(*) from payouts.payouts where status = 0)
-       + (select count(*) from webhooks.deliveries where state = 'pending'))::int as left`,
-  );
-  return rows[0]!.left + (await unnotified(pool, receiver)).length;
-}
-
-/**
- * Every outcome arrived, also the lost ones. An outcome found again is the same, unless two payouts name one transfer:
- * it may then have confirmed the other one before the restore.
- */
-export async function checkOutcomesDelivered(
-  pool: pg.Pool,
-  receiver: Receivers,
-  acknowledged: readonly Acknowledged[],
-  verdict: Verdict,
-): Promise<void> {
-  verdict.none(receiver.faults, 'a delivery did not verify');
-  verdict.none(await unnotified(pool, receiver), 'an outcome never arrived');
-  const happened = new Set((await outcomes(pool)).map(textOf));
-  const sharing = new Set(
-    acknowledged.filter(({ backing }) => backing === 'shared').map(({ payoutId }) => payoutId),
-  );
-  const others = Object.values(OUTCOMES)
-    .flatMap((type) => receiver.subjects(type, 'payout_id').map((id) => ({ type, id })))
-    .filter((each) => !happened.has(textOf(each)) && !sharing.has(each.id));
-  verdict.none(others, 'an outcome arrived that the payout does not have after the restore');
-}
-
-interface Outcome {
-  readonly type: string;
-  readonly id: string;
-}
-
-async function unnotified(pool: pg.Pool, receiver: Receivers): Promise<readonly Outcome[]> {
-  const notified = new Set(
-    Object.values(OUTCOMES).flatMap((type) =>
-      receiver.subjects(type, 'payout_id').map((id) => textOf({ type, id })),
-    ),
-  );
-  return (await outcomes(pool)).filter((each) => !notified.has(textOf(each)));
-}
-
-async function outcomes(pool: pg.Pool): Promise<readonly Outcome[]> {
-  const { rows } = await pool.query<{ type: keyof typeof OUTCOMES; id: string }>(
-    `select type, data::json->>'payout_id' as id from event_store.events where type = any($1::text[])`,
-    [Object.keys(OUTCOMES)],
-  );
-  return rows.map(({ type, id }) => ({ type: OUTCOMES[type], id }));
-}
-
-const textOf = ({ type, id }: Outcome): string => `${type} ${id}`;
-
 const GIVE_UP_MS = 120_000;
 const PAUSE_MS = 800;
 
 /** A merchant's client that creates users, each under its own key. */
 export class UserLoad extends Senders {
   readonly confirmed: Confirmed[] = [];
-  private readonly line: Line;
 
   constructor(
     private readonly merchant: Credentials,
-    port: number,
+    private readonly port: number,
     verdict: Verdict,
   ) {
     super(verdict, PAUSE_MS, GIVE_UP_MS);
-    this.line = new Line(port, verdict);
   }
 
-  override async stop(): Promise<void> {
-    await super.stop();
-    this.line.close();
-  }
-
-  protected override async round(): Promise<void> {
+  protected override async round(client: number): Promise<void> {
+    const line = this.lineOf(client, this.port);
     const [key, { path }, request] = [randomUUID(), CREATE_USER, CREATE_USER.body('')];
     const beganAt = performance.now();
     const response = await this.untilFinal('user', [201], () =>
-      this.line.send(keyed(this.merchant, path, request, key)),
+      line.send(keyed(this.merchant, path, request, key)),
     );
     if (response === null) return;
     const { user } = JSON.parse(response.body) as { user: { id: string } };

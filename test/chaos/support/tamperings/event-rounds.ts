@@ -164,7 +164,7 @@ export const insertedEvents: Group = {
     while (forged.length < count) forged.push(await insertForged(harness, events, random));
     await db.query('commit');
     await harness.write();
-    const isHalted = async (): Promise<boolean> => (await harness.readiness()).text.includes('forged');
+    const isHalted = async (): Promise<boolean> => (await harness.service.health()).text.includes('forged');
     await eventually('the service is not ready, and names a forged event', isHalted);
     await harness.ticks();
     const { findings } = await harness.verify();
@@ -179,7 +179,7 @@ export const insertedEvents: Group = {
       verdict.expect(!isSent, `the merchant is not notified of ${id}`);
     }
     verdict.equal(await harness.signed(), before, 'events under the newest head');
-    verdict.none(await deliveriesOf(harness, forged), 'deliveries of forged events');
+    verdict.none('deliveries of forged events', await deliveriesOf(harness, forged));
     verdict.equal(await factsOf(harness), facts, 'payouts, balances, orders, endpoints and the provider');
     await db.query(`delete from ${EVENTS} where position = any($1::bigint[])`, [
       forged.map(({ position }) => position),

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { invoke } from '../../../support/programs/cli.js';
 import type { Group, TamperingHarness } from './tampering-harness.js';
 import { eventually } from '../../../../bench/support/wait.js';
-import { keyed, CREATE_USER, REPORT, type Operation } from '../payouts.js';
+import { CookieClient } from '../../../support/access/cookie-client.js';
+import { AdminClient } from '../../../support/admin/admin-client.js';
+import { CREATE_USER, REPORT, type Operation } from '../payouts.js';
 
 /** Admin keys are cached for two seconds. */
 const CACHED_MS = 2100;
@@ -41,7 +43,8 @@ export const logins: Group = {
       const column = random.pick(Object.keys(COLUMNS[table]!));
       const token = table === 'access.credentials' ? '' : await newLink(harness, ada!.email);
       const isSession = table === 'access.console_sessions';
-      const cookie = isSession ? await signIn(harness, token) : '';
+      const browser = new CookieClient(service.adminUrl);
+      if (isSession) await browser.post('/login/link', { token });
       await db.query(`create temp table kept as table ${table}`);
       await db.query(
         `update ${table} set ${column} = ${COLUMNS[table]![column]!} where operator_id = $2 and $1::uuid is not null`,
@@ -49,8 +52,8 @@ export const logins: Group = {
       );
       if (isSession || table === 'access.login_secrets') {
         const { status } = isSession
-          ? await call(harness, '/session', { cookie })
-          : await call(harness, '/login/link', {}, { token });
+          ? await browser.call('/session')
+          : await browser.post('/login/link', { token });
         verdict.equal(status, 401, `the status of a login whose ${column} was changed in ${table}`);
       } else {
         await new Promise((resolve) => setTimeout(resolve, CACHED_MS));
@@ -74,39 +77,19 @@ export const logins: Group = {
   },
 };
 
-async function operatorOf(harness: TamperingHarness, key: string) {
-  const headers = { authorization: `Bearer ${key}` };
-  const { status, text } = await call(harness, '/admin/v1/whoami', headers);
-  if (status !== 200) return null;
-  const { actor } = JSON.parse(text) as { readonly actor: { readonly operator_id: string } };
-  const read = await call(harness, `/admin/v1/operators/${actor.operator_id}`, headers);
-  const { operator } = JSON.parse(read.text) as { readonly operator?: { readonly email: string } };
-  return { id: actor.operator_id, email: operator?.email ?? '' };
+async function operatorOf({ service }: TamperingHarness, key: string) {
+  const admin = new AdminClient(service.adminUrl, key, '');
+  const who = await admin.get('/whoami');
+  if (who.status !== 200) return null;
+  const { operator_id: id } = who.json<{ actor: { operator_id: string } }>().actor;
+  const { operator } = (await admin.get(`/operators/${id}`)).json<{ operator?: { email: string } }>();
+  return { id, email: operator?.email ?? '' };
 }
 
 async function newLink({ shared }: TamperingHarness, email: string): Promise<string> {
   const env = { DATABASE_URL: shared.databaseUrl, MASTER_KEY: shared.masterKey };
   const { printed } = await invoke('operator', env, '--json', 'login-link', email);
   return (JSON.parse(printed) as { readonly login_url: string }).login_url.split('#')[1]!;
-}
-
-async function signIn(harness: TamperingHarness, token: string): Promise<string> {
-  const { cookie } = await call(harness, '/login/link', {}, { token });
-  return cookie!.split(';')[0]!;
-}
-
-async function call(
-  { service }: TamperingHarness,
-  path: string,
-  headers: Record<string, string>,
-  body?: object,
-) {
-  const response = await fetch(service.adminUrl + path, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: { origin: service.adminUrl, 'content-type': 'application/json', ...headers },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  return { status: response.status, text: await response.text(), cookie: response.headers.getSetCookie()[0] };
 }
 
 const TABLE = 'webhooks.deliveries';
@@ -162,10 +145,10 @@ export const deliveries: Group = {
     const since = receiver.received.slice(before);
     for (const [id, kind] of forged) {
       const sent = since.filter(({ headers }) => headers['webhook-id'] === id);
-      verdict.none(sent, `refused by the sender: delivery ${id}, ${kind}`);
+      verdict.none(`refused by the sender: delivery ${id}, ${kind}`, sent);
     }
     const invented = since.filter(({ body }) => body.includes(mark));
-    verdict.none(invented, 'notifications of payouts that were never reported');
+    verdict.none('notifications of payouts that were never reported', invented);
     await harness.change(`delete from ${TABLE}; insert into ${TABLE} table sent; drop table sent`);
     return [...forged.values()];
   },
@@ -187,6 +170,7 @@ export const responses: Group = {
   atOnce: 30,
   async run(harness, random, count) {
     const { db, verdict } = harness;
+    const { client } = harness.service;
     const stored = await storedOf(harness, Math.max(2, Math.ceil(count / 2)));
     const done: string[] = [];
     await db.query(`create temp table stored as table ${RESPONSES}`);
@@ -201,7 +185,7 @@ export const responses: Group = {
         invented: `body = '{"user":{"id":"${FORGED}"}}'`,
       }[how];
       await db.query(`update ${RESPONSES} set ${change} where key = $1`, [key]);
-      const again = await send(harness, operation, request.body, key);
+      const again = await client.post(operation.path, request.body, key);
       verdict.expect(
         again.status >= 500 && !again.text.includes(FORGED),
         `refused by the service: a stored response of ${operation.name}, ${how}`,
@@ -211,7 +195,7 @@ export const responses: Group = {
         `delete from ${RESPONSES} where key = '${key}';
          insert into ${RESPONSES} select * from stored where key = '${key}'`,
       );
-      const last = await send(harness, operation, request.body, key);
+      const last = await client.post(operation.path, request.body, key);
       verdict.equal(last.text, text, 'the response once it is as it was stored');
       done.push(`response ${how}`);
     }
@@ -229,20 +213,9 @@ async function storedOf(harness: TamperingHarness, requests: number): Promise<re
     Array.from({ length: requests }, async (_, number) => {
       const operation = number % 2 === 0 ? CREATE_USER : REPORT;
       const [body, key] = [operation.body(rows[0]!.user_id), randomUUID()];
-      const { status, text } = await send(harness, operation, body, key);
+      const { status, text } = await harness.service.client.post(operation.path, body, key);
       harness.verdict.equal(status, 201, `a ${operation.name} under a key`);
       return { operation, body, key, text };
     }),
   );
-}
-
-async function send(
-  { service }: TamperingHarness,
-  operation: Operation,
-  body: string,
-  key: string,
-): Promise<{ readonly status: number; readonly text: string }> {
-  const { path, method, headers } = keyed(service.merchant, operation.path, body, key);
-  const response = await fetch(service.baseUrl + path, { method, headers, body });
-  return { status: response.status, text: await response.text() };
 }

@@ -249,11 +249,11 @@ export const ledgerTables: Group = {
       await LEDGER[kind]!(harness, random);
       await harness.write();
       await eventually(`the ledger is not ready: ${kind}`, async () =>
-        /"ledger":\{"status":"unavailable"/.test((await harness.readiness()).text),
+        /"ledger":\{"status":"unavailable"/.test((await harness.service.health()).text),
       );
       await harness.ticks();
       const { rows } = await db.query<object>('select size from audit.heads where size > $1', [before]);
-      verdict.none(rows, `heads signed meanwhile: ${kind}`);
+      verdict.none(`heads signed meanwhile: ${kind}`, rows);
       const { findings } = await harness.verify();
       verdict.expect(
         findings.some((each) => ['ledger', 'head', 'truncated', 'forged'].includes(each.kind)),

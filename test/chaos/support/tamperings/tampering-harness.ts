@@ -1,17 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { call, type Credentials } from '../../../../bench/support/sign.js';
 import { eventually } from '../../../../bench/support/wait.js';
 import type { LedgerFinding } from '../../../../src/contexts/audit/verify/findings.js';
+import { SignedClient } from '../../../support/http/signed-client.js';
 import { ExchangeClient } from '../../../support/exchange/exchange-client.js';
 import { invoke } from '../../../support/programs/cli.js';
 import { TestReceiver } from '../../../support/webhooks/receiver.js';
 import { areCovered } from '../books.js';
 import { SALE } from '../orders/order-facts.js';
-import { activePayee, createUser, randomHash, REPORT } from '../payouts.js';
+import { createPayee, createUser, reported } from '../../../support/payouts/payout-calls.js';
+import { CREATE_USER, expectStatus, REGISTER_ENDPOINT } from '../payouts.js';
 import type { Random } from '../random.js';
-import type { ServiceProcess } from '../service-process.js';
-import { Shared } from '../shared.js';
+import type { ServiceProcess } from '../../../../bench/support/service.js';
+import type { Shared } from '../shared.js';
 import type { Verdict } from '../verdict.js';
 
 const ROUNDS = 4;
@@ -65,32 +66,20 @@ export class TamperingHarness {
     private readonly endpoint: string,
   ) {}
 
-  static async start(verdict: Verdict): Promise<TamperingHarness> {
-    const shared = await Shared.start();
-    const receiver = await TestReceiver.start();
-    try {
-      const env = { AUDIT_HEAD_SECONDS: String(HEAD_MS / 1000), PAYOUT_CHECK_INTERVAL_MS: '50' };
-      const service = await shared.service('service', env);
-      const endpoint = await createHistory(shared, service, receiver.url);
-      await service.kill();
-      await shared.copyDatabase(FROZEN);
-      await service.start();
-      const db = new pg.Client({ connectionString: shared.databaseUrl });
-      await db.connect();
-      const harness = new TamperingHarness(shared, service, verdict, receiver, db, endpoint);
-      await harness.works();
-      return harness;
-    } catch (error) {
-      await receiver.stop();
-      await shared.close();
-      throw error;
-    }
-  }
-
-  async end(): Promise<void> {
-    await this.db.end();
-    await this.shared.close();
-    await this.receiver.stop();
+  static async start(shared: Shared, verdict: Verdict): Promise<TamperingHarness> {
+    const receiver = await shared.ends.start(TestReceiver.start());
+    const env = { AUDIT_HEAD_SECONDS: String(HEAD_MS / 1000), PAYOUT_CHECK_INTERVAL_MS: '50' };
+    const service = await shared.service('service', env);
+    const endpoint = await createHistory(shared, service, receiver.url);
+    await service.kill();
+    await shared.copyDatabase(FROZEN);
+    await service.start();
+    const db = new pg.Client({ connectionString: shared.databaseUrl });
+    await db.connect();
+    shared.ends.add(() => db.end());
+    const harness = new TamperingHarness(shared, service, verdict, receiver, db, endpoint);
+    await harness.works();
+    return harness;
   }
 
   /**
@@ -133,13 +122,8 @@ export class TamperingHarness {
     return Number(rows[0]!.size);
   }
 
-  write(): Promise<unknown> {
-    return createUser(this.service.baseUrl, this.service.merchant);
-  }
-
-  async readiness(): Promise<{ readonly ready: boolean; readonly text: string }> {
-    const response = await fetch(`${this.service.baseUrl}/health/ready`);
-    return { ready: response.status === 200, text: await response.text() };
+  async write(): Promise<void> {
+    expectStatus(await this.service.client.post(CREATE_USER.path, CREATE_USER.body('')), 201);
   }
 
   /** Runs statements in one transaction, without triggers and foreign keys, again after a deadlock with the service. */
@@ -162,11 +146,10 @@ export class TamperingHarness {
 
   /** The restored service is ready and signs new events. */
   async works(): Promise<void> {
-    const { baseUrl, merchant } = this.service;
-    const path = `/merchants/v1/webhook_endpoints/${this.endpoint}/test_delivery`;
-    await call(baseUrl, merchant, 'POST', path, 202);
+    const path = `${REGISTER_ENDPOINT.path}/${this.endpoint}/test_delivery`;
+    expectStatus(await this.service.client.post(path), 202);
     await this.covered();
-    await eventually('the service is ready', async () => (await this.readiness()).ready);
+    await eventually('the service is ready', async () => (await this.service.health()).ready);
   }
 
   async untouched(): Promise<void> {
@@ -201,20 +184,22 @@ async function createHistory(shared: Shared, service: ServiceProcess, receiver: 
   const exchange = new ExchangeClient(service.baseUrl, service.exchange);
   for (let round = 0; round < ROUNDS; round += 1) {
     const who = round % 2 === 0 ? service.merchant : service.secondMerchant;
-    await createUser(service.baseUrl, who);
+    const client = new SignedClient(service.baseUrl, who);
+    await createUser(client);
     if (round < 2) {
       const endpoint = { webhook_endpoint: { url: `${receiver}/${round}` } };
-      const registered = await post(service, who, '/merchants/v1/webhook_endpoints', endpoint);
-      endpoints.push((registered as { webhook_endpoint: { id: string } }).webhook_endpoint.id);
+      const registered = await client.post(REGISTER_ENDPOINT.path, endpoint);
+      endpoints.push((expectStatus(registered, 201).json().webhook_endpoint as { id: string }).id);
     }
-    const payee = await activePayee(service.baseUrl, who);
-    for (const amount of [1, 2, 3]) {
-      const hash = await treasury.transfer(payee.wallet, amount * 1_000_000);
-      await report(service, who, payee.id, String(amount), hash);
+    const payee = await createPayee(client);
+    const custom_metadata = { note: 'ü', '10': 1 };
+    for (const amount of ['1', '2', '3']) {
+      const transaction_hash = await treasury.transfer(payee.wallet, Number(amount) * 1_000_000);
+      await reported(client, payee.id, { amount, transaction_hash, custom_metadata });
       // A refused commit leaves a gap.
       await shared.pool.query(`select nextval('event_store.position')`);
     }
-    await report(service, who, payee.id, '4', randomHash());
+    await reported(client, payee.id, { amount: '4', custom_metadata });
     await exchange.order(SALE);
     await eventually('a head of each round', () => areCovered(shared.pool));
   }
@@ -230,19 +215,4 @@ async function createHistory(shared: Shared, service: ServiceProcess, receiver: 
     },
   );
   return endpoints[0]!;
-}
-
-async function report(
-  service: ServiceProcess,
-  who: Credentials,
-  user_id: string,
-  amount: string,
-  transaction_hash: string,
-): Promise<void> {
-  const body = { user_id, payout: { amount, transaction_hash, custom_metadata: { note: 'ü', '10': 1 } } };
-  await post(service, who, REPORT.path, body);
-}
-
-async function post({ baseUrl }: ServiceProcess, who: Credentials, path: string, body: object) {
-  return call(baseUrl, who, 'POST', path, 201, body);
 }

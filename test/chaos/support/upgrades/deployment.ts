@@ -6,10 +6,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { ServiceOptions } from '../../../../bench/support/service.js';
 import type { Credentials } from '../../../../bench/support/sign.js';
 import { freePort } from '../../../../sandbox/processes.js';
-import type { ServiceProcess } from '../service-process.js';
+import type { ServiceOptions, ServiceProcess } from '../../../../bench/support/service.js';
 import type { Shared } from '../shared.js';
 import type { Verdict } from '../verdict.js';
 import { eventually } from '../../../../bench/support/wait.js';
@@ -122,7 +121,6 @@ listen api
 const ROLES = ['worker', 'api', 'api', 'widget', 'admin', 'portal'] as const;
 /** A preStop hook waits until balancers have noticed the end of a pod. */
 const DRAIN_MS = 1000;
-const LOWEST_PRIORITY = 19;
 
 export type Release = Pick<ServiceOptions, 'name' | 'main'>;
 
@@ -153,17 +151,13 @@ export class Deployment {
     const places = new Map<Release, Place[]>();
     for (const release of releases) places.set(release, await placesOf(release, shared, env));
     const backends = [...places.values()].flat().filter(({ role }) => role === 'api');
-    const balancer = await Balancer.start(shared.environment.folder('balancer'), backends);
-    try {
-      const first = places.get(releases[0])!;
-      for (const place of first) await run(place, balancer);
-      const { process: api } = first.find(({ role }) => role === 'api')!;
-      await api.registered();
-      return new Deployment(places, balancer, verdict, api.merchant);
-    } catch (error) {
-      await balancer.stop();
-      throw error;
-    }
+    const starting = Balancer.start(shared.environment.folder('balancer'), backends);
+    const balancer = await shared.ends.start(starting);
+    const first = places.get(releases[0])!;
+    for (const place of first) await run(place, balancer);
+    const { process: api } = first.find(({ role }) => role === 'api')!;
+    await api.registered();
+    return new Deployment(places, balancer, verdict, api.merchant);
   }
 
   get port(): number {
@@ -182,10 +176,6 @@ export class Deployment {
     for (const place of this.places.get(release)!) await this.terminate(place);
   }
 
-  async stop(): Promise<void> {
-    await this.balancer.stop();
-  }
-
   private async terminate(place: Place): Promise<void> {
     if (place.role === 'api') {
       await this.balancer.drain(place);
@@ -196,10 +186,8 @@ export class Deployment {
 }
 
 /** A process starts on cores of its own machine in production. Here it has the lowest priority until it is ready. */
-const STARTS_ASIDE: Pick<ServiceOptions, 'wrap'> =
-  process.getuid?.() === 0
-    ? { wrap: (argv) => ({ command: 'nice', args: ['-n', String(LOWEST_PRIORITY), ...argv] }) }
-    : {};
+const STARTS_ASIDE: Pick<ServiceOptions, 'command'> =
+  process.getuid?.() === 0 ? { command: ['nice', '-n', '19', process.execPath] } : {};
 
 function prioritize({ pid }: ServiceProcess): void {
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
@@ -214,7 +202,7 @@ function prioritize({ pid }: ServiceProcess): void {
 async function run(place: Place, balancer: Balancer): Promise<void> {
   await place.process.spawn();
   await place.process.ready(`http://127.0.0.1:${place.metricsPort}/health/ready`);
-  if (STARTS_ASIDE.wrap !== undefined) prioritize(place.process);
+  if (STARTS_ASIDE.command !== undefined) prioritize(place.process);
   if (place.role === 'api') await balancer.admit(place);
 }
 

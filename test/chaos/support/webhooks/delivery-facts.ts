@@ -33,30 +33,19 @@ export function checkArrived(
   verdict: Verdict,
 ): void {
   const all = [...expected];
-  verdict.none(faults, 'a request that no delivery explains');
+  verdict.none('a request that no delivery explains', faults);
+  verdict.none('an emitted id never came', all, ([id]) => !arrived.has(id));
+  verdict.none('a delivery was never accepted', all, ([id]) => arrived.get(id)?.accepted === 0);
+  verdict.none('an id came that no event emitted', arrived.keys(), (id) => !expected.has(id));
   verdict.none(
-    all.filter(([id]) => !arrived.has(id)).map(([id]) => id),
-    'an emitted id never came',
-  );
-  verdict.none(
-    all.filter(([id]) => arrived.get(id)?.accepted === 0).map(([id]) => id),
-    'a delivery was never accepted',
-  );
-  verdict.none(
-    [...arrived.keys()].filter((id) => !expected.has(id)),
-    'an id came that no event emitted',
-  );
-  verdict.none(
-    all
-      .filter(([id, { hook }]) => arrived.has(id) && arrived.get(id)!.place !== hook.place)
-      .map(([id]) => id),
     'a delivery went to a wrong endpoint',
+    all,
+    ([id, { hook }]) => arrived.has(id) && arrived.get(id)!.place !== hook.place,
   );
   verdict.none(
-    all
-      .filter(([id, { bodyHash }]) => arrived.has(id) && arrived.get(id)!.bodyHash !== bodyHash)
-      .map(([id]) => id),
     'a body is not the envelope of its event',
+    all,
+    ([id, { bodyHash }]) => arrived.has(id) && arrived.get(id)!.bodyHash !== bodyHash,
   );
 }
 
@@ -71,22 +60,24 @@ export async function checkTable(
   const requestsOf = (id: string): number => arrived.get(id)?.at.length ?? 0;
   verdict.equal(rows.length, expected.size, 'one row per emitted id');
   verdict.none(
-    rows.filter((row) => expected.get(row.delivery_id)?.hook.endpointId !== row.endpoint_id),
     'a row belongs to no emitted id, or to another endpoint',
+    rows,
+    (row) => expected.get(row.delivery_id)?.hook.endpointId !== row.endpoint_id,
   );
   verdict.none(
-    rows.filter(({ state, leased }) => state !== 'succeeded' || leased),
     'a delivery is stuck: pending, leased, exhausted or dropped',
+    rows,
+    ({ state, leased }) => state !== 'succeeded' || leased,
   );
   verdict.none(
-    rows.filter(({ attempts, outcomes }) => attempts !== outcomes.length || outcomes.at(-1) !== 'succeeded'),
     'attempts are missing, or the last one did not succeed',
+    rows,
+    ({ attempts, outcomes }) => attempts !== outcomes.length || outcomes.at(-1) !== 'succeeded',
   );
   // A process that was stopped for longer than its lease may succeed while another one sends: both are recorded.
   const mayPrecede = ['retry', 'succeeded'];
-  verdict.none(
-    rows.filter(({ outcomes }) => outcomes.slice(0, -1).some((outcome) => !mayPrecede.includes(outcome))),
-    'an attempt before the last was not one to be tried again',
+  verdict.none('an attempt before the last was not one to be tried again', rows, ({ outcomes }) =>
+    outcomes.slice(0, -1).some((outcome) => !mayPrecede.includes(outcome)),
   );
   const twice = rows.filter(({ outcomes }) => outcomes.filter((each) => each === 'succeeded').length > 1);
   verdict.expect(
@@ -95,8 +86,9 @@ export async function checkTable(
     String(twice.length),
   );
   verdict.none(
-    rows.filter(({ delivery_id, sent }) => sent > requestsOf(delivery_id)),
     'an attempt is recorded that the receiver never saw',
+    rows,
+    ({ delivery_id, sent }) => sent > requestsOf(delivery_id),
   );
   const attempts = rows.reduce((sum, row) => sum + row.attempts, 0);
   const requests = rows.reduce((sum, row) => sum + requestsOf(row.delivery_id), 0);

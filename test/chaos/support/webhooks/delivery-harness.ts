@@ -5,8 +5,8 @@ import { PostgresEventStore } from '../../../../src/platform/event-store/postgre
 import { migrate } from '../../../../src/platform/postgres/migrate.js';
 import { ringOf } from '../../../support/key-ring.js';
 import { TestRedis } from '../../../support/programs/redis.js';
-import type { ServiceProcess } from '../service-process.js';
-import { Shared } from '../shared.js';
+import type { ServiceProcess } from '../../../../bench/support/service.js';
+import type { Shared } from '../shared.js';
 import { seconds } from '../suite.js';
 import type { Verdict } from '../verdict.js';
 import { Merchants } from './merchants.js';
@@ -36,32 +36,30 @@ export class DeliveryHarness {
     this.pool = shared.pool;
   }
 
-  static async open({ endpoints, behaviorOf, queue, env }: DeliveryHarnessOptions): Promise<DeliveryHarness> {
-    const shared = await Shared.start();
-    const { databaseUrl, environment } = shared;
-    const receivers = await Receivers.start();
+  static async open(
+    shared: Shared,
+    { endpoints, behaviorOf, queue, env }: DeliveryHarnessOptions,
+  ): Promise<DeliveryHarness> {
+    const { databaseUrl, environment, ends } = shared;
+    const receivers = await ends.start(Receivers.start());
     const redis = queue === 'redis' ? await TestRedis.start(environment.folder('redis')) : null;
-    try {
-      if (queue === 'redis' && redis === null) throw new Error('--queue redis needs redis-server');
-      // The workers find the database migrated.
-      await migrate(databaseUrl, MIGRATIONS);
-      const sealer = await ringOf(databaseUrl, Buffer.from(shared.masterKey, 'hex'));
-      const merchants = await Merchants.register({
-        store: new AuthenticEventStore(new PostgresEventStore(shared.pool), sealer),
-        sealer,
-        endpoints,
-        behaviorOf,
-        urlOf: (place) => receivers.urlOf(place),
-      });
-      receivers.introduce(merchants.hooks);
-      const workerEnv = { ...(redis !== null && { QUEUE_URL: redis.url }), ...env };
-      return new DeliveryHarness(shared, receivers, merchants, redis, workerEnv);
-    } catch (error) {
-      await redis?.stop();
-      await receivers.stop();
-      await shared.close();
-      throw error;
-    }
+    if (queue === 'redis' && redis === null) throw new Error('--queue redis needs redis-server');
+    ends.add(() => redis?.stop());
+    // Workers end before their receivers and their queue.
+    ends.add(() => environment.children.stopAll());
+    // The workers find the database migrated.
+    await migrate(databaseUrl, MIGRATIONS);
+    const sealer = await ringOf(databaseUrl, Buffer.from(shared.masterKey, 'hex'));
+    const merchants = await Merchants.register({
+      store: new AuthenticEventStore(new PostgresEventStore(shared.pool), sealer),
+      sealer,
+      endpoints,
+      behaviorOf,
+      urlOf: (place) => receivers.urlOf(place),
+    });
+    receivers.introduce(merchants.hooks);
+    const workerEnv = { ...(redis !== null && { QUEUE_URL: redis.url }), ...env };
+    return new DeliveryHarness(shared, receivers, merchants, redis, workerEnv);
   }
 
   worker(name: string): ServiceProcess {
@@ -75,20 +73,10 @@ export class DeliveryHarness {
     const began = performance.now();
     const ends = await Promise.all(workers.map((each) => each.stop()));
     const tookMs = performance.now() - began;
-    verdict.none(
-      ends.filter((end) => end !== 'exit code 0'),
-      'SIGTERM does not end a worker',
-    );
+    verdict.none('SIGTERM does not end a worker', ends, (end) => end !== 'exit code 0');
     verdict.expect(tookMs < EXIT_MS, 'SIGTERM ends a worker within 35 s', tookMs);
     const { rows } = await this.pool.query('select from webhooks.deliveries where leased_by is not null');
     verdict.equal(rows.length, 0, 'deliveries held after SIGTERM');
     return seconds(tookMs);
-  }
-
-  async close(): Promise<void> {
-    await this.shared.environment.children.stopAll();
-    await this.redis?.stop();
-    await this.receivers.stop();
-    await this.shared.close();
   }
 }

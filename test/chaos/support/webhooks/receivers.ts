@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
-import { call, type Credentials } from '../../../../bench/support/sign.js';
+import type { SignedClient } from '../../../support/http/signed-client.js';
+import { expectStatus, REGISTER_ENDPOINT } from '../payouts.js';
 
 /** How the receiver of an endpoint responds. */
 export type Behavior =
@@ -89,19 +90,13 @@ export class Receivers {
   }
 
   /** Registers a flaky receiver as an endpoint of the merchant. */
-  static async register(
-    baseUrl: string,
-    who: Credentials,
-    event_types?: readonly string[],
-  ): Promise<Receivers> {
+  static async register(client: SignedClient, event_types?: readonly string[]): Promise<Receivers> {
     const receivers = await Receivers.start();
-    const body = { webhook_endpoint: { url: receivers.urlOf(0), event_types } };
-    const path = '/merchants/v1/webhook_endpoints';
-    const { webhook_endpoint: created } = (await call(baseUrl, who, 'POST', path, 201, body)) as {
-      webhook_endpoint: { id: string; signing_secret: string };
-    };
-    const hook = { endpointId: created.id, secret: created.signing_secret, merchantId: who.apiKey };
-    receivers.introduce([{ ...hook, place: 0, behavior: 'flaky' }]);
+    const webhook_endpoint = { url: receivers.urlOf(0), event_types };
+    const registered = await client.post(REGISTER_ENDPOINT.path, { webhook_endpoint });
+    const { id: endpointId, signing_secret: secret } = expectStatus(registered, 201).json().webhook_endpoint;
+    const merchantId = client.credentials.apiKey;
+    receivers.introduce([{ endpointId, secret, merchantId, place: 0, behavior: 'flaky' }]);
     return receivers;
   }
 

@@ -7,7 +7,8 @@ import {
   DEFAULT_PORTAL_SCOPES,
 } from '../../../../../src/contexts/access/portal/portal-session.js';
 import { createPortalSession } from '../../../../support/http/portal-browser.js';
-import { expectStatus, REASON, type Mark, type MarkedMerchant } from './merchants.js';
+import { expectStatus } from '../../payouts.js';
+import { REASON, type Mark, type MarkedMerchant } from './merchants.js';
 
 /** The sender of a request, with the permissions of the contract. */
 export interface FuzzCaller {

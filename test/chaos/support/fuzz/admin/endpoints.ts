@@ -49,18 +49,17 @@ export interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-const PREFIX = '/admin/v1/';
-
-export function adminEndpoints({ paths }: Document): readonly ScopedEndpoint[] {
+/** Returns the operations of the document below a path. */
+export function endpointsOf({ paths }: Document, prefix: string): readonly ScopedEndpoint[] {
   return Object.entries(paths)
-    .filter(([path]) => path.startsWith(PREFIX))
+    .filter(([path]) => path.startsWith(prefix))
     .flatMap(([path, operations]) =>
       Object.entries(operations).map(
         ([method, { parameters = [], requestBody, 'x-scopes': scopes = [] }]) => ({
           port: 'admin' as const,
           method: method.toUpperCase(),
           path,
-          resource: path.slice(PREFIX.length).split('/')[0]!,
+          resource: path.slice(prefix.length).split('/')[0]!,
           scopes,
           query: Object.fromEntries(
             parameters.flatMap(({ in: place, name, schema = {} }) =>

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { AdminClient } from '../../../../support/admin/admin-client.js';
 import { ExchangeClient } from '../../../../support/exchange/exchange-client.js';
-import { SignedClient, type ApiResponse } from '../../../../support/http/signed-client.js';
+import { SignedClient } from '../../../../support/http/signed-client.js';
+import { SALE, type Order } from '../../orders/order-facts.js';
+import { expectStatus } from '../../payouts.js';
 import type { Treasury } from '../../treasury.js';
 
 /** The mark in each name, address and text of a merchant. */
@@ -16,7 +18,6 @@ export const SECRET =
 
 /** The reason of the suite's own requests. */
 export const REASON = 'the world of the fuzzer';
-export const WITHDRAW_ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 
 /** A merchant with a resource of each kind. */
 export interface MarkedMerchant {
@@ -30,11 +31,6 @@ export interface MarkedMerchant {
   readonly found: Readonly<Record<string, string[]>>;
   /** Secrets that may be reported as leaked. */
   readonly tokens: string[];
-}
-
-export function expectStatus(response: ApiResponse, ...statuses: readonly number[]): ApiResponse {
-  if (!statuses.includes(response.status)) throw new Error(`${response.status} ${response.text}`);
-  return response;
 }
 
 interface Issued {
@@ -89,7 +85,7 @@ export const customerOf = (mark: Mark): string => `person-0@${mark}.example`;
 
 /** Adds users, the last one with a payout and an order. */
 export async function fill(merchant: MarkedMerchant, users: number): Promise<void> {
-  const { client, exchange, treasury, mark, ids, found } = merchant;
+  const { client, treasury, mark, ids, found } = merchant;
   let user = '';
   for (let n = 0; n < users; n += 1) user = await addUser(merchant);
   expectStatus(await client.post(`/merchants/v1/sandbox/users/${user}/complete_onboarding`), 200);
@@ -105,9 +101,16 @@ export async function fill(merchant: MarkedMerchant, users: number): Promise<voi
   );
   ids['payouts']!.push(report.json<{ payout: { id: string } }>().payout.id);
   found['transaction_hash']!.push(hash);
-  const query = { pair_id: 'USDCSOL', withdraw_address: WITHDRAW_ADDRESS, user_id: customerOf(mark) };
-  const order = await exchange.call({ method: 'POST', path: '/v1/orders', query });
-  ids['orders']!.push(expectStatus(order, 201).json<{ order: { id: string } }>().order.id);
+  ids['orders']!.push((await newOrder(merchant)).id);
+}
+
+/** Creates an order of the merchant's customer. */
+export async function newOrder({
+  exchange,
+  mark,
+}: MarkedMerchant): Promise<Pick<Order, 'id' | 'deposit_address'>> {
+  const created = await exchange.order({ ...SALE, user_id: customerOf(mark) });
+  return expectStatus(created, 201).json<{ order: Order }>().order;
 }
 
 export async function addUser({ client, mark, ids, found }: MarkedMerchant): Promise<string> {

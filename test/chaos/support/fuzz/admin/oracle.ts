@@ -11,16 +11,14 @@ const KEEPS_LATELY = 64;
 const OF_HTTP = [404, 405, 414, 417, 431];
 const API = /^\/(admin|api)\/v1\//;
 const IN_PATH = /^\/[a-z]+\/v1(\/[a-z_]+\/[0-9a-f-]{36})/;
-/** Sets that grow with the run are only written to. */
-type Ids = Set<string>;
 
 /** Records responses, completes requests with their values, and finds leaks. */
 export class Oracle {
   /** The operations that a successful response named, and the decided ones. */
-  readonly acknowledged: Ids = new Set();
-  readonly decided: Ids = new Set();
+  readonly acknowledged = new Set<string>();
+  readonly decided = new Set<string>();
   /** Successful writes to the portal, also by the method of another route of the path. */
-  readonly written: Ids = new Set();
+  readonly written = new Set<string>();
   /** The number of responses per route and class of status. */
   readonly statuses = new Tally();
   /** Requests whose effect is unknown from their response. */
@@ -45,12 +43,8 @@ export class Oracle {
     for (const [resource, all] of Object.entries(ids))
       for (const id of all) {
         if (!this.owners.has(id)) this.remember(resource, id);
-        this.own(id, mark);
+        this.owners.set(id, mark);
       }
-  }
-
-  private own(id: string, owner: string): void {
-    this.owners.set(id, owner);
   }
 
   readonly evaluate = (request: ScopedRequest, response: Response): string | null => {
@@ -148,15 +142,15 @@ export class Oracle {
       this.acknowledged.add(operation);
       this.remember('operations', operation);
       if (/\/(approve|reject|confirm)$/.test(endpoint!.path)) this.decided.add(operation);
-      if (caller.reach !== null) this.own(operation, caller.reach);
+      if (caller.reach !== null) this.owners.set(operation, caller.reach);
     }
     if (said.credential !== undefined) {
       this.remember('credentials', said.credential.id);
       const owner = this.owners.get(said.credential.merchant_id ?? '');
-      if (owner !== undefined) this.own(said.credential.id, owner);
+      if (owner !== undefined) this.owners.set(said.credential.id, owner);
     }
     if (said.merchant !== undefined && method === 'POST' && endpoint!.path === '/admin/v1/merchants') {
-      this.own(said.merchant.id, 'another');
+      this.owners.set(said.merchant.id, 'another');
       this.remember('merchants', said.merchant.id);
     }
   }

@@ -2,14 +2,7 @@ import { handInIdentity } from '../../../../../packages/cli/src/trigger/onboardi
 import { SANDBOX_NAMES } from '../../../../../src/contexts/onboarding/identity/image-kind.js';
 import type { AdminClient } from '../../../../support/admin/admin-client.js';
 import { eventually } from '../../../../support/eventually.js';
-import {
-  addUser,
-  customerOf,
-  expectStatus,
-  issueFor,
-  WITHDRAW_ADDRESS,
-  type MarkedMerchant,
-} from './merchants.js';
+import { addUser, issueFor, newOrder, type MarkedMerchant } from './merchants.js';
 
 const SOLD_MINOR = 100_000_000;
 const LATE_MINOR = 33_500_000;
@@ -33,10 +26,8 @@ export async function addUnderReview(merchant: MarkedMerchant, widgetUrl: string
 
 /** Adds a completed order with an overpayment of 33.5 USDC, which may be refunded. */
 export async function addRefundable(admin: AdminClient, merchant: MarkedMerchant): Promise<void> {
-  const { exchange, treasury, mark, ids } = merchant;
-  const query = { pair_id: 'USDCSOL', withdraw_address: WITHDRAW_ADDRESS, user_id: customerOf(mark) };
-  const created = expectStatus(await exchange.call({ method: 'POST', path: '/v1/orders', query }), 201);
-  const { order } = created.json<{ order: { id: string; deposit_address: string } }>();
+  const { treasury, ids } = merchant;
+  const order = await newOrder(merchant);
   await treasury.transfer(order.deposit_address, SOLD_MINOR);
   const statusOf = async (id: string): Promise<string> =>
     (await admin.get(`/orders/${id}`)).json<{ order: { status: string } }>().order.status;

@@ -1,4 +1,5 @@
-import type { ServiceProcess } from '../../service-process.js';
+import { expectStatus } from '../../payouts.js';
+import type { ServiceProcess } from '../../../../../bench/support/service.js';
 import type { Treasury } from '../../treasury.js';
 import { AdminClient } from '../../../../support/admin/admin-client.js';
 import type { ApiResponse } from '../../../../support/http/signed-client.js';
@@ -12,16 +13,9 @@ import {
   type FuzzCaller,
   type Keepers,
 } from './callers.js';
-import { adminEndpoints, portalEndpoints, type Document, type ScopedEndpoint } from './endpoints.js';
+import { endpointsOf, portalEndpoints, type Document, type ScopedEndpoint } from './endpoints.js';
 import { addRefundable, addUnderReview } from './subjects.js';
-import {
-  addDeliveries,
-  createMerchant,
-  expectStatus,
-  MARKS,
-  REASON,
-  type MarkedMerchant,
-} from './merchants.js';
+import { addDeliveries, createMerchant, MARKS, REASON, type MarkedMerchant } from './merchants.js';
 
 /** The refundable orders of each merchant. */
 const REFUNDABLE = 3;
@@ -59,7 +53,7 @@ export async function createAdminWorld(
   }
   return {
     document,
-    endpoints: [...adminEndpoints(document), ...portalEndpoints()],
+    endpoints: [...endpointsOf(document, '/admin/v1/'), ...portalEndpoints()],
     keepers,
     merchants,
     operators: [await newVictim(keepers), await newVictim(keepers)],
