@@ -36,7 +36,12 @@ describe('who a login belongs to', () => {
   const sql = (text: string, values: readonly unknown[]): Promise<unknown> =>
     site.app.database.query(text, [...values]);
   /** Sets a column of the rows where `id` is that value. `$2` is the id of bob. */
-  const forge = (table: string, [column, other]: readonly [string, string], id: string, where = 'operator_id') =>
+  const forge = (
+    table: string,
+    [column, other]: readonly [string, string],
+    id: string,
+    where = 'operator_id',
+  ) =>
     sql(
       `update access.${table} set ${column} = ${other} where ${where} = $1`,
       other.includes('$2') ? [id, bob.operatorId] : [id],
