@@ -52,7 +52,7 @@ describe('the session of a pay page', () => {
     ];
     const links = [{}, ...others].map((more) => sessions.link({ ...payer, ...more }));
     expect(new Set(links).size).toBe(4);
-    const otherSecret: PayerSession = { ...payer, secret_hash: null };
-    expect(sessions.link(otherSecret)).toBe(links[0]);
+    const ofOtherSecret: PayerSession = { ...payer, secret_hash: null };
+    expect(sessions.link(ofOtherSecret)).toBe(links[0]);
   });
 });
