@@ -126,10 +126,6 @@ export function describeReading(subject: Subject): void {
       await ended;
     });
 
-    it('responds to a ping', async () => {
-      await subject.store.ping();
-    });
-
     it('knows which log it is, wherever it is opened', async () => {
       const head = await subject.store.head();
       const other = subject.open();

@@ -18,10 +18,9 @@ import { canonicalJson, eventLeaf, leafHash } from '../../src/contexts/audit/led
 import {
   consistencyRanges,
   inclusionRanges,
-  lastLeafOf,
   MerkleTree,
 } from '../../src/contexts/audit/ledger/merkle-tree.js';
-import { rootOfRange } from '../support/audit/merkle.js';
+import { pathOf } from '../support/audit/merkle.js';
 import { headText } from '../../src/contexts/audit/ledger/signed-head.js';
 import { runFolder } from '../support/run-folder.js';
 
@@ -92,7 +91,7 @@ function proofs(): readonly PayoutProof[] {
     events: [place, PAYOUTS + place].map((index) => ({
       leaf: leaves[index]!,
       index,
-      path: pathOf(inclusionRanges(index, tree.size), rows),
+      path: pathOf(inclusionRanges(index, tree.size), rows).map((hash) => hash.toString('hex')),
     })),
   }));
 }
@@ -145,7 +144,7 @@ describe('the verifier of heads', () => {
   const proofOf = (from: number, size: number): ConsistencyProof => ({
     from,
     head: headAt(size),
-    path: pathOf(consistencyRanges(from, size), rows),
+    path: pathOf(consistencyRanges(from, size), rows).map((hash) => hash.toString('hex')),
   });
 
   it('confirms each pair of heads of one log, and refuses another root, path, size, log and key', async () => {

@@ -1,14 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -136,10 +127,9 @@ describe('npm run audit -- export', () => {
   });
 
   /** The program as a separate process. */
-  const start = (args: readonly string[] = [], stdout: 'pipe' | number = 'pipe'): TestProcess =>
+  const start = (args: readonly string[] = []): TestProcess =>
     new TestProcess(process.execPath, [CLI, 'audit', 'export', ...args], {
       env: { ...process.env, DATABASE_URL: db.url },
-      stdio: ['ignore', stdout, 'pipe'],
     });
 
   it('is written to standard output for another process', async () => {
@@ -147,22 +137,10 @@ describe('npm run audit -- export', () => {
     expect([await program.ended, program.output === textOf(folder('whole'))]).toEqual([0, true]);
   });
 
-  /** The exit code and standard error of a process with a broken standard output. */
-  async function broken(stdout: 'pipe' | number): Promise<{ code: unknown; err: string }> {
-    const program = start([], stdout);
-    program.child.stdout?.once('data', () => program.child.stdout!.destroy());
-    return { code: await program.ended, err: program.errors };
-  }
-
   it('reports a closed standard output', async () => {
-    expect(await broken('pipe')).toEqual({ code: 1, err: 'write EPIPE\n' });
-  });
-
-  (existsSync('/dev/full') ? it : it.skip)('says so where the disk is full', async () => {
-    const full = openSync('/dev/full', 'w');
-    const err = 'ENOSPC: no space left on device, write\n';
-    expect(await broken(full)).toEqual({ code: 1, err });
-    closeSync(full);
+    const program = start();
+    program.child.stdout!.once('data', () => program.child.stdout!.destroy());
+    expect([await program.ended, program.errors]).toEqual([1, 'write EPIPE\n']);
   });
 
   it('does nothing once it is complete, and refuses a folder with other files', async () => {

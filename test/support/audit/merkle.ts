@@ -1,11 +1,7 @@
-import {
-  toSubtrees,
-  type Range,
-  type Subtree,
-  joinedRoot,
-} from '../../../src/contexts/audit/ledger/merkle-tree.js';
+import { joinedRoot, lastLeafOf, type Range, toSubtrees } from '../../../src/contexts/audit/ledger/merkle-tree.js';
 
-export type ReadSubtree = (subtree: Subtree) => Buffer;
-
-export const rootOfRange = (range: Range, read: ReadSubtree): Buffer =>
-  joinedRoot(toSubtrees(range).map(read));
+/** The hashes of a proof, from the subtrees that each leaf completes. */
+export const pathOf = (ranges: readonly Range[], rows: readonly (readonly Buffer[])[]): readonly Buffer[] =>
+  ranges.map((range) =>
+    joinedRoot(toSubtrees(range).map((subtree) => rows[lastLeafOf(subtree)]![subtree.level]!)),
+  );

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { rootOfRange, type ReadSubtree } from '../../../../test/support/audit/merkle.js';
+import { pathOf } from '../../../../test/support/audit/merkle.js';
 import {
   consistencyRanges,
   inclusionRanges,
@@ -24,17 +24,10 @@ function mth(leaves: readonly Buffer[]): Buffer {
   return sha256(Buffer.from([1]), mth(leaves.slice(0, k)), mth(leaves.slice(k)));
 }
 
-function grown(hashes: readonly Buffer[]): { readonly tree: MerkleTree; readonly read: ReadSubtree } {
+/** The roots of the subtrees that each leaf completes. */
+function rowsOf(hashes: readonly Buffer[]): readonly (readonly Buffer[])[] {
   const tree = new MerkleTree();
-  const rows = hashes.map((hash) => tree.append(hash));
-  return {
-    tree,
-    read: (subtree) => {
-      const hash = rows[lastLeafOf(subtree)]?.[subtree.level];
-      if (hash === undefined) throw new Error('no such subtree');
-      return hash;
-    },
-  };
+  return hashes.map((hash) => tree.append(hash));
 }
 
 const hashesOf = (size: number): Buffer[] =>
@@ -88,11 +81,11 @@ describe('the Merkle tree', () => {
 
   it('proves the inclusion of every leaf in every size', () => {
     const hashes = hashesOf(40);
-    const { read } = grown(hashes);
+    const rows = rowsOf(hashes);
     for (let size = 1; size <= hashes.length; size += 1) {
       const root = mth(hashes.slice(0, size));
       for (let index = 0; index < size; index += 1) {
-        const path = inclusionRanges(index, size).map((range) => rootOfRange(range, read));
+        const path = pathOf(inclusionRanges(index, size), rows);
         const leaf = { index, hash: hashes[index]! };
         expect(provesInclusion(leaf, { size, root }, path)).toBe(true);
         expect(provesInclusion(leaf, { size, root }, [...path, root])).toBe(false);
@@ -107,10 +100,10 @@ describe('the Merkle tree', () => {
 
   it('proves that every size extends every smaller one', () => {
     const hashes = hashesOf(40);
-    const { read } = grown(hashes);
+    const rows = rowsOf(hashes);
     for (let size = 1; size <= hashes.length; size += 1) {
       for (let former = 1; former <= size; former += 1) {
-        const path = consistencyRanges(former, size).map((range) => rootOfRange(range, read));
+        const path = pathOf(consistencyRanges(former, size), rows);
         const before = { size: former, root: mth(hashes.slice(0, former)) };
         const after = { size, root: mth(hashes.slice(0, size)) };
         expect(provesConsistency(before, after, path)).toBe(true);
@@ -120,7 +113,7 @@ describe('the Merkle tree', () => {
 
   it('refuses a proof of consistency with one wrong bit', () => {
     const hashes = hashesOf(64);
-    const { read } = grown(hashes);
+    const rows = rowsOf(hashes);
     const sizes = fc.integer({ min: 2, max: 64 });
     const cases = fc.tuple(
       sizes,
@@ -139,7 +132,7 @@ describe('the Merkle tree', () => {
         };
         const former = 1 + (seed % (size - 1));
         const before = { size: former, root: mth(hashes.slice(0, former)) };
-        const proof = consistencyRanges(former, size).map((range) => rootOfRange(range, read));
+        const proof = pathOf(consistencyRanges(former, size), rows);
         const wrong = proof.map((hash, at) => (at === place % proof.length ? flipped(hash) : hash));
         expect(provesConsistency(before, { size, root }, wrong)).toBe(false);
         expect(provesConsistency({ ...before, root: flipped(before.root) }, { size, root }, proof)).toBe(
