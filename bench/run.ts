@@ -14,6 +14,7 @@ import { listRow } from './rows/list.js';
 import { overloadRow } from './rows/overload.js';
 import { rebuildRow } from './rows/rebuild.js';
 import { reportRow } from './rows/report.js';
+import { reportCostsRow } from './rows/report-costs.js';
 import { soakRow } from './rows/soak.js';
 import { startRow } from './rows/start.js';
 import { BenchEnvironment } from './support/environment.js';
@@ -28,6 +29,7 @@ const ROWS: readonly Row[] = [
   auditRow,
   overloadRow,
   behindRow,
+  reportCostsRow,
   startRow,
   eventStoreDbRow,
   soakRow,
