@@ -48,12 +48,6 @@ function headOver(size: number, root: string, position: string): PublishedHead {
   return { ...named, signature: signText(headText(named), privateKey), public_key: pem };
 }
 
-/** The hashes of subtrees as a proof has them; a row has those that end with its leaf. */
-const pathOf = (ranges: ReturnType<typeof inclusionRanges>, rows: readonly (readonly Buffer[])[]): string[] =>
-  ranges.map((range) =>
-    rootOfRange(range, (subtree) => rows[lastLeafOf(subtree)]![subtree.level]!).toString('hex'),
-  );
-
 function refuses(verify: () => unknown): boolean {
   try {
     verify();
