@@ -58,7 +58,7 @@ describe('an endpoint that keeps failing', () => {
     const endpoint = await expectEndpoint(id, { status: 'disabled' });
     expect(endpoint).toMatchObject({ disabled_cause: 'failing', disabled_at: endpoint.updated_at });
     expect(endpoint.failure_count).toBeGreaterThanOrEqual(4);
-    await Promise.all([1, 2, 3, 4].map(() => disabling().evaluate()));
+    await Promise.all([1, 2, 3, 4].map(() => disabling().evaluateAll()));
     expect(await disablings(id)).toEqual([{ cause: 'failing' }]);
 
     // An attempt in flight postpones its delivery again when it ends.

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { EventStoreUnavailable } from '../../../platform/event-store/port.js';
 import { MerchantDirectory } from '../../../platform/http/merchant-directory.js';
 import { retryAfterMs, type HttpResult } from '../../../platform/outbound/outbound-request.js';
+import { isDatabaseUnavailable } from '../../../platform/postgres/unavailable.js';
 import { Log } from '../../../platform/telemetry/logger.js';
 import { isTracing, traced } from '../../../platform/telemetry/tracing.js';
 import { toOutcome, retryDelayMs, SUSPENDED_MS } from './retry.js';
@@ -60,22 +62,35 @@ export class DeliverySender {
     responded: (attempt: AttemptRecord | null) => void,
     fills: boolean,
   ): Promise<number | null> {
-    const result = await this.attempt(delivery, fills).catch((err: Error): DeliveryResult => {
+    const result = await this.attempt(delivery, fills).catch((err: Error): DeliveryResult | SendResult => {
       const { delivery_id, endpoint_id } = delivery;
       this.logger.warn({ msg: 'delivery postponed', delivery_id, endpoint_id, err });
       return notSent(delivery, 'pending', PAUSE_MS);
     });
+    const disable = async (): Promise<void> => {
+      if ('url' in result && result.attempt.outcome === 'gone') await this.disable(delivery, result);
+    };
+    // One try before the slot is free: an outage of the event store must not occupy the slots of the process.
+    let disabled = disable();
+    await disabled.catch(() => undefined);
     responded(result.attempt);
-    if (!(await this.record(result))) return null;
+    // The endpoint is disabled before the attempt is recorded: after a crash in between, the next 410 disables it.
+    const isRecorded = await this.retryUntilDone(async () => {
+      await disabled.catch(() => (disabled = disable()));
+      await this.table.record(result);
+    });
+    if (!isRecorded) return null;
+    if (result.attempt && result.attempt.outcome !== 'succeeded')
+      this.disabling.attemptFailed(delivery.endpoint_id);
     return result.state === 'pending' ? result.delay_ms : null;
   }
 
-  /** Stops the retries of records, because the leases of this process are released next. */
+  /** Stops the retries of writes, because the leases of this process are released next. */
   stop(): void {
     this.stopped = true;
   }
 
-  private async attempt(delivery: DeliveryClaim, fills: boolean): Promise<DeliveryResult> {
+  private async attempt(delivery: DeliveryClaim, fills: boolean): Promise<DeliveryResult | SendResult> {
     if (!(await this.secrets.isAuthentic(delivery)))
       return this.drop(delivery, 'webhook dropped: its MAC is missing or wrong', 'error');
     const destination = await this.destinations.load(delivery.endpoint_id);
@@ -86,8 +101,6 @@ export class DeliverySender {
     const result = isTracing()
       ? await traced('webhook.attempt', { ...toIds(delivery), caused_by: delivery.traceparent ?? '' }, send)
       : await send();
-    // The endpoint is disabled before the attempt is recorded: after a crash in between, the next 410 disables it.
-    if (result.attempt.outcome === 'gone') await this.disable(delivery, result);
     this.report(delivery, result);
     if (!fills) observeFirstAttempt(delivery, result.attempt.started_at);
     return result;
@@ -139,16 +152,18 @@ export class DeliverySender {
     return retryDelayMs(round, received, this.config.webhookRetryScheduleSeconds, Math.random(), requested);
   }
 
-  /** Disables the endpoint. After a failure, the next 410 or sustained failures disable it. */
+  /** Disables the endpoint, or rejects in an outage. */
   private async disable(
     { delivery_id, endpoint_id, merchant_id }: DeliveryClaim,
     { url: attempted_url, attempt }: SendResult,
   ): Promise<void> {
     const attempted_at = attempt.started_at.toISOString();
     const reason = { cause: 'gone', delivery_id, attempted_url, attempted_at } as const;
-    await this.disabling
-      .disable({ endpoint_id, merchant_id }, reason)
-      .catch((err: Error) => this.logger.warn({ msg: 'webhook endpoint not disabled', endpoint_id, err }));
+    await this.disabling.disable({ endpoint_id, merchant_id }, reason).catch((err: Error) => {
+      if (err instanceof EventStoreUnavailable || isDatabaseUnavailable(err)) throw err;
+      // The stream may contain a newer version's event. The next 410, or sustained failures, disables the endpoint.
+      this.logger.warn({ msg: 'webhook endpoint not disabled', endpoint_id, err });
+    });
   }
 
   private drop(delivery: DeliveryClaim, msg: string, level: 'info' | 'error'): DeliveryResult {
@@ -185,11 +200,11 @@ export class DeliverySender {
     );
   }
 
-  /** Retries until it succeeds, so that a sent delivery is recorded. Returns false after {@link stop}. */
-  private async record(result: DeliveryResult): Promise<boolean> {
+  /** Retries a write until it succeeds, so that a sent delivery is recorded. Returns false after {@link stop}. */
+  private async retryUntilDone(write: () => Promise<void>): Promise<boolean> {
     while (!this.stopped) {
       try {
-        await this.table.record(result);
+        await write();
         return true;
       } catch (err) {
         const now = performance.now();

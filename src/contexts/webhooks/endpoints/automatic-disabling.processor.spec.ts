@@ -58,7 +58,7 @@ class Harness {
   /** Returns the time since which it has been failing (Unix milliseconds); null when it is not disabled now. */
   async evaluate(): Promise<number | null> {
     const disable = jest.spyOn(this.disabling, 'disable').mockReset().mockResolvedValue();
-    await this.disabling.evaluate();
+    await this.disabling.evaluateAll();
     const [call] = disable.mock.calls;
     if (!call) return null;
     const [endpoint, reason] = call;

@@ -14,7 +14,10 @@ import {
 import { endpointsDisabled } from '../webhooks.metrics.js';
 import { webhooksConfig, type WebhooksConfig } from '../webhooks.config.js';
 
-const EVALUATE_MS = 10_000;
+/** The interval at which endpoints are evaluated whose attempts failed in this process. */
+const EVALUATE_MS = 500;
+/** The interval for all endpoints, because of failures that a dead process did not evaluate. */
+const EVALUATE_ALL_MS = 60_000;
 
 /**
  * The condition under which an `attempt` counts as a failure of the endpoint `snapshot`: it failed after the endpoint
@@ -34,6 +37,8 @@ const failures = (columns: string, rest: string): string =>
  */
 @Injectable()
 export class AutomaticDisabling {
+  private failing = new Set<string>();
+
   constructor(
     private readonly database: Database,
     private readonly loop: CommandLoop,
@@ -42,19 +47,35 @@ export class AutomaticDisabling {
     @Inject(webhooksConfig.KEY) private readonly config: WebhooksConfig,
   ) {}
 
-  /** Disables the endpoints with sustained failures. Reads no more failures than the rule needs. */
+  /** Schedules the evaluation of an endpoint after a recorded failure. */
+  attemptFailed(endpointId: string): void {
+    this.failing.add(endpointId);
+  }
+
   @Periodic({ name: 'evaluation of failed webhook endpoints', everyMs: EVALUATE_MS })
-  async evaluate(): Promise<void> {
+  async evaluateFailing(): Promise<void> {
+    const ids = [...this.failing];
+    this.failing = new Set();
+    if (ids.length > 0) await this.evaluate(ids);
+  }
+
+  @Periodic({ name: 'evaluation of all webhook endpoints', everyMs: EVALUATE_ALL_MS })
+  evaluateAll(): Promise<void> {
+    return this.evaluate(null);
+  }
+
+  /** Disables those of the endpoints with sustained failures; null: of all. Reads no more failures than the rule needs. */
+  private async evaluate(endpointIds: readonly string[] | null): Promise<void> {
     const { webhookDisableSpanSeconds: span, webhookDisableFailures: enough } = this.config;
     const found = await this.database.query<EndpointRef & { failing_since: Date; [column: string]: unknown }>(
       `select snapshot.endpoint_id, snapshot.merchant_id, oldest.started_at as failing_since
        from webhooks.endpoint_snapshots snapshot
        cross join lateral (${failures('started_at', 'order by started_at limit 1')}) oldest
        cross join lateral (${failures('started_at', 'order by started_at desc limit 1')}) newest
-       where snapshot.status = 'enabled'
-         and newest.started_at - oldest.started_at >= make_interval(secs => $3)
-         and exists (${failures('', 'order by started_at offset $4 limit 1')})`,
-      [...this.window(), span, enough - 1],
+       where snapshot.status = 'enabled' and ($3::uuid[] is null or snapshot.endpoint_id = any($3))
+         and newest.started_at - oldest.started_at >= make_interval(secs => $4)
+         and exists (${failures('', 'order by started_at offset $5 limit 1')})`,
+      [...this.window(), endpointIds, span, enough - 1],
     );
     for (const { endpoint_id, merchant_id, failing_since } of found)
       await this.disable(
