@@ -72,6 +72,10 @@ export class Listener {
     server.on('checkContinue', (request, response) => server.emit('request', request, response));
   }
 
+  drain(): void {
+    this.isDraining = true;
+  }
+
   /** Closes connections that have sent nothing, which Node does not count as idle. Browsers open some in advance. */
   closeUnused(): void {
     for (const socket of this.open.keys()) if (socket.bytesRead === 0) socket.destroy();
@@ -175,7 +179,9 @@ const CHECK_MS = 50;
 async function admitQueue(server: Server, maxWaitMs: number): Promise<void> {
   const deadline = performance.now() + maxWaitMs;
   let quiet = 0;
-  const admitted = (): void => void (quiet = 0);
+  const admitted = (): void => {
+    quiet = 0;
+  };
   server.on('connection', admitted);
   while (quiet < QUIET_TICKS && performance.now() < deadline) {
     quiet += 1;
@@ -195,7 +201,7 @@ export async function drainHttp(listener: Listener, graceMs: number): Promise<vo
   const deadline = performance.now() + graceMs;
   await admitQueue(server, Math.min(ADMIT_MS, graceMs));
   // A connection closed before this point would let its client reconnect into the queue.
-  listener.isDraining = true;
+  listener.drain();
   // http.Server.close would close idle connections at once, and reset requests in transit.
   TcpServer.prototype.close.call(server);
   await sleep(Math.min(LINGER_MS, graceMs));

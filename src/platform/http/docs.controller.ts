@@ -63,7 +63,10 @@ export class DocsController {
   file(@Param('*') path: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     this.requireSandbox();
     if (!existsSync(this.folder))
-      throw new DomainError('unavailable', 'The documentation is not built yet: npm start and npm run docs build it');
+      throw new DomainError(
+        'unavailable',
+        'The documentation is not built yet: npm start and npm run docs build it',
+      );
     const found = this.find(path);
     const name = found ?? (acceptsHtml(request) ? this.find('404.html') : null);
     if (name === null) throw DomainError.notFound('Page');

@@ -80,7 +80,10 @@ describe('the store of responses', () => {
       (await ofAProcess().find(scope, key)) !== null;
 
     it('are erased with the person; those of others, of other merchants and those that do not open remain', async () => {
-      const gone = [await stored(`{"id":"${userId}"}`), await stored(`{"id":"${newId()}","user":"${userId}"}`)];
+      const gone = [
+        await stored(`{"id":"${userId}"}`),
+        await stored(`{"id":"${newId()}","user":"${userId}"}`),
+      ];
       const stay = [
         await stored(`{"id":"${newId()}"}`),
         await stored(`{"id":"${userId}"}`, { sealed: false }),

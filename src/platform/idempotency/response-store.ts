@@ -77,7 +77,11 @@ export class ResponseStore {
         [scope, after.created_at, after.key],
       );
       const keys = rows
-        .filter((row) => this.readBody(row).match(IDS)?.some((id) => known.has(id)))
+        .filter((row) =>
+          this.readBody(row)
+            .match(IDS)
+            ?.some((id) => known.has(id)),
+        )
         .map(({ key }) => key);
       await this.store.pool.query(
         'delete from event_store.responses where scope = $1 and key = any($2::uuid[])',

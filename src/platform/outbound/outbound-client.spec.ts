@@ -107,10 +107,7 @@ describe('on the way to a host', () => {
 
   it('a DNS query without a response ends with the deadline and opens no connection later', async () => {
     let resolved!: (addresses: readonly string[]) => void;
-    const { result, end } = await toName(
-      () => new Promise((resolve) => (resolved = resolve)),
-      1000,
-    );
+    const { result, end } = await toName(() => new Promise((resolve) => (resolved = resolve)), 1000);
     expect(result).toMatchObject({
       kind: 'failed',
       phase: 'timeout',

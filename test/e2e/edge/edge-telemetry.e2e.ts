@@ -73,22 +73,25 @@ test.each([
   ['has no database', Object.assign(new Error('at 10.0.0.7'), { code: 'ECONNREFUSED' }), 'at 10.0.0.7'],
   ['has no event store', new EventStoreUnavailable('no leader'), 'no leader'],
   ['has no memory for a body', new Refusal(BUSY), BUSY.detail],
-])('an expected 503 of a service that %s is a warning without a stack, and no admission', async (_, error, reason) => {
-  const { merchants } = edge;
-  const client = edge.client();
-  const get = merchants.get.bind(merchants);
-  merchants.get = () => {
-    throw error;
-  };
-  const response = await client.get('/merchants/v1/probe/whoami').finally(() => {
-    merchants.get = get;
-  });
-  expect([response.status, response.headers['retry-after']]).toEqual([503, '1']);
-  expect(response.text).not.toContain('10.0.0.7');
-  const [, line] = await linesOf(response.headers['request-id'], 2);
-  expect(line).toMatchObject({ level: 'warn', msg: 'request refused', reason });
-  expect(JSON.stringify(line)).not.toContain('stack');
-});
+])(
+  'an expected 503 of a service that %s is a warning without a stack, and no admission',
+  async (_, error, reason) => {
+    const { merchants } = edge;
+    const client = edge.client();
+    const get = merchants.get.bind(merchants);
+    merchants.get = () => {
+      throw error;
+    };
+    const response = await client.get('/merchants/v1/probe/whoami').finally(() => {
+      merchants.get = get;
+    });
+    expect([response.status, response.headers['retry-after']]).toEqual([503, '1']);
+    expect(response.text).not.toContain('10.0.0.7');
+    const [, line] = await linesOf(response.headers['request-id'], 2);
+    expect(line).toMatchObject({ level: 'warn', msg: 'request refused', reason });
+    expect(JSON.stringify(line)).not.toContain('stack');
+  },
+);
 
 test('GET /metrics counts requests on a separate port, by route and not by path', async () => {
   // Suites of one worker share it.

@@ -1,16 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  Controller,
-  Delete,
-  Get,
-  Global,
-  Inject,
-  Module,
-  Patch,
-  Post,
-  Body,
-  HttpCode,
-} from '@nestjs/common';
+import { Controller, Delete, Get, Global, Inject, Module, Patch, Post, Body, HttpCode } from '@nestjs/common';
 import { APP_GUARD, NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { SignatureGuard } from '../../../src/contexts/access/credentials/signature.guard.js';
