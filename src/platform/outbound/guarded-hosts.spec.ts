@@ -1,9 +1,11 @@
-import { Resolver } from 'node:dns/promises';
+import dns, { Resolver } from 'node:dns/promises';
 import { writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import {
+  hostileAddresses,
   hostileUrls,
   hostOf,
   malformedUrls,
@@ -23,8 +25,13 @@ describe('an untrusted URL', () => {
     expect(await production.refusal(url)).toMatch(reason),
   );
 
-  it('may contain a public address', async () => {
-    for (const address of publicAddresses.slice(0, 2))
+  it('is refused for each hostile address', async () => {
+    for (const [address, reason] of hostileAddresses)
+      expect(await production.refusal(`https://${hostOf(address)}/hooks`)).toMatch(reason);
+  });
+
+  it('may contain each public address', async () => {
+    for (const address of publicAddresses)
       expect(await production.refusal(`https://${hostOf(address)}:8443/hooks?x=1`)).toBeNull();
   });
 
@@ -118,6 +125,7 @@ describe('a query to DNS', () => {
   }
   afterEach(() => {
     jest.restoreAllMocks();
+    syncBuiltinESMExports();
   });
 
   it.each<[what: string, ipv4: Family, ipv6: Family, addresses: readonly string[]]>([
@@ -143,5 +151,20 @@ describe('a query to DNS', () => {
     const late = { phase: 'dns', message: 'the name servers do not respond (ETIMEOUT)' };
     await expect(names.resolve('never.example', 20)).rejects.toMatchObject(late);
     expect(given).toHaveBeenCalledTimes(1);
+  });
+
+  it('of short names uses one thread of the system, and none for names that were given up', async () => {
+    let end!: (records: never[]) => void;
+    const lookups = jest.spyOn(dns, 'lookup');
+    lookups.mockImplementation((() => new Promise((resolve) => (end = resolve))) as never);
+    syncBuiltinESMExports();
+    const waiting = Array.from({ length: 10 }, (_, n) => names.resolve(`short-${n}`, 20));
+    const ended = await Promise.allSettled(waiting);
+    expect(ended.map(({ status }) => status)).toEqual(waiting.map(() => 'rejected'));
+    lookups.mockImplementation((async () => [{ address: '10.1.0.9' }]) as never);
+    syncBuiltinESMExports();
+    end([]);
+    expect(await found('cache')).toEqual(['10.1.0.9']);
+    expect(lookups.mock.calls.map(([name]) => name)).toEqual(['short-0', 'cache']);
   });
 });

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { Resolver } from 'node:dns/promises';
+import { lookup, Resolver } from 'node:dns/promises';
 import { readFileSync } from 'node:fs';
 import { Logger } from '@nestjs/common';
 import { addressRefusal, type AddressPolicy } from './address-verdict.js';
@@ -32,6 +32,11 @@ const MEANT: Readonly<Record<string, string>> = { ECONNREFUSED: 'EAI_AGAIN', EBA
  */
 export class OperatorHosts {
   private readonly lookups = new Map<string, Promise<readonly string[]>>();
+  /**
+   * The queue of getaddrinfo calls. Each blocks a thread of libuv; the other threads resolve the names of our own
+   * servers.
+   */
+  private thread: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly hostsFile = '/etc/hosts') {}
 
@@ -72,11 +77,23 @@ export class OperatorHosts {
 
   private async findAddresses(name: string, timeoutMs: number): Promise<readonly string[]> {
     try {
-      return await queryDns(name, timeoutMs);
+      return await (name.includes('.') ? queryDns(name, timeoutMs) : this.querySystem(name, timeoutMs));
     } catch (error) {
       const code = readCode(error);
       throw new RequestFailure('dns', describe({ code: MEANT[code] ?? code }));
     }
+  }
+
+  /** Resolves a name without a dot, such as a compose service, by the system's search list. */
+  private querySystem(name: string, timeoutMs: number): Promise<readonly string[]> {
+    let isLate = false;
+    const found = this.thread.then(() => (isLate ? [] : lookup(name, { all: true })));
+    this.thread = found.catch(() => undefined);
+    const addresses = found.then((records) => records.map(({ address }) => address));
+    return withTimeout(timeoutMs, addresses, () => {
+      isLate = true;
+      throw noResponse();
+    });
   }
 }
 
@@ -148,16 +165,13 @@ export class GuardedHosts extends OperatorHosts {
   }
 }
 
-/**
- * Queries A and AAAA over separate sockets, with fresh ports against forged responses. Unlike getaddrinfo, this blocks no
- * thread of libuv while a name server does not respond, and has no search list.
- */
+/** Queries A and AAAA over separate sockets, with fresh ports against forged responses, without a thread. */
 async function queryDns(name: string, timeoutMs: number): Promise<readonly string[]> {
   const resolver = new Resolver(QUERIES);
   try {
     const families = [resolver.resolve4(name), resolver.resolve6(name)] as const;
     return await withTimeout(timeoutMs, joined(...families), () => {
-      throw Object.assign(new Error(), { code: 'ETIMEOUT' });
+      throw noResponse();
     });
   } finally {
     resolver.cancel();
@@ -178,4 +192,8 @@ async function joined(...families: readonly Promise<readonly string[]>[]): Promi
   );
   const length = Math.max(...found.map((addresses) => addresses.length));
   return Array.from({ length }, (_, index) => found.flatMap((addresses) => addresses[index] ?? [])).flat();
+}
+
+function noResponse(): Error {
+  return Object.assign(new Error(), { code: 'ETIMEOUT' });
 }

@@ -118,6 +118,22 @@ describe('the log of requests', () => {
     expect(await logged(tokens.headers)).toMatchObject({ status: 422, credential_id: null });
   });
 
+  it('counts the requests of a merchant and when its key was last used', async () => {
+    const merchant = await app.newMerchant();
+    const { apiKey } = merchant.credentials;
+    await merchant.get('/merchants/v1/payouts');
+    await merchant.get(`/merchants/v1/users/${randomUUID()}`);
+    await eventually(async () => {
+      const [row] = await app.database.query(
+        `select requests::int, refused::int, last_used_at > now() - interval '1 minute' as used
+         from access.daily_requests d join access.credentials c using (merchant_id)
+         join access.credential_uses u using (credential_id) where merchant_id = $1 and c.kind = 'payouts'`,
+        [apiKey],
+      );
+      return row?.['requests'] === 2 && row['refused'] === 1 && row['used'] === true;
+    });
+  });
+
   it('has nothing of a caller without an API key', async () => {
     const { headers } = await app.merchant.get('/merchants/v1/payouts', { 'svc-api-key': randomUUID() });
     const last = await app.merchant.get('/merchants/v1/payouts');
@@ -173,6 +189,12 @@ describe('what operators and merchants write', () => {
       `select coalesce(string_agg(data::text, ' '), '') as text from event_store.events where type like 'operation.%'`,
     );
     expect(text).not.toContain(bad);
+  });
+
+  it.each(['', '   '])('names a leaked secret: %j is refused', async (token) => {
+    const body = { token, url: 'https://paste.example/1', reason };
+    const response = await admin.post('/credentials/revoke_leaked', body);
+    expect([response.status, Object.keys(response.json().errors)]).toEqual([422, ['token']]);
   });
 
   it('retries nothing for a user whose onboarding has not begun: 409', async () => {

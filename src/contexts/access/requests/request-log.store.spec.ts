@@ -74,17 +74,31 @@ describe('the request log', () => {
     expect(batches[1]!.requests.map(({ merchantId }) => merchantId)).toEqual(['m2']);
   });
 
-  it('accepts 300 small unsigned rows of a merchant per minute, 100 of one address, and fewer large rows', async () => {
-    const accepted = async (clients: number, over: Partial<RequestRecord> = {}): Promise<number> => {
+  describe('with unsigned requests', () => {
+    const refused = (over: Partial<RequestRecord>): RequestRecord =>
+      request({ credentialId: null, status: 401, ...over });
+    const rowsOf = async (requests: readonly RequestRecord[]): Promise<readonly RequestRecord[]> => {
       const { log, batches } = written();
-      for (let n = 0; n < 500; n += 1)
-        log.record(request({ credentialId: null, client: `192.0.2.${n % clients}`, ...over }));
+      for (const each of requests) log.record(each);
       await log.flush();
-      return batches.flatMap(({ batch }) => batch.requests).length;
+      return batches.flatMap(({ batch }) => batch.requests);
     };
-    expect(await accepted(1)).toBe(100);
-    expect(await accepted(9)).toBe(300);
-    expect(await accepted(9, { stringToSign: 'x'.repeat(1024) })).toBe(100);
+
+    it('accepts 300 small rows of a merchant per minute, 100 of one address, and fewer large rows', async () => {
+      const many = (clients: number, over: Partial<RequestRecord> = {}): RequestRecord[] =>
+        Array.from({ length: 500 }, (_, n) => refused({ client: `192.0.2.${n % clients}`, ...over }));
+      expect(await rowsOf(many(1))).toHaveLength(100);
+      expect(await rowsOf(many(9))).toHaveLength(300);
+      expect(await rowsOf(many(9, { stringToSign: 'x'.repeat(1024) }))).toHaveLength(100);
+    });
+
+    it('accepts the rows of an address that signed before, regardless of strangers', async () => {
+      const strangers = Array.from({ length: 900 }, (_, n) => refused({ client: `198.51.100.${n % 200}` }));
+      const own = Array.from({ length: 50 }, () => refused({}));
+      const rows = await rowsOf([request(), ...strangers, ...own]);
+      expect(rows.filter(({ client }) => client === '192.0.2.1')).toHaveLength(51);
+      expect(rows).toHaveLength(351);
+    });
   });
 
   it('drops requests beyond its buffer while the database is unavailable', async () => {

@@ -1,5 +1,7 @@
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { Counter } from 'prom-client';
+import { upTo } from '../../../platform/cache-size.js';
 import { Background, BackgroundWork } from '../../../platform/jobs/background-work.js';
 import { LocalRateLimiter } from '../../../platform/http/rate-limit.guard.js';
 import { RequestLog, type RequestRecord } from '../../../platform/http/request-log.js';
@@ -16,6 +18,7 @@ const MAX_UNSIGNED = 300;
 const BYTES_PER_POINT = 512;
 /** The points per minute of one address. */
 const MAX_OF_ADDRESS = 100;
+const MAX_SIGNERS = 50_000;
 
 const requestsLeftOut = new Counter({
   name: 'disburse_request_log_left_out_total',
@@ -27,6 +30,7 @@ const requestsLeftOut = new Counter({
 /**
  * Buffers requests and writes them in batches, so that no request waits for a write. API keys are public, so a rate
  * limit keeps strangers from filling a merchant's log with unsigned requests. Counts include requests over the limit.
+ * An address from which the merchant has signed has its own limit, so that strangers cannot use it up.
  */
 @Injectable()
 export class BufferedRequestLog extends RequestLog implements BeforeApplicationShutdown {
@@ -44,8 +48,11 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
   private uses = new Set<string>();
   /** The batch of the present or of a failed write. */
   private batch: RequestBatch | null = null;
-  private readonly merchants = new LocalRateLimiter(MAX_UNSIGNED);
-  private readonly addresses = new LocalRateLimiter(MAX_OF_ADDRESS);
+  /** The limits of merchants and of signers' addresses. */
+  private readonly unsigned = new LocalRateLimiter(MAX_UNSIGNED);
+  private readonly strangers = new LocalRateLimiter(MAX_OF_ADDRESS);
+  /** The addresses and merchants of signed requests. */
+  private readonly signers = new LRUCache<string, true>(upTo(MAX_SIGNERS));
 
   constructor(private readonly table: RequestTable) {
     super();
@@ -91,10 +98,16 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
 
   private isOneTooMany(request: RequestRecord): boolean {
     const { credentialId, merchantId, client } = request;
-    if (credentialId !== null) return false;
+    const source = `${client} ${merchantId}`;
+    if (credentialId !== null) {
+      this.signers.set(source, true);
+      return false;
+    }
     const points = 1 + Math.floor(countBytes(request) / BYTES_PER_POINT);
-    const blockedUntil = this.addresses.take(`${client} ${merchantId}`, points);
-    return (blockedUntil ?? this.merchants.take(merchantId, points)) !== null;
+    const blockedUntil = this.signers.has(source)
+      ? this.unsigned.take(source, points)
+      : (this.strangers.take(source, points) ?? this.unsigned.take(merchantId, points));
+    return blockedUntil !== null;
   }
 
   private count({ merchantId, status }: RequestRecord): void {
