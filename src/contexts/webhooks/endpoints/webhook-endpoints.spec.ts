@@ -1,8 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
-import { brokenRules } from '../../../../test/support/broken-rules.js';
 import { givenOf } from '../../../../test/support/given.js';
-import { fold, toStream, type DomainEvent } from '../../../kernel/aggregate.js';
-import { WEBHOOK_HISTORIES } from './history.js';
+import {
+  at,
+  day,
+  deleted,
+  disabled,
+  enabled,
+  endpointOf,
+  merchant_id,
+  registered,
+  rotated,
+  rotation,
+  updated,
+} from '../../../../test/support/webhooks/endpoint-events.js';
+import { fold, toStream } from '../../../kernel/aggregate.js';
 import {
   disableAutomatically,
   ENDPOINT_LIMIT,
@@ -12,58 +23,11 @@ import {
   rotateSecret,
   update,
   webhookEndpoints,
-  type EndpointFields,
-  type Register,
   type RotateSecret,
   type Update,
   type WebhookEndpointEvent,
   type WebhookEndpoints,
 } from './webhook-endpoints.js';
-
-const merchant_id = 'm-1';
-const at = '2026-01-02T00:00:00.000Z';
-
-function endpointOf(endpoint_id: string): Register {
-  return {
-    endpoint_id,
-    merchant_id,
-    url: `https://example.com/${endpoint_id}`,
-    description: null,
-    event_types: null,
-    sealed_signing_secret: 'sealed',
-    created_at: '2026-01-01T00:00:00.000Z',
-  };
-}
-
-const registered = (id: string): WebhookEndpointEvent => ({
-  type: 'webhook_endpoint.registered.v1',
-  data: endpointOf(id),
-});
-const disabled = (id: string): WebhookEndpointEvent => ({
-  type: 'webhook_endpoint.disabled.v1',
-  data: { endpoint_id: id, merchant_id, cause: 'merchant', at },
-});
-const enabled = (id: string): WebhookEndpointEvent => ({
-  type: 'webhook_endpoint.enabled.v1',
-  data: { endpoint_id: id, merchant_id, at },
-});
-const deleted = (id: string): WebhookEndpointEvent => ({
-  type: 'webhook_endpoint.deleted.v1',
-  data: { endpoint_id: id, merchant_id, at },
-});
-
-const updated = (fields: Partial<EndpointFields> = {}): WebhookEndpointEvent => ({
-  type: 'webhook_endpoint.updated.v1',
-  data: {
-    endpoint_id: 'e-1',
-    merchant_id,
-    url: 'https://example.com/e-1',
-    description: null,
-    event_types: null,
-    ...fields,
-    updated_at: at,
-  },
-});
 
 const given = givenOf(webhookEndpoints);
 
@@ -206,24 +170,6 @@ describe('deleting an endpoint', () => {
     given(registered('e-1'), deleted('e-1')).when(removed).thenRefused('not_found'));
 });
 
-const day = (number: number): string => `2026-01-0${number}T00:00:00.000Z`;
-
-/** Returns a rotation on this day, with an overlap of this many days. */
-function rotation(onDay: number, overlapDays = 1): RotateSecret {
-  return {
-    endpoint_id: 'e-1',
-    merchant_id,
-    rotation_id: `r-${onDay}`,
-    sealed_signing_secret: `sealed-${onDay}`,
-    former_expires_at: day(onDay + overlapDays),
-    at: day(onDay),
-  };
-}
-const rotated = (data: RotateSecret): WebhookEndpointEvent => ({
-  type: 'webhook_endpoint.secret_rotated.v1',
-  data,
-});
-
 const rotating = (command: RotateSecret) => (state: WebhookEndpoints) => rotateSecret(command, state);
 
 /** Rotations whose replaced secrets are all valid until day 9. */
@@ -297,109 +243,5 @@ describe('rotating a signing secret', () => {
     given(registered('e-1'), overlapping, ...many)
       .when(rotating({ ...rotation(3), rotation_id: 'again-950' }))
       .then();
-  });
-});
-
-describe('a snapshot of webhook endpoints', () => {
-  const { version, pack, unpack } = webhookEndpoints.snapshots!;
-  const history = [
-    ...['e-1', 'e-2'].map(registered),
-    updated({ description: 'new', event_types: ['payout.received'] }),
-    disabled('e-1'),
-    enabled('e-1'),
-    rotated(rotation(2)),
-    deleted('e-2'),
-  ];
-
-  it('is equivalent to the events at any point', () => {
-    history.forEach((_, index) => {
-      const before = fold(webhookEndpoints, history.slice(0, index));
-      const kept = unpack(JSON.parse(JSON.stringify(pack(before))));
-      expect(fold(webhookEndpoints, history.slice(index), kept)).toEqual(fold(webhookEndpoints, history));
-    });
-  });
-
-  it('has this shape; another shape needs another version', () => {
-    const endpoint = {
-      ...endpointOf('e-1'),
-      updated_at: at,
-      description: 'new',
-      event_types: ['payout.received'],
-      sealed_signing_secret: 'sealed-2',
-      former_secrets: [{ sealed: 'sealed', expires_at: day(3) }],
-      secrets: [
-        { rotation_id: 'r-2', sealed: 'sealed-2', at },
-        { rotation_id: null, sealed: 'sealed', at: day(1) },
-      ],
-      status: 'enabled',
-      failures_since: at,
-      disabled_cause: null,
-      disabled_at: null,
-    };
-    const kept = pack(fold(webhookEndpoints, history));
-    expect({ version, kept }).toEqual({ version: 2, kept: [endpoint] });
-  });
-});
-
-const disabledAs = (cause: string): DomainEvent => ({
-  type: 'webhook_endpoint.disabled.v1',
-  data: { endpoint_id: 'e-1', merchant_id, cause, at },
-});
-
-const [endpoints, ...requests] = WEBHOOK_HISTORIES;
-const brokenOf = (...events: readonly DomainEvent[]) => brokenRules(endpoints!, merchant_id, events);
-
-describe('the audit of the endpoints of a merchant', () => {
-  it.each<[string, readonly DomainEvent[]]>([
-    ['updated', [updated({ url: 'https://example.com/2' }), updated({ event_types: ['payout.received'] })]],
-    ['rotated and deleted', [rotated(rotation(2)), deleted('e-1')]],
-    ['disabled by the merchant and enabled', [disabled('e-1'), enabled('e-1')]],
-    ['disabled because its receiver is gone', [disabledAs('gone')]],
-    ['disabled because it kept failing', [disabledAs('failing'), enabled('e-1'), disabledAs('failing')]],
-  ])('accepts one that is %s', (_what, events) => {
-    expect(brokenOf(registered('e-1'), ...events).filter(Boolean)).toEqual([]);
-  });
-
-  it.each<[string, readonly DomainEvent[], string]>([
-    ['is registered twice', [registered('e-1'), registered('e-1')], 'the endpoint is registered once'],
-    ['is updated before it is registered', [updated()], 'Webhook endpoint not found'],
-    [
-      'is updated without a change',
-      [registered('e-1'), updated()],
-      'it does not follow from what was before it',
-    ],
-    ['is enabled while it is', [registered('e-1'), enabled('e-1')], 'it does not follow'],
-    ...['merchant', 'gone', 'failing'].map((cause): [string, readonly DomainEvent[], string] => [
-      `is disabled twice, the second time as ${cause}`,
-      [registered('e-1'), disabled('e-1'), disabledAs(cause)],
-      'it does not follow',
-    ]),
-    ['is gone before it is registered', [disabledAs('gone')], 'it does not follow'],
-    [
-      'is rotated twice in one rotation',
-      [registered('e-1'), rotated(rotation(2)), rotated(rotation(2))],
-      'it does not follow',
-    ],
-    ['is deleted twice', [registered('e-1'), deleted('e-1'), deleted('e-1')], 'Webhook endpoint not found'],
-    [
-      'is in the stream of another merchant',
-      [{ type: 'webhook_endpoint.registered.v1', data: { ...endpointOf('e-1'), merchant_id: 'n' } }],
-      'its merchant_id is n, not that of its stream',
-    ],
-  ])('names the rule that is broken by one that %s', (_what, events, rule) => {
-    expect(brokenOf(...events).at(-1)).toContain(rule);
-  });
-
-  it('accepts a request of each kind once', () => {
-    expect(requests.map(({ category }) => category)).toEqual([
-      'webhook_test',
-      'webhook_resend',
-      'webhook_recovery',
-    ]);
-    for (const rules of requests) {
-      const request: DomainEvent = { type: rules.events[0]!, data: {} };
-      const [first, second] = brokenRules(rules, 'r', [request, request]);
-      expect([first, second]).toEqual([null, 'it does not follow from what was before it']);
-    }
   });
 });
