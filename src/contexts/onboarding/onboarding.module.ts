@@ -12,7 +12,7 @@ import { Onboarding1795000000401 } from './migrations/1795000000401-onboarding.j
 import { PhoneCodes } from './phone/phone-codes.store.js';
 import { PresentTerms } from './onboardings/present-terms.service.js';
 import { stepsSaga, StepsProcessor } from './onboardings/steps.processor.js';
-import { OnboardingProgress, UsersModule } from '../users/users.contract.js';
+import { OnboardingProgress } from '../users/users.contract.js';
 import { AdminOnboardingsController } from './onboardings/onboardings.controller.js';
 import { SandboxOnboardingController } from './onboardings/sandbox-onboarding.controller.js';
 import { IdentityCallbacksController } from './identity/identity-callbacks.controller.js';
@@ -31,7 +31,6 @@ class OnboardingModule {
     const isSandbox = config.mode === 'sandbox';
     return {
       module: OnboardingModule,
-      imports: [UsersModule],
       controllers: [
         OnboardingPageController,
         StepsController,

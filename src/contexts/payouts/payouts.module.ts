@@ -22,7 +22,6 @@ import { BalanceController, PayoutsController } from './payouts/payouts.controll
 import { SandboxPayoutsController } from './verification/sandbox-payouts.controller.js';
 import { Payouts1795000000501 } from './migrations/1795000000501-payouts.js';
 import { PAYOUT_PUBLISHES } from './payouts.webhooks.js';
-import { UsersModule } from '../users/users.contract.js';
 import { checkPayoutSettings, payoutsConfig } from './payouts.config.js';
 import { PayoutsView } from './payouts/payouts.view.js';
 import { EvidenceView } from './verification/evidence.view.js';
@@ -38,7 +37,7 @@ import { intentHistory, payoutHistory } from './payouts/history.js';
 class ChainModule {}
 
 @Module({
-  imports: [ChainModule, UsersModule],
+  imports: [ChainModule],
   controllers: [PayoutsController, BalanceController, AdminPayoutsController],
   providers: [
     ReportPayoutHandler,

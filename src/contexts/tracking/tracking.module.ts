@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
-import { UsersModule } from '../users/users.contract.js';
 import { configuredAnalytics } from './forwarding/amplitude.adapter.js';
 import { ForwardingProcessor } from './forwarding/forwarding.processor.js';
 import { Analytics } from './forwarding/analytics.ports.js';
@@ -17,7 +16,6 @@ import { EventRetention } from './journey/event-retention.store.js';
 
 /** Event batches: accepted whole, counted once, stored as the journeys of users and forwarded to analytics. */
 @Module({
-  imports: [UsersModule],
   controllers: [EventsController, JourneyController, PortalEventsController],
   providers: [
     AcceptedBatches,

@@ -14,7 +14,6 @@ export {
   type OnboardingJson,
 } from './users/user-json.view.js';
 export { isSameSubscriber, parsePhoneNumber } from './users/phone-number.service.js';
-export { UsersModule } from './users.module.js';
 export { payee, type Payee } from './users/user.js';
 export type {
   ExistingUser,

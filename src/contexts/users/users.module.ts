@@ -1,6 +1,6 @@
 import { defineContext } from '../../platform/context.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
-import { Module } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import {
   ActivateUserHandler,
@@ -17,6 +17,7 @@ import { Users1795000000310 } from './migrations/1795000000310-users.js';
 import { UsersView, usersProjection } from './users/users.view.js';
 import { userHistory } from './users/user.js';
 
+@Global()
 @Module({
   imports: [DiscoveryModule],
   controllers: [UsersController, AdminUsersController],
@@ -34,7 +35,7 @@ import { userHistory } from './users/user.js';
   ],
   exports: [UsersView, AdminUsers],
 })
-export class UsersModule {}
+class UsersModule {}
 
 export const users = defineContext({
   name: 'users',

@@ -16,7 +16,7 @@ import { specFolder } from '../run-folder.js';
 
 export const CHAIN_ID = 31337;
 
-const USDC = new Interface([
+export const USDC = new Interface([
   'function transfer(address to, uint256 amount) returns (bool)',
   'function mint(address to, uint256 amount)',
   'function balanceOf(address) view returns (uint256)',

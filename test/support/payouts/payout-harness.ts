@@ -4,7 +4,7 @@ import { equal } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
-import { ContractFactory, Interface } from 'ethers';
+import { ContractFactory } from 'ethers';
 import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { EVENT_STORE, type EventStore, type RecordedEvent } from '../../../src/platform/event-store/port.js';
 import { systemClock } from '../../../src/kernel/clock.js';
@@ -20,7 +20,7 @@ import { startService } from '../../../sandbox/service.js';
 import type { Service } from '../../../src/service.js';
 import { ActivateUser } from '../../../src/contexts/users/users.contract.js';
 import { CreateUser } from '../../../src/contexts/users/users/create-user.commands.js';
-import { CHAIN_ID, TestChain } from './chain.js';
+import { CHAIN_ID, TestChain, USDC } from './chain.js';
 import { eventually } from '../eventually.js';
 import { plainTicket } from '../onboarding/people.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
@@ -28,11 +28,6 @@ import { randomPhone } from './payout-calls.js';
 import { TestNode } from './test-node.js';
 import { chainConfig } from '../../../src/platform/config/config.js';
 import { payoutsConfig } from '../../../src/contexts/payouts/payouts.config.js';
-
-const TOKEN = new Interface([
-  'function transfer(address to, uint256 amount)',
-  'function mint(address to, uint256 amount)',
-]);
 
 interface TestUser {
   readonly id: string;
@@ -209,7 +204,7 @@ export class PayoutHarness {
 
   /** Sends a transfer without waiting for a block. Returns its hash. */
   async broadcast(to: string, amount: string): Promise<string> {
-    const data = TOKEN.encodeFunctionData('transfer', [to, toMinorUnits(amount)]);
+    const data = USDC.encodeFunctionData('transfer', [to, toMinorUnits(amount)]);
     const transaction = { to: this.chain.usdcAddress, data, gasLimit: 100_000n };
     return (await this.chain.funded.sendTransaction(transaction)).hash;
   }

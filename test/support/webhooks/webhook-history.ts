@@ -1,5 +1,6 @@
 import type { JsonObject, RecordedEvent } from '../../../src/platform/event-store/port.js';
 import { newId } from '../../../src/kernel/ids.js';
+import { recorded } from '../recorded.js';
 
 const AT = '2026-01-01T00:00:00.000Z';
 
@@ -7,22 +8,11 @@ const AT = '2026-01-01T00:00:00.000Z';
 export class WebhookHistory {
   /** Comes back byte for byte in a delivery. */
   static readonly METADATA = '{"big":12345678901234567890,  "x":1.0}';
-  private static position = 0;
 
   constructor(readonly merchant: string = newId()) {}
 
   event(type: string, data: JsonObject): RecordedEvent {
-    WebhookHistory.position += 1;
-    return {
-      id: newId(),
-      type,
-      data: { merchant_id: this.merchant, ...data },
-      metadata: {},
-      stream: 'x-1',
-      revision: 0,
-      recordedAt: new Date(),
-      position: String(WebhookHistory.position).padStart(10, '0'),
-    };
+    return recorded(type, { merchant_id: this.merchant, ...data });
   }
 
   registered(endpoint_id: string, event_types: string[] | null = null): RecordedEvent {

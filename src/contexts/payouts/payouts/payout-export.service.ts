@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import { Injectable, StreamableFile } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { fromRequest } from '../../../platform/http/request-state.js';
 import { PayoutsView, type PayoutFilter, type PayoutTotals } from './payouts.view.js';
 
 /** The limit of rows per query, which bounds the memory of an export. */
@@ -17,11 +16,7 @@ const FORMATS: Readonly<Record<string, { readonly head: string; readonly line: (
     'text/csv': { head: `${[...COLUMNS, 'custom_metadata', 'created_at'].join()}\r\n`, line: csvLine },
   };
 
-/** The media type of an export that the request names first in `Accept`; null for pages of JSON. */
-export const ExportType = fromRequest(({ headers }): string | null => {
-  const [first = ''] = (headers.accept ?? '').toLowerCase().split(/[,;]/);
-  return Object.keys(FORMATS).find((type) => type === first.trim()) ?? null;
-});
+export const EXPORT_TYPES = Object.keys(FORMATS);
 
 /** Exports and totals of whole lists (contract.md 9.7). A merchant may have one at a time, because each reads all rows. */
 @Injectable()

@@ -15,6 +15,7 @@ import {
 } from '../../../platform/http/decorators.js';
 import { PortalRoute } from '../../../platform/http/admin/portal.guard.js';
 import { UpToDate } from '../../../platform/http/reads.js';
+import { fromRequest } from '../../../platform/http/request-state.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { USERS_VIEW, UsersView } from '../../users/users.contract.js';
@@ -22,7 +23,7 @@ import { EvidenceResponse, EvidenceView } from '../verification/evidence.view.js
 import { PayeeCache, ReportPayout } from './payouts.commands.js';
 import { NOTHING_PAID, PayoutsView, type PayoutFilter } from './payouts.view.js';
 import { PAYOUT_VIEWS } from './payouts-projection.view.js';
-import { ExportType, PayoutExport } from './payout-export.service.js';
+import { EXPORT_TYPES, PayoutExport } from './payout-export.service.js';
 import {
   ReportPayoutBody,
   PayoutResponse,
@@ -32,6 +33,12 @@ import {
 } from './payouts.dto.js';
 
 const READ = 'payouts:read';
+
+/** The media type of an export that the request names first in `Accept`; null for pages of JSON. */
+const ExportType = fromRequest(({ headers }): string | null => {
+  const [first = ''] = (headers.accept ?? '').toLowerCase().split(/[,;]/);
+  return EXPORT_TYPES.find((type) => type === first.trim()) ?? null;
+});
 
 /** The routes of a merchant's payouts (contract.md 9). The JSON of payouts is not parsed between table and response. */
 @Controller('merchants/v1/payouts')

@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { CommandBus } from '@nestjs/cqrs';
 import fc from 'fast-check';
-import type { EventStore, JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
+import type { EventStore, RecordedEvent } from '../../../platform/event-store/port.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { fromMinorUnits, toMinorUnits } from '../../../kernel/money.js';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
+import { recorded } from '../../../../test/support/recorded.js';
 import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { Deactivations } from '../deactivation/deactivations.store.js';
 import { PayoutsView, type PayoutFilter } from './payouts.view.js';
@@ -16,22 +17,6 @@ const db = onTestDatabase();
 beforeEach(() => db.database.query('truncate payouts.payouts, payouts.balances, payouts.payout_intents'));
 
 const id = (name: string): string => deriveId('views', name);
-
-let position = 0;
-function recorded(type: string, data: JsonObject): RecordedEvent {
-  position += 1;
-  const stream = `payout-${String(data['payout_id'] ?? data['user_id'])}`;
-  return {
-    id: id(`event ${position}`),
-    type,
-    data,
-    metadata: {},
-    stream,
-    revision: 0,
-    position: String(position),
-    recordedAt: new Date(),
-  };
-}
 
 interface Story {
   readonly user: number;

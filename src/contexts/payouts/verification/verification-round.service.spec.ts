@@ -111,22 +111,17 @@ describe('a payout whose window has ended, with a margin of 60 s and a check eve
     ]);
   });
 
-  it('does not expire on a second check 59 s after the first', async () => {
-    expect((await check({ closing: CLOSING, afterFirstMs: 59_000 })).expired).toEqual([]);
-  });
-
   it('expires on a second check 60 s after the first', async () => {
     const { expired, ended } = await check({ closing: CLOSING, afterFirstMs: 60_000 });
     expect([expired, ended]).toEqual([['p'], 1]);
   });
 
-  it('does not expire while the final head has not moved since the first check', async () => {
-    expect((await check({ closing: CLOSING, afterFirstMs: 300_000, final: 100 })).expired).toEqual([]);
-  });
-
-  it('does not expire without a usable response of the node', async () => {
-    const withoutResponse = { closing: CLOSING, afterFirstMs: 300_000, receipts: new Map<string, null>() };
-    expect((await check(withoutResponse)).expired).toEqual([]);
+  it.each<[string, Parameters<typeof check>[0]]>([
+    ['on a second check 59 s after the first', { afterFirstMs: 59_000 }],
+    ['while the final head has not moved since the first check', { afterFirstMs: 300_000, final: 100 }],
+    ['without a usable response of the node', { afterFirstMs: 300_000, receipts: new Map() }],
+  ])('does not expire %s', async (_, second) => {
+    expect((await check({ closing: CLOSING, ...second })).expired).toEqual([]);
   });
 
   it.each(['early', 'row_changed'])('is checked again when its outcome is %s', async (outcome) => {

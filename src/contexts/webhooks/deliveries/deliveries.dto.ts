@@ -98,7 +98,7 @@ class Latency {
   @ApiProperty(COUNT) p99!: number;
 }
 
-export class WebhookEndpointStats {
+class WebhookEndpointStats {
   @ApiProperty(UUID) webhook_endpoint_id!: string;
   @ApiProperty({ ...TIME, description: 'From when deliveries are counted.' }) since!: string;
 

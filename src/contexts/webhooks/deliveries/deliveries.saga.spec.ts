@@ -37,16 +37,8 @@ async function handle(...events: RecordedEvent[]): Promise<void> {
   await db.database.transaction((tx) => saga.apply(events, tx));
 }
 
-interface Row {
-  delivery_id: string;
-  endpoint_id: string;
-  type: string;
-  body: string;
-  state: string;
-  is_test: boolean;
-}
 const deliveries = () =>
-  db.database.query<Row & { [column: string]: unknown }>(
+  db.database.query<Record<'delivery_id' | 'endpoint_id' | 'type' | 'body' | 'state', string>>(
     'select delivery_id, endpoint_id, type, body, state, is_test from webhooks.deliveries where merchant_id = $1',
     [merchant],
   );
@@ -150,16 +142,9 @@ describe('the deliveries saga', () => {
 
   it('sends a test under the id of the response, also to a disabled endpoint with other types', async () => {
     const [endpoint_id, delivery_id] = [newId(), newId()];
-    await handle(
-      registered(endpoint_id, ['payout.failed']),
-      changed('disabled', endpoint_id),
-      event('webhook_endpoint.test_requested.v1', {
-        endpoint_id,
-        delivery_id,
-        message: 'hi',
-        occurred_at: at,
-      }),
-    );
+    await handle(registered(endpoint_id, ['payout.failed']), changed('disabled', endpoint_id));
+    const requested = { endpoint_id, delivery_id, message: 'hi', occurred_at: at };
+    await handle(event('webhook_endpoint.test_requested.v1', requested));
     const [row] = await deliveries();
     expect(row).toMatchObject({ delivery_id, type: 'webhook_endpoint.test', is_test: true });
     expect(JSON.parse(row!.body)).toMatchObject({

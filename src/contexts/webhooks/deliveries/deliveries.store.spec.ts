@@ -52,6 +52,16 @@ describe('deliveries that a sender has claimed', () => {
   const free = async (): Promise<number> =>
     (await db.pool.query('select from webhooks.deliveries where leased_by is null')).rowCount!;
 
+  /** `recorded` runs after each statement that records attempts, before its response. */
+  const tableWith = (recorded: () => Promise<void>): DeliveryTable => {
+    const query = async (sql: string, params: readonly unknown[]) => {
+      const rows = await db.database.query(sql, params);
+      if (sql.includes('insert into webhooks.attempts')) await recorded();
+      return rows;
+    };
+    return new DeliveryTable({ query } as unknown as Database);
+  };
+
   it('cannot be claimed by another process, from the first claim of a sender', async () => {
     await due(5);
     const [one, other] = [new DeliveryTable(db.database), new DeliveryTable(db.database)];
@@ -174,17 +184,11 @@ describe('deliveries that a sender has claimed', () => {
   it('are not sent before their record is known, when the response to that was lost', async () => {
     await due(1);
     let lost = false;
-    const database = {
-      query: async (sql: string, params: readonly unknown[]) => {
-        const rows = await db.database.query(sql, params);
-        if (!lost && sql.includes('insert into webhooks.attempts')) {
-          lost = true;
-          throw new Error('unavailable');
-        }
-        return rows;
-      },
-    } as unknown as Database;
-    const table = new DeliveryTable(database);
+    const table = tableWith(async () => {
+      if (lost) return;
+      lost = true;
+      throw new Error('unavailable');
+    });
     const [claimed] = await table.claim(endpointId, 10);
     const { delivery_id } = claimed!;
     const result = resultOf(claimed!);
@@ -198,17 +202,10 @@ describe('deliveries that a sender has claimed', () => {
     await due(1);
     const response = withResolvers();
     const recorded = withResolvers();
-    const database = {
-      query: async (sql: string, params: readonly unknown[]) => {
-        const rows = await db.database.query(sql, params);
-        if (sql.includes('insert into webhooks.attempts')) {
-          recorded.resolve();
-          await response.promise;
-        }
-        return rows;
-      },
-    } as unknown as Database;
-    const table = new DeliveryTable(database);
+    const table = tableWith(() => {
+      recorded.resolve();
+      return response.promise;
+    });
     const [claimed] = await table.claim(endpointId, 10);
     const { delivery_id } = claimed!;
     const record = table.record(resultOf(claimed!));

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { upTo } from '../../../platform/cache-size.js';
 import { Database } from '../../../platform/postgres/database.js';
-import type { WebhookEndpointStats } from '../deliveries/deliveries.dto.js';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../deliveries/retry.js';
 
 /** The limit of counted deliveries, newest first, so that a response takes bounded time. */
@@ -65,41 +64,43 @@ export const STATS_SHARED_MS = 5000;
 
 const MAX_SHARED = 10_000;
 
+async function count(database: Database, endpointId: string, requestedSince: Date) {
+  const [[counted], [now]] = await Promise.all([
+    database.query<Counted>(NEWEST, [endpointId, requestedSince]),
+    database.query<{ pending: number; oldest_due_at: Date | null }>(NOW, [endpointId]),
+  ]);
+  const { since, found, deliveries, succeeded, failed, failures, latency } = counted!;
+  const [p50, p95, p99] = latency;
+  const truncated = found > COUNTED;
+  return {
+    webhook_endpoint_id: endpointId,
+    since: (truncated ? since! : requestedSince).toISOString(),
+    truncated,
+    deliveries,
+    attempts: { succeeded, failed },
+    failures,
+    latency_ms: p50 === null ? null : { p50, p95, p99 },
+    pending_now: now!.pending,
+    oldest_due_at: now!.oldest_due_at?.toISOString() ?? null,
+  };
+}
+
+type EndpointStats = Awaited<ReturnType<typeof count>>;
+
 /** The shared statistics of endpoints. Counting takes up to a second, and a merchant may request it many times. */
 @Injectable()
 export class RecentStats {
-  private readonly shared = new LRUCache<string, WebhookEndpointStats, () => Promise<WebhookEndpointStats>>({
+  private readonly shared = new LRUCache<string, EndpointStats, () => Promise<EndpointStats>>({
     ...upTo(MAX_SHARED),
     ttl: STATS_SHARED_MS,
-    fetchMethod: (_key, _stale, { context: count }) => count(),
+    fetchMethod: (_key, _stale, { context: read }) => read(),
   });
 
   constructor(private readonly database: Database) {}
 
   /** Returns shared statistics. The caller checks the merchant. */
-  of(endpointId: string, since: Date): Promise<WebhookEndpointStats> {
+  of(endpointId: string, since: Date): Promise<EndpointStats> {
     const key = `${endpointId} ${Math.floor(since.getTime() / STATS_SHARED_MS)}`;
-    return this.shared.forceFetch(key, { context: () => this.count(endpointId, since) });
-  }
-
-  private async count(endpointId: string, requestedSince: Date): Promise<WebhookEndpointStats> {
-    const [[counted], [now]] = await Promise.all([
-      this.database.query<Counted>(NEWEST, [endpointId, requestedSince]),
-      this.database.query<{ pending: number; oldest_due_at: Date | null }>(NOW, [endpointId]),
-    ]);
-    const { since, found, deliveries, succeeded, failed, failures, latency } = counted!;
-    const [p50, p95, p99] = latency;
-    const truncated = found > COUNTED;
-    return {
-      webhook_endpoint_id: endpointId,
-      since: (truncated ? since! : requestedSince).toISOString(),
-      truncated,
-      deliveries,
-      attempts: { succeeded, failed },
-      failures,
-      latency_ms: p50 === null ? null : { p50, p95, p99 },
-      pending_now: now!.pending,
-      oldest_due_at: now!.oldest_due_at?.toISOString() ?? null,
-    };
+    return this.shared.forceFetch(key, { context: () => count(this.database, endpointId, since) });
   }
 }

@@ -1,5 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import { givenOf } from '../../../../test/support/given.js';
+import {
+  at,
+  day,
+  deleted,
+  disabled,
+  enabled,
+  endpointOf,
+  merchant_id,
+  registered,
+  rotated,
+  rotation,
+  updated,
+} from '../../../../test/support/webhooks/endpoint-events.js';
 import { fold, toStream } from '../../../kernel/aggregate.js';
 import {
   disableAutomatically,
@@ -10,58 +23,11 @@ import {
   rotateSecret,
   update,
   webhookEndpoints,
-  type EndpointFields,
-  type Register,
   type RotateSecret,
   type Update,
   type WebhookEndpointEvent,
   type WebhookEndpoints,
 } from './webhook-endpoints.js';
-
-const merchant_id = 'm-1';
-const at = '2026-01-02T00:00:00.000Z';
-
-function endpointOf(endpoint_id: string): Register {
-  return {
-    endpoint_id,
-    merchant_id,
-    url: `https://example.com/${endpoint_id}`,
-    description: null,
-    event_types: null,
-    sealed_signing_secret: 'sealed',
-    created_at: '2026-01-01T00:00:00.000Z',
-  };
-}
-
-const registered = (id: string): WebhookEndpointEvent => ({
-  type: 'webhook_endpoint.registered.v1',
-  data: endpointOf(id),
-});
-const disabled = (id: string): WebhookEndpointEvent => ({
-  type: 'webhook_endpoint.disabled.v1',
-  data: { endpoint_id: id, merchant_id, cause: 'merchant', at },
-});
-const enabled = (id: string): WebhookEndpointEvent => ({
-  type: 'webhook_endpoint.enabled.v1',
-  data: { endpoint_id: id, merchant_id, at },
-});
-const deleted = (id: string): WebhookEndpointEvent => ({
-  type: 'webhook_endpoint.deleted.v1',
-  data: { endpoint_id: id, merchant_id, at },
-});
-
-const updated = (fields: Partial<EndpointFields> = {}): WebhookEndpointEvent => ({
-  type: 'webhook_endpoint.updated.v1',
-  data: {
-    endpoint_id: 'e-1',
-    merchant_id,
-    url: 'https://example.com/e-1',
-    description: null,
-    event_types: null,
-    ...fields,
-    updated_at: at,
-  },
-});
 
 const given = givenOf(webhookEndpoints);
 
@@ -204,24 +170,6 @@ describe('deleting an endpoint', () => {
     given(registered('e-1'), deleted('e-1')).when(removed).thenRefused('not_found'));
 });
 
-const day = (number: number): string => `2026-01-0${number}T00:00:00.000Z`;
-
-/** Returns a rotation on this day, with an overlap of this many days. */
-function rotation(onDay: number, overlapDays = 1): RotateSecret {
-  return {
-    endpoint_id: 'e-1',
-    merchant_id,
-    rotation_id: `r-${onDay}`,
-    sealed_signing_secret: `sealed-${onDay}`,
-    former_expires_at: day(onDay + overlapDays),
-    at: day(onDay),
-  };
-}
-const rotated = (data: RotateSecret): WebhookEndpointEvent => ({
-  type: 'webhook_endpoint.secret_rotated.v1',
-  data,
-});
-
 const rotating = (command: RotateSecret) => (state: WebhookEndpoints) => rotateSecret(command, state);
 
 /** Rotations whose replaced secrets are all valid until day 9. */
@@ -295,46 +243,5 @@ describe('rotating a signing secret', () => {
     given(registered('e-1'), overlapping, ...many)
       .when(rotating({ ...rotation(3), rotation_id: 'again-950' }))
       .then();
-  });
-});
-
-describe('a snapshot of webhook endpoints', () => {
-  const { version, pack, unpack } = webhookEndpoints.snapshots!;
-  const history = [
-    ...['e-1', 'e-2'].map(registered),
-    updated({ description: 'new', event_types: ['payout.received'] }),
-    disabled('e-1'),
-    enabled('e-1'),
-    rotated(rotation(2)),
-    deleted('e-2'),
-  ];
-
-  it('is equivalent to the events at any point', () => {
-    history.forEach((_, index) => {
-      const before = fold(webhookEndpoints, history.slice(0, index));
-      const kept = unpack(JSON.parse(JSON.stringify(pack(before))));
-      expect(fold(webhookEndpoints, history.slice(index), kept)).toEqual(fold(webhookEndpoints, history));
-    });
-  });
-
-  it('has this shape; another shape needs another version', () => {
-    const endpoint = {
-      ...endpointOf('e-1'),
-      updated_at: at,
-      description: 'new',
-      event_types: ['payout.received'],
-      sealed_signing_secret: 'sealed-2',
-      former_secrets: [{ sealed: 'sealed', expires_at: day(3) }],
-      secrets: [
-        { rotation_id: 'r-2', sealed: 'sealed-2', at },
-        { rotation_id: null, sealed: 'sealed', at: day(1) },
-      ],
-      status: 'enabled',
-      failures_since: at,
-      disabled_cause: null,
-      disabled_at: null,
-    };
-    const kept = pack(fold(webhookEndpoints, history));
-    expect({ version, kept }).toEqual({ version: 2, kept: [endpoint] });
   });
 });
