@@ -69,7 +69,10 @@ describe('an identity under review in the sandbox', () => {
 /** An identity verifier that throws until it has recovered. */
 class Unavailable {
   readonly provider = 'unavailable';
-  hasRecovered = false;
+  private hasRecovered = false;
+  recover(): void {
+    this.hasRecovered = true;
+  }
   calls = 0;
   async decide(): Promise<object> {
     this.calls += 1;
@@ -100,7 +103,7 @@ describe('a provider that gives nothing', () => {
     await eventually(async () => (await stepOf(people, userId)) === undefined);
     expect(provider.calls).toBeGreaterThan(1);
     expect(await onboarding()).toMatchObject({ stage: 'kyc_failed', reason: en.reasonNotChecked });
-    provider.hasRecovered = true;
+    provider.recover();
     await user(people, 'retry', userId);
     await eventually(async () => (await stageOf(people, userId)) === 'completed');
   });

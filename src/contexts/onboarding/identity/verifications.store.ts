@@ -119,7 +119,11 @@ export class Verifications {
     userId: string,
     passAfterSeconds: number | null,
   ): Promise<KycOutcome | null> {
-    const [review] = await this.database.query<{ passed: boolean | null; reason: string | null; age_seconds: number }>(
+    const [review] = await this.database.query<{
+      passed: boolean | null;
+      reason: string | null;
+      age_seconds: number;
+    }>(
       `insert into onboarding.verifications as review (verification_id, provider, user_id, check_reference)
        values ($1::uuid, 'sandbox', $2, $1::uuid::text)
        on conflict (verification_id, provider) do update set check_reference = excluded.check_reference
