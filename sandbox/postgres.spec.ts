@@ -41,7 +41,7 @@ async function query(url: string, sql: string): Promise<unknown[]> {
 }
 
 describe('the embedded PostgreSQL', () => {
-  test('is created on the first start, and from then on is the same one, with its data', async () => {
+  test('is created on the first start and reused with its data from then on', async () => {
     const dir = specFolder('postgres');
     const pidFile = join(dir, 'data', 'postmaster.pid');
     const first = await start({ dir });
@@ -71,7 +71,7 @@ describe('the embedded PostgreSQL', () => {
     await new Promise((resolve) => squatter.close(resolve));
   });
 
-  test('starts over when the creation of the cluster was interrupted', async () => {
+  test('is created again when the creation of its cluster was interrupted', async () => {
     const dir = specFolder('postgres');
     mkdirSync(join(dir, 'data'));
     writeFileSync(join(dir, 'data', 'PG_VERSION'), '18');
@@ -80,7 +80,7 @@ describe('the embedded PostgreSQL', () => {
 
   const asRoot = process.getuid?.() === 0 ? test : test.skip;
 
-  asRoot('moves out of a folder that is closed to the user it runs as, and is found again', async () => {
+  asRoot('moves its data out of a folder that its user cannot read, and is found again', async () => {
     const dataDir = join(specFolder('closed'), 'data');
     mkdirSync(dataDir, { mode: 0o700 });
     const place = await placePostgres(dataDir, serverUser());

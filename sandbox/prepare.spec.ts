@@ -34,7 +34,7 @@ function idleProcess(): ChildProcess {
 }
 
 describe('prepareSandbox', () => {
-  test('completes the configuration, stops all that it started, and is the same sandbox the next time', async () => {
+  test('completes the configuration, stops what it started, and reuses the same sandbox on the next start', async () => {
     const dataDir = specFolder('sandbox');
     const { config, stop } = await prepare({ DATA_DIR: dataDir });
     expect(config.databaseUrl).toMatch(/^postgres:\/\/disburse:[0-9a-f]{48}@127\.0\.0\.1:\d+\/disburse$/);
@@ -81,7 +81,7 @@ describe('prepareSandbox', () => {
     await eventually(responding);
   });
 
-  test('says of every port that is in use which setting changes it', async () => {
+  test('names the setting that changes a port for every port in use', async () => {
     const ports = [await freePort(), await freePort()];
     const squatters = ports.map((port) => createServer().listen(port, '127.0.0.1'));
     const dataDir = specFolder('sandbox');
@@ -101,7 +101,7 @@ describe('prepareSandbox', () => {
     await expect(prepareSandbox(config)).rejects.toThrow('do not run with MODE=production');
   });
 
-  test('leaves out the parts that are given by URL', async () => {
+  test('does not start the parts that are configured by URL', async () => {
     const given = await prepare({ DATA_DIR: specFolder('sandbox') });
     const dataDir = specFolder('sandbox');
     const { config } = await prepare({
@@ -118,7 +118,7 @@ describe('prepareSandbox', () => {
 });
 
 describe('the lock on DATA_DIR', () => {
-  test('names the process that has it', async () => {
+  test('names the process that holds it', async () => {
     const dataDir = specFolder('lock');
     const holder = idleProcess();
     const stat = readFileSync(`/proc/${holder.pid}/stat`, 'utf8');
@@ -132,7 +132,7 @@ describe('the lock on DATA_DIR', () => {
     (await freed)();
   });
 
-  test('is not held by a process that only has the number of the killed one', async () => {
+  test('is free when another process has reused the id of the killed holder', async () => {
     const dataDir = specFolder('lock');
     const stranger = idleProcess();
     writeFileSync(join(dataDir, 'service.pid'), JSON.stringify({ pid: stranger.pid, started: '1' }));
@@ -143,7 +143,7 @@ describe('the lock on DATA_DIR', () => {
 describe('serverUser', () => {
   const asRoot = process.getuid?.() === 0 ? test : test.skip;
 
-  asRoot('is postgres where there is one, else nobody', () => {
+  asRoot('is postgres if that user exists, otherwise nobody', () => {
     const passwd = 'root:x:0:0::/root:/bin/sh\nnobody:x:65534:65533::/:/bin/false\n';
     expect(serverUser(() => passwd)).toEqual({ uid: 65534, gid: 65533 });
     expect(serverUser(() => `${passwd}postgres:x:101:104::/:/bin/sh\n`)).toEqual({ uid: 101, gid: 104 });

@@ -16,7 +16,7 @@ describe('a transfer of the sandbox with a value of another type', () => {
     { to: TO, amount: 0 },
     { to: TO, amount: null },
     { to: [TO], amount: '1' },
-  ])('%j is invalid', async (body) => {
+  ])('is invalid with %j', async (body) => {
     const transformed = new BodyPipe(false).transform(body, { type: 'body', metatype: metatype! });
     await expect(transformed).rejects.toMatchObject({ code: 'validation_failed' });
   });

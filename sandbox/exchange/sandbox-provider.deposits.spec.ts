@@ -29,7 +29,7 @@ describe('deposits on the dev chain', () => {
     await harness.chain.funded.sendTransaction({ to: harness.chain.usdcAddress, data, gasLimit: 100_000n });
   };
 
-  it('are pending in the first two blocks and count in the third, at the time of their block', async () => {
+  it('are pending in their first two blocks and count from the third, at the time of their block', async () => {
     const order = await harness.order();
     const { hash, blockNumber } = await harness.chain.transfer(order.address, '100.000001');
     const pending = { deposits: [], isDepositPending: true };
@@ -49,7 +49,7 @@ describe('deposits on the dev chain', () => {
     ]);
   });
 
-  it('are two when one transaction makes two transfers', async () => {
+  it('are counted as two when one transaction makes two transfers', async () => {
     const order = await harness.order();
     const hash = await harness.chain.twoTransfers(order.address, '4');
     await harness.chain.mine(2);
@@ -60,7 +60,7 @@ describe('deposits on the dev chain', () => {
     ]);
   });
 
-  it('have their order polled when they appear and when they count', async () => {
+  it('trigger a poll of their order when they appear and when they count', async () => {
     const order = await harness.order();
     const later = `now() + interval '1 day'`;
     const polled = () =>
@@ -81,7 +81,7 @@ describe('deposits on the dev chain', () => {
     await polled();
   });
 
-  it('are missing once their block is gone, and another deposit in another block', async () => {
+  it('are missing once their block is gone, and are new deposits in another block', async () => {
     const order = await harness.order();
     const { hash } = await harness.chain.transfer(order.address, '7');
     const raw = await rawOf(hash);
@@ -101,7 +101,7 @@ describe('deposits on the dev chain', () => {
     });
   });
 
-  it('a transaction that pays another order after a reorganisation is a missing deposit of the one, and a new one of the other', async () => {
+  it('go missing from one order and appear in another when a reorganised transaction pays that one instead', async () => {
     const [a, b] = [await harness.order(), await harness.order()];
     const payer = await harness.chain.payer('100');
     const snapshot = await harness.chain.rpc('evm_snapshot');
@@ -121,7 +121,7 @@ describe('deposits on the dev chain', () => {
     expect(await harness.provider.status(a)).toMatchObject({ deposits: [], missing: [expect.any(String)] });
   });
 
-  it.each([1n, 500_000n, 2n ** 255n])('of %s minor units are listed to the last unit', async (minor) => {
+  it.each([1n, 500_000n, 2n ** 255n])('are listed to the last minor unit: %s', async (minor) => {
     const order = await harness.order();
     await mint(order, 0n);
     await mint(order, minor);
@@ -134,7 +134,7 @@ describe('deposits on the dev chain', () => {
     ]);
   });
 
-  it('have no outcome from a settlement that is only in the table', async () => {
+  it('have no outcome when the settlement was only written into the table', async () => {
     const order = await harness.order();
     await harness.db.database.query(
       `update exchange.sandbox_orders set settled_at = now() - interval '1 hour', settled_amount_to = '1000',

@@ -3,8 +3,8 @@ import { encodeBase58 } from 'ethers';
 import fc from 'fast-check';
 import { base58Bytes } from './base58.js';
 
-describe('the bytes of a Base58 text', () => {
-  it('are the encoded bytes', () => {
+describe('decoding a Base58 text', () => {
+  it('returns the encoded bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
         const zeros = bytes.findIndex((byte) => byte !== 0);
@@ -17,7 +17,7 @@ describe('the bytes of a Base58 text', () => {
     );
   });
 
-  it.each(['0', 'O', 'I', 'l', ' ', 'a b', '１', '🦀'])('do not exist for %j', (text) =>
+  it.each(['0', 'O', 'I', 'l', ' ', 'a b', '１', '🦀'])('returns null for %j', (text) =>
     expect(base58Bytes(text)).toBeNull(),
   );
 });

@@ -7,8 +7,8 @@ const amount = fc
   .bigInt({ min: 1n, max: 10n ** 15n })
   .map((minor) => new Big(minor.toString()).div(1e6).toFixed());
 
-describe('an amount at a rate', () => {
-  it('needs the smallest amount of its decimals that suffices, never one that is a little less', () => {
+describe('the conversion of an amount at a rate', () => {
+  it('requires the smallest sufficient amount of its decimals, never one that is a little less', () => {
     expect(needed('100', '3', 6)).toBe('33.333334');
     expect(needed('1', '8', 3)).toBe('0.125');
     fc.assert(
@@ -33,9 +33,9 @@ describe('an amount at a rate', () => {
 });
 
 describe('a decimal', () => {
-  it.each(['0', '12', '12.50', '0.000001'])('is %s', (text) => expect(isDecimal(text, 6)).toBe(true));
+  it.each(['0', '12', '12.50', '0.000001'])('can be %s', (text) => expect(isDecimal(text, 6)).toBe(true));
   it.each(['', '01', '1.', '.5', '-1', '+1', '1e3', '1,5', '0.0000001', ' 1', '1'.repeat(61), 1])(
-    'is not %j',
+    'cannot be %j',
     (value) => expect(isDecimal(value, 6)).toBe(false),
   );
 });

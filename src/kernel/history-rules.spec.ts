@@ -26,8 +26,8 @@ const rules = historyRules<string, Event>(
 const broken = (state: string, type: string, data: object): string | null =>
   rules.evaluate(state, { type, data } as Event, 'a').broken;
 
-describe('the rules of a history', () => {
-  it('are kept by events that its decisions return', () => {
+describe('the audit rules of an aggregate', () => {
+  it('accept events that its decisions return', () => {
     expect(broken('none', 'created', { n: 1, id: 'a' })).toBeNull();
     expect(broken('created', 'ended', { id: 'a' })).toBeNull();
     expect(rules.evaluate('none', { type: 'created', data: { id: 'a', n: 1 } }, 'a').state).toBe('created');
@@ -55,7 +55,7 @@ describe('the rules of a history', () => {
     });
   });
 
-  it('use the state after an event that breaks them', () => {
+  it('continue with the state after the event that breaks them', () => {
     const event = { type: 'created', data: { id: 'a', n: 2 } } as Event;
     expect(rules.evaluate('none', event, 'a')).toEqual({ state: 'created', broken: expect.any(String) });
   });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
 import { inParallel } from './in-parallel.js';
 
-it('works on a few items at a time and keeps their order', async () => {
+it('work runs on a few items at a time and keeps their order', async () => {
   let running = 0;
   let most = 0;
   const results = await inParallel([30, 1, 20, 2, 10], 2, async (ms) => {
@@ -16,6 +16,6 @@ it('works on a few items at a time and keeps their order', async () => {
   expect(await inParallel([], 2, () => Promise.reject(new Error('no item')))).toEqual([]);
 });
 
-it('rejects with the first error', async () => {
+it('work in parallel rejects with the first error', async () => {
   await expect(inParallel([1, 2, 3], 2, (n) => Promise.reject(new Error(`no ${n}`)))).rejects.toThrow('no 1');
 });

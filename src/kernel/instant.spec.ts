@@ -9,14 +9,14 @@ describe('an instant', () => {
     ['2026-01-02T03:04:05.6+01:30', '2026-01-02T01:34:05.600Z'],
     ['20260102T030405+0130', '2026-01-02T01:34:05.000Z'],
     ['2026-01-02 03:04:05,6-01', '2026-01-02T04:04:05.600Z'],
-  ])('%s is %s', (text, iso) => expect(parseInstant(text)?.toISOString()).toBe(iso));
+  ])('%s is read as %s', (text, iso) => expect(parseInstant(text)?.toISOString()).toBe(iso));
 
   it.each([
     ...['2026-01-02', '2026-01-02T03:04:05', '2026-01-02T03:04', '20260102T030405'],
     ...['2026-02-30T00:00:00Z', '1969-12-31T23:59:59Z', '1970-01-01T00:00:00+00:01'],
-  ])('is not %j', (text) => expect(parseInstant(text)).toBeNull());
+  ])('cannot be %j', (text) => expect(parseInstant(text)).toBeNull());
 
-  it('comes back from what JavaScript writes', () => {
+  it('is read back from every date that JavaScript writes', () => {
     const times = fc.date({
       min: new Date(0),
       max: new Date('9999-12-31T23:59:59.999Z'),
@@ -26,14 +26,14 @@ describe('an instant', () => {
   });
 });
 
-describe('microseconds', () => {
+describe('a number of microseconds', () => {
   it.each([
     [0n, '1970-01-01T00:00:00.000000Z'],
     [-1n, '1969-12-31T23:59:59.999999Z'],
     [1_772_317_799_123_456n, '2026-02-28T22:29:59.123456Z'],
     [-62_135_596_800_000_000n, '0001-01-01T00:00:00.000000Z'],
     [253_402_300_799_999_999n, '9999-12-31T23:59:59.999999Z'],
-  ])('%s are %s', (microseconds, iso) => {
+  ])('%s is written as %s', (microseconds, iso) => {
     expect(isoOfMicroseconds(microseconds)).toBe(iso);
     expect(microsecondsOfIso(iso)).toBe(microseconds);
   });
@@ -70,7 +70,7 @@ describe('a date and time', () => {
     ['0001-01-01T01:00+01:00', '0001-01-01T00:00:00.000000Z'],
     ['9999-12-31T23:59:59.999999999Z', '9999-12-31T23:59:59.999999Z'],
     ['9999-12-31T22:59:59-01:00', '9999-12-31T23:59:59.000000Z'],
-  ])('%s is %s', (text, utc) => {
+  ])('%s is read as %s', (text, utc) => {
     expect(toUtc(text)).toBe(utc);
   });
 
@@ -91,9 +91,9 @@ describe('a date and time', () => {
     ...['2026-01-01T0:00:00Z', '2026-01-01T00:00:00X', '2026-01-01T00:00:00+01:00Z', '２026-01-01T00:00:00Z'],
     ...['2026-01-01T00:00:00Ｚ', '2026-01-01T00:00:0\u0130Z', '2026/01/01T00:00:00Z', '2026-1-1T00:00:00Z'],
     ...['2026-01-01T00-00-00Z', '2026-01-01T00:00:00.5+1:00'],
-  ])('is not %j', (text) => expect(toUtc(text)).toBeNull());
+  ])('cannot be %j', (text) => expect(toUtc(text)).toBeNull());
 
-  it('exists exactly when its day is in the calendar', () => {
+  it('is valid exactly if its day is in the calendar', () => {
     const twoDigits = (n: number): string => String(n).padStart(2, '0');
     const numbers = fc.tuple(fc.integer({ min: 1890, max: 2110 }), fc.nat(14), fc.nat(33));
     fc.assert(
@@ -107,7 +107,7 @@ describe('a date and time', () => {
     );
   });
 
-  it('is the instant that JavaScript reads, where it can read it', () => {
+  it('is the instant that JavaScript reads, if JavaScript can read it', () => {
     fc.assert(
       fc.property(eventDatetime, (text) => {
         // JavaScript reads a time without zone as local time, and truncates to milliseconds.

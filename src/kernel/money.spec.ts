@@ -14,19 +14,19 @@ describe('amounts', () => {
     },
   );
 
-  it('are exact in minor units, where doubles are not', () => {
+  it('are exact in minor units where doubles are not', () => {
     expect(toMinorUnits('0.1') + toMinorUnits('0.2')).toBe(toMinorUnits('0.3'));
     expect(toMinorUnits('9007199254740993.000001')).toBe(9007199254740993000001n);
     expect(fromMinorUnits(9007199254740993000001n)).toBe('9007199254740993.000001');
   });
 
-  it('keep their decimals and lose leading zeros', () => {
+  it('retain their decimals and lose leading zeros', () => {
     expect(canonicalAmount('007.50')).toBe('7.50');
     expect(canonicalAmount('0.50')).toBe('0.50');
     expect(canonicalAmount('000')).toBe('0');
   });
 
-  it('come back from minor units as the shortest text of the same value', () => {
+  it('are formatted from minor units as the shortest text of the same value', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 24n }), (minor) => {
         const text = fromMinorUnits(minor);
@@ -37,7 +37,7 @@ describe('amounts', () => {
     );
   });
 
-  it('mean the same with and without leading zeros', () => {
+  it('have the same value with and without leading zeros', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[0-9]{1,12}(\.[0-9]{1,6})?$/), (text) => {
         expect(toMinorUnits(canonicalAmount(text))).toBe(toMinorUnits(text));
@@ -45,7 +45,7 @@ describe('amounts', () => {
     );
   });
 
-  it('that are not valid throw', () => {
+  it('throw if they are not valid', () => {
     expect(() => toMinorUnits('1e3')).toThrow(RangeError);
     expect(() => canonicalAmount('x')).toThrow(RangeError);
   });

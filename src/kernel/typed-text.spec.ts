@@ -19,7 +19,7 @@ describe('a typed text', () => {
     expect(tidy('a b\u0301-\u{1f600}')).toBe('a b\u0301-\u{1f600}');
   });
 
-  it('has the digits of ASCII for those of every script of Unicode', () => {
+  it('gets ASCII digits for the digits of every script of Unicode', () => {
     const digits = Array.from({ length: 0x110000 }, (_, code) => code)
       .filter((code) => /^\p{Nd}$/u.test(String.fromCodePoint(code)))
       .map((code) => String.fromCodePoint(code));
@@ -32,5 +32,5 @@ describe('a typed text', () => {
     ['١٠٫٥', '10.5'],
     ['１０．５', '10.5'],
     ['1²½五', '1²½五'],
-  ])('%s is %s in digits of ASCII', (text, ascii) => expect(asciiDigits(text)).toBe(ascii));
+  ])('%s becomes %s in ASCII digits', (text, ascii) => expect(asciiDigits(text)).toBe(ascii));
 });

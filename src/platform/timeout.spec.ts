@@ -6,7 +6,7 @@ const timers = (): number => process.getActiveResourcesInfo().filter((each) => e
 const never = new Promise<string>(() => undefined);
 
 describe('work with a timeout', () => {
-  it('returns its result when that comes in time, and leaves no timer behind', async () => {
+  it('returns its result if it comes in time, and leaves no timer behind', async () => {
     const before = timers();
     expect(await withTimeout(60_000, Promise.resolve('done'), () => 'late')).toBe('done');
     await expect(withTimeout(60_000, Promise.reject(new Error('broken')), () => 'late')).rejects.toThrow(
@@ -23,7 +23,7 @@ describe('work with a timeout', () => {
     await expect(withTimeout(5, never, refuse)).rejects.toThrow('too late');
   });
 
-  it('may fail later without being an unhandled rejection', async () => {
+  it('can fail later without an unhandled rejection', async () => {
     const failing = sleep(20).then(() => Promise.reject(new Error('later')));
     expect(await withTimeout(5, failing, () => 'late')).toBe('late');
     await sleep(40);

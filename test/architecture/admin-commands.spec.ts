@@ -78,7 +78,7 @@ function documents(): readonly string[] {
   return ['README.md', ...found].map((file) => readFileSync(join(root, file), 'utf8'));
 }
 
-it('every command of a program of the machine that a document, a hint or an alert names exists, with its options', async () => {
+it('every program command that a document, a hint or an alert names exists with its options', async () => {
   const commands = documents().flatMap(programCommandsIn);
   expect(commands.length).toBeGreaterThan(80);
   const problems = await Promise.all(commands.map(problemOfProgram));
@@ -99,7 +99,7 @@ it('every command of a program of the machine that a document, a hint or an aler
   ]);
 });
 
-it('every command of the admin program that a document, a hint or an alert names exists, with its arguments', () => {
+it('every admin command that a document, a hint or an alert names exists with its arguments', () => {
   const changes = readFileSync(fileURLToPath(new URL('CHANGELOG.md', ROOT)), 'utf8');
   const commands = [changes, ...documents()].flatMap(commandsIn);
   expect(commands.length).toBeGreaterThan(40);
@@ -113,7 +113,7 @@ it('every command of the admin program that a document, a hint or an alert names
     expect(problemOf(planted) === null).toBe(planted === 'users show');
 });
 
-it('what a line of the terminal has no room for comes below its row, long values such as other ids first', () => {
+it('a terminal table prints fields that do not fit below their row, beginning with long values', () => {
   const id = (digit: string): string => digit.repeat(36);
   const rows = [
     { id: id('1'), merchant_id: id('2'), status: 'pending', at: '2026-01-31T00:00:00.000Z', note: null },

@@ -87,7 +87,7 @@ describe('docs/contract.md', () => {
     expect(new Set(rules).size).toBe(rules.length);
   });
 
-  it('has every rule that is cited', () => {
+  it('contains every rule that is cited', () => {
     const rules = rulesOf(contract);
     const unknown = [...texts].flatMap(([path, text]) =>
       citedRules(text)
@@ -101,7 +101,7 @@ describe('docs/contract.md', () => {
 });
 
 describe('citations', () => {
-  it('in documents are of tests that exist', () => {
+  it('name tests that exist', () => {
     const missing = [...texts]
       .filter(([path]) => path.endsWith('.md'))
       .flatMap(([path, text]) =>
@@ -112,7 +112,7 @@ describe('citations', () => {
     expect(missing).toEqual([]);
   });
 
-  it('in documents are of files that exist', () => {
+  it('name files that exist', () => {
     const path = /`((?:src|test|bench|scripts|sandbox|widgets|packages|deploy|examples)\/[\w./-]+\.\w+)`/g;
     const missing = [...texts].flatMap(([document, text]) =>
       document.endsWith('.md')
@@ -124,7 +124,7 @@ describe('citations', () => {
     expect(missing).toEqual([]);
   });
 
-  it('are of decisions that are kept', () => {
+  it('name decisions that exist', () => {
     const kept = [...texts.keys()].flatMap((path) => matches(path, /docs\/adr\/(\d{4})-/g)).map(Number);
     const unknown = [...texts].flatMap(([path, text]) =>
       citedDecisions(text)
@@ -136,21 +136,21 @@ describe('citations', () => {
     expect(indexed).toEqual(kept.toSorted((a, b) => a - b));
   });
 
-  it('are of documents that are here', () => {
+  it('name documents that exist', () => {
     const stray = [...texts].flatMap(([path, text]) =>
       strayCitations(text, texts).map((mention) => `${path}: ${mention}`),
     );
     expect(stray).toEqual([]);
   });
 
-  it('lead somewhere when they are links', () => {
+  it('lead to existing targets if they are links', () => {
     const dead = [...texts]
       .filter(([path]) => path.endsWith('.md'))
       .flatMap(([path, text]) => deadLinks(path, text).map((target) => `${path}: ${target}`));
     expect(dead).toEqual([]);
   });
 
-  it('are seen in every form', () => {
+  it('are recognised in every form', () => {
     expect(citedRules('a (contract.md 4.3 to 4.5, 5.1 and 6), and\n * contract.md\n * 12.10')).toEqual([
       ...['4.3', '4.5', '5.1', '6', '12.10'],
     ]);

@@ -98,7 +98,7 @@ describe('docs/extending.md', () => {
   it.each([
     ['A kind of key', 5],
     ['A field of a credential', 6],
-  ])('%s changes at most %i files, which exist', (change, most) => {
+  ])('says that %s changes at most %i files, and they exist', (change, most) => {
     const [row = ''] = document.split('\n').filter((line) => line.startsWith(`| ${change} |`));
     const files = new Set([...row.matchAll(/`(src\/[^`]+)`/g)].map(([, path]) => path!));
     expect(files.size).toBeGreaterThan(2);
@@ -106,7 +106,7 @@ describe('docs/extending.md', () => {
     for (const path of files) expect(existsSync(join(ROOT, path))).toBe(true);
   });
 
-  it('names every ceiling that rises, and makes nothing else that the ratchet counts rise', () => {
+  it('names every ceiling that rises, and nothing else that the ratchet counts rises', () => {
     const before = sources(null);
     const after: Source[] = [
       ...before.filter(({ path }) => !written.includes(path)),
@@ -146,7 +146,7 @@ describe('docs/extending.md', () => {
     expect(documented.sort()).toEqual([...NOTES_EVENTS, ...Object.keys(NOTES_UPCASTS)].sort());
   });
 
-  it('makes a tree that passes the type check and the dependency rules', () => {
+  it('produces a tree that passes the type check and the dependency rules', () => {
     const code = written.filter((path) => path.endsWith('.ts')).map((path) => join(copy, path));
     expect(typeErrors(copy, code)).toEqual([]);
     const rules = "import base from './.dependency-cruiser.mjs';\n";
@@ -157,7 +157,7 @@ describe('docs/extending.md', () => {
   });
 
   it(
-    'makes a service that migrates, boots and responds as it says',
+    'produces a service that migrates, boots and responds as documented',
     async () => {
       tool('@nestjs/cli/bin/nest.js', 'build');
       execFileSync(process.execPath, ['scripts/openapi.mjs'], { cwd: copy });
@@ -233,14 +233,14 @@ describe('docs/extending.md', () => {
     BUILD_AND_BOOT_MS,
   );
 
-  it('writes tests that pass', () => {
+  it('produces tests that pass', () => {
     const { DISBURSE_TEST_RUN: _run, DISBURSE_TEST_SUITE: _suite, ...env } = process.env;
     const jest = ['node_modules/jest/bin/jest.js', '-i', 'notes', '--reporters=default'];
     const { status, stderr } = spawnSync(process.execPath, jest, { cwd: copy, env, encoding: 'utf8' });
     expect([status, stderr]).toEqual([0, expect.stringMatching(/^Tests: +4 passed, 4 total$/m)]);
   });
 
-  it('makes a context that reads an event of a version before as the present one', async () => {
+  it('produces a context that reads an event of an earlier version as the present one', async () => {
     const declaration = (await import(join(copy, 'dist/src/contexts/notes/notes.module.js'))) as {
       notes: Context;
     };

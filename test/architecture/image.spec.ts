@@ -38,13 +38,13 @@ function missing(dockerfile: string, ignored: string): string[] {
   return copied.filter((path) => !context.some((file) => file === path || file.startsWith(`${path}/`)));
 }
 
-it('the image is built from what its build context has', () => {
+it('the image is built only from files in its build context', () => {
   expect(missing(DOCKERFILE, IGNORED)).toEqual([]);
   expect(isIgnored('src/kernel/money.spec.ts', IGNORED)).toBe(true);
   expect(isIgnored('.env', IGNORED)).toBe(true);
 });
 
-it('a folder that .dockerignore leaves out, and a file that was renamed, are named', () => {
+it('a folder that .dockerignore excludes or a renamed file is reported', () => {
   expect(missing(DOCKERFILE, IGNORED.replace('!widgets\n', ''))).toEqual(['widgets']);
   expect(missing(DOCKERFILE.replace('tsconfig.json', 'tsconfig.old.json'), IGNORED)).toEqual([
     'tsconfig.old.json',

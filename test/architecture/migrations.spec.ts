@@ -17,7 +17,7 @@ describe('migrations', () => {
     /migrations.[0-9]+-[^/]+\.ts$/.test(file),
   );
 
-  it.each(files)('%s makes no index on an existing table but concurrently (docs/migrations.md)', (file) => {
+  it.each(files)('%s creates indexes on existing tables only concurrently (docs/migrations.md)', (file) => {
     expect(heldUp(readFileSync(join('src', file), 'utf8'))).toEqual([]);
   });
 

@@ -41,7 +41,7 @@ function withoutReason(commands: readonly (readonly [string, Command])[]): reado
     .filter((name) => !READING.includes(name));
 }
 
-it('every command of a program that changes something takes a reason', async () => {
+it('every program command that changes something requires a reason', async () => {
   const io = { env: {}, print: () => undefined, exit: () => undefined };
   const programs = await Promise.all(
     programNames().map(async (name) => commandsOf(await loadProgram(name, io), name)),
@@ -55,7 +55,7 @@ it('every command of a program that changes something takes a reason', async () 
   expect(READING.filter((name) => !known.includes(name))).toEqual([]);
 });
 
-it('the scripts of package.json that run a program are the admin program and those that exist', () => {
+it('the scripts of package.json run the admin program and existing programs', () => {
   const file = new URL('../../package.json', import.meta.url);
   const { scripts } = JSON.parse(readFileSync(file, 'utf8')) as { scripts: Readonly<Record<string, string>> };
   const programs = Object.entries(scripts).flatMap(([name, command]) => {
@@ -80,7 +80,7 @@ function handlers(): readonly Type[] {
   return [...known];
 }
 
-it('a role that may decide on an operation which gives scopes has every scope', () => {
+it('a role that may decide on an operation which grants scopes has every scope', () => {
   const giving = handlers()
     .filter(({ prototype }) => 'grants' in prototype)
     .map((handler) => OPERATIONS.get(Reflect.getMetadata('__commandHandler__', handler) as never)!);

@@ -33,7 +33,7 @@ describe.each(Object.entries({ request, event }))('The picture of the %s', (_, p
   });
 });
 
-it('The picture of the contexts has an arrow for each context whose contract another imports', () => {
+it('The picture of the contexts has an arrow for each context whose contract another one imports', () => {
   const imported = sources.flatMap(({ file, text }) =>
     [...text.matchAll(/from '(?:\.\.\/)+(\w+)\/\w+\.contract\.js'/g)].map(
       ([, to]) => `${/^contexts\/(\w+)\//.exec(file)?.[1]} --> ${to}`,

@@ -21,8 +21,8 @@ function measured(): Record<string, number> {
   };
 }
 
-describe('size, owners and words', () => {
-  it('stay under their ceilings, which fall with them', () => {
+describe('the ratchet of size, owners and words', () => {
+  it('stays at its ceilings, which fall with the measured values', () => {
     const figures = measured();
     const ceilings = readCeilings(CEILINGS);
     expect(violations(figures, ceilings)).toEqual([]);
@@ -32,7 +32,7 @@ describe('size, owners and words', () => {
   const file = (path: string, text: string): Source => ({ path, text });
   const one = { 'lines of src/kernel': 2 };
 
-  it('are over them with one line more, one file more, or in a folder without a ceiling', () => {
+  it('is exceeded by one more line, one more file or a folder without a ceiling', () => {
     const figures = sizes([file('src/kernel/ids.ts', 'a\nb\nc\n'), file('src/platform/new/x.ts', 'a\n')]);
     expect(violations(figures, { ...one, 'files of src/kernel': 0 })).toEqual(
       expect.arrayContaining([
@@ -43,14 +43,14 @@ describe('size, owners and words', () => {
     );
   });
 
-  it('fall with what is measured, and never rise', () => {
+  it('falls with what is measured and never rises', () => {
     expect(violations({ 'lines of src/kernel': 3 }, one)).toHaveLength(1);
     expect(lowered({ 'lines of src/kernel': 3 }, one)).toEqual(one);
     expect(lowered({ 'lines of src/kernel': 1 }, one)).toEqual({ 'lines of src/kernel': 1 });
     expect(lowered({}, one)).toEqual({});
   });
 
-  it('count comments without a subject, names by a participle or a possessive, and files that name a field', () => {
+  it('counts comments without a subject, names by a participle or possessive, and files that name a field', () => {
     const text = [
       '/** Of a payout. */',
       '/** The names of a payout. */',
@@ -67,7 +67,7 @@ describe('size, owners and words', () => {
     });
   });
 
-  it('count a second owner of a mechanism and of a name', () => {
+  it('counts a second owner of a mechanism and of a name', () => {
     const claims = file('src/a.ts', 'const sql = `select 1 for update skip locked`;');
     const races = file('src/b.ts', 'await Promise.race([work, late]);');
     const pages = file('src/c.ts', 'for (;;) { events = await store.readAll(after, 9); }');
@@ -84,7 +84,7 @@ describe('size, owners and words', () => {
     expect([...names]).toEqual([['pause', ['src/e.ts', 'src/f.ts']]]);
   });
 
-  it('find an export that only its own file uses', () => {
+  it('finds an export that only its own file uses', () => {
     expect(privateExports(sources(null))).toEqual([]);
     const planted = [
       file(
@@ -97,7 +97,7 @@ describe('size, owners and words', () => {
     expect(privateExports(planted)).toEqual(['src/g.ts unused']);
   });
 
-  it('count banned words in identifiers, constants, file names and sentences', () => {
+  it('counts banned words in identifiers, constants, file names and sentences', () => {
     const {
       tell,
       look,

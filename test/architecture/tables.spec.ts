@@ -20,7 +20,7 @@ function strangeTables(context: string, text: string): string[] {
 }
 
 describe('a context', () => {
-  it.each(CONTEXTS)('%s names no table of another', (context) => {
+  it.each(CONTEXTS)('%s names no table of another context', (context) => {
     const files = readdirSync(join('src/contexts', context), { recursive: true, encoding: 'utf8' })
       .filter(
         (file) => file.endsWith('.ts') && !file.endsWith('.spec.ts') && !/^(migrations|cli)\//.test(file),
@@ -32,7 +32,7 @@ describe('a context', () => {
     expect(found).toEqual([]);
   });
 
-  it('is caught when it does', () => {
+  it('is reported if it names a table of another context', () => {
     expect(strangeTables('users', 'select 1 from users.users join payouts.balances using (user_id)')).toEqual(
       ['payouts.balances'],
     );

@@ -25,7 +25,7 @@ const AGGREGATES: readonly (readonly [name: string, aggregate: object, type: str
   ['onboarding', onboarding, 'onboarding.started.v1', owner],
 ];
 
-it.each(AGGREGATES)('the fold of %s does not change with an event of an unknown type', (_, ...row) => {
+it.each(AGGREGATES)('an event of an unknown type does not change the state of %s', (_, ...row) => {
   const [aggregate, type, data] = row;
   const { initial, evolve } = aggregate as Aggregate<unknown, DomainEvent>;
   const begun = evolve(initial, { type, data });

@@ -8,7 +8,7 @@ const read = (folder: string, language: string): Record<string, string> =>
   JSON.parse(readFileSync(`${folder}/${language}.json`, 'utf8')) as Record<string, string>;
 const placeholders = (text: string): string[] => (text.match(/\{[a-zA-Z_]+\}/g) ?? []).sort();
 
-it.each(FOLDERS)('%s has all words in every language, with the same placeholders as in English', (folder) => {
+it.each(FOLDERS)('%s has all texts in every language with the same placeholders as in English', (folder) => {
   const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
   expect(files).toEqual(LANGUAGES.map((language) => `${language}.json`));
   const english = Object.entries(read(folder, 'en')).map(([key, text]) => [key, placeholders(text)]);

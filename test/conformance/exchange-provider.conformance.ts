@@ -65,7 +65,7 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
         return found(status) && status;
       });
 
-    it('quotes the default amount, and within its limits any other', async () => {
+    it('quotes the default amount and any other within its limits', async () => {
       const usual = await provider.quote(under.pairId, null);
       expect(Date.parse(usual.expires_at)).toBeGreaterThan(Date.now());
       const { amount_from, minimum, maximum } = usual;
@@ -75,7 +75,7 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
       expect(isAtLeast('0', usual.amount_to)).toBe(false);
     });
 
-    it('quotes no malformed amount', async () => {
+    it('refuses to quote a malformed amount', async () => {
       for (const amount of ['0', '-5', '1e3', '0.0000000000001', '', ' 100', '9'.repeat(40)])
         await expect(provider.quote(under.pairId, amount)).rejects.toMatchObject({
           code: 'validation_failed',
@@ -92,7 +92,7 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
       }
     });
 
-    it('opens one order however often it is requested, from two processes at once too', async () => {
+    it('opens one order, however often it is requested, even from two processes at once', async () => {
       const order = requested();
       const other = await under.open();
       const [first, ...others] = await Promise.all([
@@ -111,20 +111,20 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
       expect(isAtLeast(usual.maximum, maximum) && isAtLeast(maximum, amount_from)).toBe(true);
     });
 
-    it('gives each order an address of its own', async () => {
+    it('gives each order its own address', async () => {
       const orders = await Promise.all(Array.from({ length: 20 }, () => provider.create(requested())));
       const addresses = orders.map((order) => `${order.deposit_address} ${order.deposit_address_tag}`);
       expect(new Set(addresses).size).toBe(20);
     });
 
-    it('knows of no deposit before one came, and of all that came before now', async () => {
+    it('reports no deposit before one arrived and all that arrived until now', async () => {
       const before = Date.now();
       const { reference } = await newOrder();
       expect(await provider.status(reference)).toMatchObject(NOTHING);
       await until(reference, ({ completeUntil }) => Date.parse(completeUntil ?? '') >= before);
     });
 
-    it('reports deposits, each for ever under one id', async () => {
+    it('reports each deposit under one permanent id', async () => {
       const { order, reference } = await newOrder();
       await under.pay(order, order.minimum);
       const one = await until(reference, ({ deposits }) => deposits.length > 0);
@@ -136,7 +136,7 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
       expect((await provider.status(reference)).deposits).toEqual(two.deposits);
     });
 
-    it('pays out once, however often it is settled', async () => {
+    it('pays out once, however often the order is settled', async () => {
       const { order, reference } = await newOrder();
       await under.pay(order, order.amount_from);
       const { deposits } = await until(reference, (status) => status.deposits.length > 0);
@@ -149,7 +149,7 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
       expect((await provider.status(reference)).outcome).toEqual(outcome);
     });
 
-    it('reports a deposit to a cancelled order, and does not exchange it', async () => {
+    it('reports a deposit to a cancelled order and does not exchange it', async () => {
       if (!under.isSettledByUs) return;
       const { order, reference } = await newOrder();
       await provider.cancel(reference);
@@ -161,7 +161,7 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
       expect((await provider.status(reference)).outcome).toBeNull();
     });
 
-    it('keeps what it paid out when it is cancelled afterwards', async () => {
+    it('completes an order that is cancelled after it was paid out', async () => {
       if (!under.isSettledByUs) return;
       const { order, reference } = await newOrder();
       await provider.settle({ ...order, ...reference });
@@ -169,7 +169,7 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
       await until(reference, ({ outcome }) => outcome?.kind === 'completed');
     });
 
-    it('throws ProviderUnavailable during an outage, and creates and reports orders after it', async () => {
+    it('throws ProviderUnavailable during an outage, and creates and reports orders afterwards', async () => {
       const { order, reference } = await newOrder();
       const fresh = requested();
       const isUp = (): Promise<boolean> =>

@@ -15,7 +15,7 @@ import {
 /** The ordered stream of all events, also under many writers, in one process and in several. */
 export function describeReading(subject: Subject): void {
   describe('under concurrency', () => {
-    it('lets exactly one of 64 writers win each revision', async () => {
+    it('accepts exactly one of 64 writers for each revision', async () => {
       const stream = freshStream();
       const others = subject.open();
       const results = await Promise.all(
@@ -30,7 +30,7 @@ export function describeReading(subject: Subject): void {
       expect(await subject.store.readStream(stream)).toHaveLength(1);
     });
 
-    it('brings 64 writers who try again all through, without a gap', async () => {
+    it('accepts all of 64 writers that retry, without a gap', async () => {
       const stream = freshStream();
       const others = subject.open();
       const write = async (to: EventStore, n: number): Promise<void> => {
@@ -47,7 +47,7 @@ export function describeReading(subject: Subject): void {
       expect(new Set(read.map(({ data }) => data['n'])).size).toBe(64);
     });
 
-    it('shows a subscriber everything that 16 writers of two processes write, once and in order', async () => {
+    it('returns everything that 16 writers of two processes write to a subscriber, once and in order', async () => {
       const perWriter = 60;
       const others = subject.open();
       const reader = subject.open();
@@ -76,8 +76,8 @@ export function describeReading(subject: Subject): void {
     });
   });
 
-  describe('reading everything', () => {
-    it('pages in position order from any position', async () => {
+  describe('reading all events', () => {
+    it('returns pages in position order from any position', async () => {
       const start = await subject.store.head();
       const stream = freshStream();
       await appendNumbered(subject.store, stream, 7);
@@ -92,7 +92,7 @@ export function describeReading(subject: Subject): void {
       expect(await subject.store.head()).toBe(paged.at(-1)!.position);
     });
 
-    it('pages through large events without losing any', async () => {
+    it('returns large events in pages without losing any', async () => {
       const start = await subject.store.head();
       const stream = freshStream();
       await appendNumbered(subject.store, stream, 24, { body: 'x'.repeat(900_000) });
@@ -104,7 +104,7 @@ export function describeReading(subject: Subject): void {
       expect(numbersOf(paged, stream)).toEqual(Array.from({ length: 24 }, (_, n) => n));
     });
 
-    it('resumes after a kill where the checkpoint was', async () => {
+    it('resumes at the checkpoint after a kill', async () => {
       const stream = freshStream();
       const start = await subject.store.head();
       await appendNumbered(subject.store, stream, 6);
@@ -126,7 +126,7 @@ export function describeReading(subject: Subject): void {
       await ended;
     });
 
-    it('knows which log it is, wherever it is opened', async () => {
+    it('returns the identity of the log, wherever it is opened', async () => {
       const head = await subject.store.head();
       const other = subject.open();
       const [first, second] = await Promise.all([subject.store.identity(), other.identity()]);

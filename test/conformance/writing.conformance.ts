@@ -19,7 +19,7 @@ export function describeWriting(subject: Subject): void {
   const committed = (...revisions: readonly number[]): object => ({ outcome: 'committed', revisions });
 
   describe('appending', () => {
-    it('gives events back as they went in, in order', async () => {
+    it('returns events in order as they were appended', async () => {
       const stream = freshStream();
       const events = [someEvent({ n: 1 }), someEvent({ n: 2 }), someEvent({ n: 3 })];
       const result = await append(subject.store, stream, events, 'no_stream');
@@ -30,7 +30,7 @@ export function describeWriting(subject: Subject): void {
       expect(Math.abs(Date.now() - read[0]!.recordedAt.getTime())).toBeLessThan(60_000);
     });
 
-    it('reads from a revision on, and nothing of a stream that does not exist', async () => {
+    it('reads from a given revision on, and nothing of a stream that does not exist', async () => {
       const stream = freshStream();
       await append(subject.store, stream, [someEvent(), someEvent(), someEvent()], 'no_stream');
       const later = await subject.store.readStream(stream, { fromRevision: 1 });
@@ -60,7 +60,7 @@ export function describeWriting(subject: Subject): void {
       expect(await subject.store.readStream(one)).toHaveLength(fitsOne ? 2 : 1);
     });
 
-    it('changes nothing when the same event ids come again, also with a stale expectation', async () => {
+    it('changes nothing if the same event ids are appended again, even with a stale expectation', async () => {
       const stream = freshStream();
       const events = [someEvent(), someEvent()];
       const first = await append(subject.store, stream, events, 'no_stream');
@@ -72,7 +72,7 @@ export function describeWriting(subject: Subject): void {
       expect(await subject.store.readStream(stream)).toHaveLength(3);
     });
 
-    it('takes an append without events as a check', async () => {
+    it('treats an append without events as a check of the revision', async () => {
       const [checked, written] = [freshStream(), freshStream()];
       await append(subject.store, checked, [someEvent()], 'no_stream');
       const check = (expected: StreamAppend['expected'], stream = checked): StreamAppend => {
@@ -91,7 +91,7 @@ export function describeWriting(subject: Subject): void {
       expect(await commit(check(0, freshStream()))).toMatchObject({ outcome: 'conflict', actual: null });
     });
 
-    it('writes several streams, all or none where the store is atomic', async () => {
+    it('writes several streams, all or none if the store is atomic', async () => {
       const [used, free] = [freshStream(), freshStream()];
       await append(subject.store, used, [someEvent()], 'no_stream');
       const conflict = { outcome: 'conflict', stream: used, actual: 0 };
@@ -104,7 +104,7 @@ export function describeWriting(subject: Subject): void {
       expect(comparePositions(first!.position, second!.position)).toBeLessThan(0);
     });
 
-    it('keeps every character and every digit', async () => {
+    it('retains every character and every digit', async () => {
       const stream = freshStream();
       const data = {
         text: 'Zoë 💸 \u0000\u001e\u2028 "\\ \ud83d',
@@ -118,7 +118,7 @@ export function describeWriting(subject: Subject): void {
       expect(plain(read!)).toEqual({ ...event, stream, revision: 0 });
     });
 
-    it('holds events of a megabyte', async () => {
+    it('accepts events of a megabyte', async () => {
       const stream = freshStream();
       const events = [someEvent({ body: 'x'.repeat(1_000_000) }), someEvent({ body: 'é'.repeat(250_000) })];
       for (const [place, event] of events.entries()) {
@@ -154,7 +154,7 @@ export function describeWriting(subject: Subject): void {
     ): Promise<CommitResult> => to.commit({ appends, response });
     const responded = (response: StoredResponse): CommitResult => ({ outcome: 'responded', response });
 
-    it('travel with the events, or are refused by a store that cannot carry them', async () => {
+    it('are committed with the events, or refused by a store that cannot carry them', async () => {
       const response = responseOf('{"é":"\u001e"}');
       if (!subject.store.carriesResponses) {
         await expect(commitWith(response)).rejects.toThrow();
@@ -166,7 +166,7 @@ export function describeWriting(subject: Subject): void {
         expect(await commitWith(other, appends)).toEqual(responded(response));
     });
 
-    it('are given once when two processes commit under one key, and only the first one writes', async () => {
+    it('are stored once if two processes commit under one key, and only the first one writes', async () => {
       if (!subject.store.carriesResponses) return;
       const others = subject.open();
       for (let round = 0; round < 10; round += 1) {
@@ -186,7 +186,7 @@ export function describeWriting(subject: Subject): void {
       }
     });
 
-    it('are not stored when the events conflict, and are stored by a commit without events', async () => {
+    it('are not stored if the events conflict, and are stored by a commit without events', async () => {
       if (!subject.store.carriesResponses) return;
       const response = responseOf('body');
       const conflicting = [{ ...toNew(freshStream()), expected: 5 }];
@@ -195,7 +195,7 @@ export function describeWriting(subject: Subject): void {
       expect(await commitWith(response, [])).toEqual(responded(response));
     });
 
-    it('let the very same commit succeed again', async () => {
+    it('let the same commit succeed again', async () => {
       if (!subject.store.carriesResponses) return;
       const response = responseOf('');
       const appends = [toNew(freshStream())];

@@ -141,7 +141,7 @@ describe('the verifier of heads', () => {
     path: pathOf(consistencyRanges(from, size), rows).map((hash) => hash.toString('hex')),
   });
 
-  it('confirms each pair of heads of one log, and refuses another root, path, size, log and key', async () => {
+  it('confirms each pair of heads of one log and refuses another root, path, size, log or key', async () => {
     const program = '../../examples/audit-verifier/verify-consistency.mjs';
     const { verifyConsistency } = (await import(program)) as {
       verifyConsistency(proof: unknown, pem: string, kept: unknown): { readonly size: number };
@@ -186,7 +186,7 @@ describe('the verifier of proofs', () => {
     expect(fails({ ...one, events: [] })).toBe(true);
   });
 
-  it('says what is proven, and exits with 1 when nothing is', () => {
+  it('prints what is proven, and exits with 1 if nothing is', () => {
     const [proof] = proofs() as [PayoutProof];
     const file = (name: string, text: string): string => {
       const path = join(runFolder(), `${randomUUID()}-${name}`);

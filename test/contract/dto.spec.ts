@@ -81,7 +81,7 @@ describe('a body of any JSON', () => {
       SecretRotation,
       RecoveryRequest,
     }),
-  )('is read as %s or refused naming members, and is never an unexpected error', async (_name, dto) => {
+  )('is read as %s or refused with named fields, never with an unexpected error', async (_name, dto) => {
     let refused = 0;
     await fc.assert(
       fc.asyncProperty(bodiesOf(dto), async (body) => {

@@ -29,7 +29,7 @@ const get = paths['/merchants/v1/users/{id}/events']!['get']!;
 const { properties } = components.schemas['Event']!;
 
 describe('docs/inbound-events.md', () => {
-  it('has a row for every setting, with its default', () => {
+  it('has a row for every setting with its default', () => {
     const ours = Object.entries(trackingConfig.settings);
     expect(ours.length).toBeGreaterThan(5);
     for (const [key, { name }] of ours) {
@@ -45,7 +45,7 @@ describe('docs/inbound-events.md', () => {
     for (const [status] of own) expect(guide).toContain(`| ${status} |`);
   });
 
-  it('names every metric, and every parameter of the journey', async () => {
+  it('names every metric and every parameter of the journey', async () => {
     const metrics = (await registry.getMetricsAsJSON()).map(({ name }) => name);
     const ours = metrics.filter((name) => /^disburse_(event|analytics)/.test(name));
     expect(ours.length).toBeGreaterThan(8);
@@ -54,7 +54,7 @@ describe('docs/inbound-events.md', () => {
       expect(guide).toContain(`\`${name}\``);
   });
 
-  it('has the limits as they are', () => {
+  it('states the actual limits', () => {
     expect(guide).toContain(`| events in a batch | 1 to ${MAX_ITEMS} |`);
     expect(guide).toContain(`| requests | ${config.rateLimitPerMinute} per minute`);
     expect(prose).toContain(`at most ${PAYLOAD_MAX_DEPTH} levels deep`);

@@ -56,11 +56,11 @@ test.each([
   ['a newline', `${hex}\n`],
   ['another letter', `${hex.slice(0, 63)}g`],
   ['nothing', ''],
-])('a signature in another form is wrong: %s', (_, signature) => {
+])('a signature in another format is wrong: %s', (_, signature) => {
   expect(addressSigner({ secrets: [SECRET] }, signature, ADDRESS)).toBeUndefined();
 });
 
-test('an action on an order is signed over its address; a key that demands none may leave it out', () => {
+test('an action on an order is signed over its address, unless its key demands no signature', () => {
   const caller = (demandsSignature: boolean) => ({
     keyId: 'k',
     merchantId: 'm',

@@ -61,13 +61,13 @@ const REMOVED = [
 ];
 
 describe('the OpenAPI document', () => {
-  it('has every member of its first version, except intended removals', () => {
+  it('contains everything of its first version except intended removals', () => {
     const missing = lost(resolved(first, first['paths']!), resolved(now, now['paths']!), '');
     expect(missing.length).toBeGreaterThan(0);
     expect(missing.filter((path) => !REMOVED.some((pattern) => pattern.test(path)))).toEqual([]);
   });
 
-  it('describes every type of webhook, with the headers of its signature', async () => {
+  it('describes every type of webhook with the headers of its signature', async () => {
     const webhooks = now['webhooks'] as { readonly [type: string]: { readonly post: JsonObject } };
     expect(Object.keys(webhooks).sort()).toEqual([...EVENT_TYPES].sort());
     for (const { post } of Object.values(webhooks))
@@ -82,13 +82,13 @@ describe('the OpenAPI document', () => {
       Object.values(each as unknown as Readonly<Record<string, Operation>>),
     );
 
-  it('names every operation once, webhooks too', () => {
+  it('names every operation once, including webhooks', () => {
     const ids = ['paths', 'webhooks'].flatMap((part) => operationsIn(part).map((each) => each.operationId));
     expect(ids).toContain('onPayoutReceived');
     expect(ids.filter((id, place) => typeof id !== 'string' || ids.indexOf(id) !== place)).toEqual([]);
   });
 
-  it('has what every listener responds, and Retry-After wherever it is sent', () => {
+  it('documents what every listener responds, and Retry-After wherever it is sent', () => {
     for (const { operationId, responses } of operationsIn('paths')) {
       expect(Object.keys(responses)).toEqual(expect.arrayContaining(['400', '429', '431', '500']));
       // Load balancers poll at their own interval.

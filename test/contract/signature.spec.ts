@@ -51,7 +51,7 @@ const VECTORS = [
   },
 ] as const;
 
-test.each(VECTORS)('the signature of $name is what an independent implementation computes', (vector) => {
+test.each(VECTORS)('the signature of $name equals that of an independent implementation', (vector) => {
   const body = Buffer.from(vector.body, 'latin1' in vector ? 'latin1' : 'utf8');
   const prefix = signedPrefix(vector.timestamp, vector.method, vector.path);
   expect(sign(vector.key, prefix, body).toString('hex')).toBe(vector.hex);
@@ -70,7 +70,7 @@ test('only lower-case hex of the right length matches', () => {
   expect(signed(`${hex.slice(0, 63)}é`)).toBe(false);
 });
 
-test('a timestamp is fresh within 300 seconds either way', () => {
+test('a timestamp is accepted within 300 seconds either way', () => {
   const now = 1_700_000_000_900;
   expect(isFresh('1699999700', now)).toBe(true);
   expect(isFresh('1699999699', now)).toBe(false);
@@ -86,7 +86,7 @@ async function mismatch(signature: string, body: Buffer, asText: boolean): Promi
   return typeof payload === 'string' ? payload : text(payload);
 }
 
-test.each([2, 16_384, 16_385, 1_048_575])('a mismatch shows the signed bytes: body of %d', async (length) => {
+test.each([2, 16_384, 16_385, 1_048_575])('a wrong signature gets the signed bytes: %d', async (length) => {
   const body = Buffer.from(Array.from({ length }, (_, i) => (i * 7) % 256));
   const signed = [...Buffer.concat([Buffer.from('17\nGET\n/a\n'), body])];
   const problem = JSON.parse(await mismatch('0', body, false)) as Record<string, unknown>;
@@ -108,7 +108,7 @@ test.each([2, 16_384, 16_385, 1_048_575])('a mismatch shows the signed bytes: bo
   ]);
 });
 
-test('a large mismatch is created while it is read', () => {
+test('a large response to a wrong signature is created while it is read', () => {
   const { payload } = signatureMismatch('0', 'prefix', Buffer.alloc(1_048_575), false);
   expect((payload as Readable).readableLength).toBe(0);
   expect((payload as Readable).readableObjectMode).toBe(false);
@@ -116,7 +116,7 @@ test('a large mismatch is created while it is read', () => {
   expect((payload as Readable).readableLength).toBeLessThan(100_000);
 });
 
-test('a mismatch in upper case says so; any other does not', async () => {
+test('the response to a wrong signature mentions upper case only if the signature is in upper case', async () => {
   const detail = async (signature: string): Promise<unknown> =>
     (JSON.parse(await mismatch(signature, Buffer.alloc(0), false)) as { detail: string }).detail;
   expect(await detail('A1'.repeat(32))).toContain('lower-case');
@@ -125,7 +125,7 @@ test('a mismatch in upper case says so; any other does not', async () => {
   }
 });
 
-test('drift contains the time of the server, and detects milliseconds', () => {
+test('the response to a wrong timestamp contains the server time and recognises milliseconds', () => {
   const now = 1_700_000_000_900;
   expect(timestampDrift('1', now).detail).toContain('1700000000');
   expect(timestampDrift('1700000000123', now).detail).toContain('milliseconds');
@@ -148,6 +148,6 @@ test.each([
   ['text/plain;q=0.5, application/json;q=0.6', false],
   ['text/plain;q=x', false],
   ['text/html', false],
-])('Accept: %s prefers text: %s', (accept, text) => {
+])('the header Accept: %s prefers text: %s', (accept, text) => {
   expect(prefersText(accept)).toBe(text);
 });

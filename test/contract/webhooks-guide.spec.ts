@@ -57,7 +57,7 @@ describe('docs/webhooks.md', () => {
     for (const call of calls) expect(guide).toContain(call);
   });
 
-  it('has the retry schedule as it is configured by default', () => {
+  it('states the default retry schedule', () => {
     const delays = config.webhookRetryScheduleSeconds;
     const since = delays.map((_delay, index) => delays.slice(0, index + 1).reduce((sum, each) => sum + each));
     const table = delays.map((delay, index) => `| ${index + 2} | ${span(delay)} | ${span(since[index]!)} |`);
@@ -65,7 +65,7 @@ describe('docs/webhooks.md', () => {
     expect(guide).toContain(`| \`WEBHOOK_RETRY_SCHEDULE_SECONDS\` | ${delays.join(',')} |`);
   });
 
-  it('has the numbers of automatic disabling, of the time-out and of statistics as they are by default', () => {
+  it('states the default numbers of automatic disabling, of the timeout and of statistics', () => {
     expect(prose).toContain(`the newest ${COUNTED.toLocaleString('en-US')} deliveries`);
     const { webhookDisableFailures, webhookDisableWindowSeconds, webhookDisableSpanSeconds } = config;
     expect(prose).toContain(

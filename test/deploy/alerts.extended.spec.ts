@@ -23,12 +23,12 @@ const alerts = [...RULES.matchAll(/^ {6}- alert: (\S+)$/gm)].map(({ index, 1: na
 describe('the rules of Prometheus', () => {
   const withPromtool = promtool === null ? it.skip : it;
 
-  withPromtool('are valid, and every case of them passes', async () => {
+  withPromtool('are valid and pass every test case', async () => {
     await run(promtool!, ['check', 'rules', join(FOLDER, 'rules.yaml')]);
     await run(promtool!, ['test', 'rules', ...TESTS.map((file) => join(FOLDER, file))]);
   });
 
-  it('have a case for each alert that fires, and one that does not', () => {
+  it('have a test case for each alert that fires and one that does not', () => {
     const text = TESTS.map((file) => readFileSync(join(FOLDER, file), 'utf8')).join('\n');
     for (const { name } of alerts) {
       const firing = text.match(new RegExp(`alertname: ${name}\n +exp_alerts:`, 'g')) ?? [];
@@ -39,7 +39,7 @@ describe('the rules of Prometheus', () => {
 });
 
 describe('the runbooks', () => {
-  it('have a section for each alert, under the anchor that it names', () => {
+  it('have a section for each alert under the anchor that the alert names', () => {
     const anchors = [...RUNBOOKS.matchAll(/^## (\S+)$/gm)].map(([, heading]) => heading!);
     expect(alerts.length).toBeGreaterThan(15);
     expect(anchors).toEqual(alerts.map(({ name }) => name));
@@ -53,7 +53,7 @@ describe('the runbooks', () => {
     }
   });
 
-  it('are followed by programs of the project and health checks alone', () => {
+  it('contain only programs of the project and health checks as commands', () => {
     const lines = [...RUNBOOKS.matchAll(/^```\n(.*?)^```$/gms)].flatMap(([, block]) =>
       block!.trim().split('\n'),
     );

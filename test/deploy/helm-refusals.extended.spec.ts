@@ -15,7 +15,7 @@ const STORE = { enabled: true, store: { name: 'vault' }, extract: 'disburse' };
 const KEDA = { serverAddress: 'http://prometheus:9090', minReplicas: 1, maxReplicas: 2 };
 const HPA = { minReplicas: 1, maxReplicas: 2 };
 
-describeRendered('values that are refused, by a sentence that names them', () => {
+describeRendered('the chart', () => {
   it.each<[string, Values, RegExp]>([
     ['a misspelt value', { proceses: {} }, /values must NOT have additional properties/],
     ['a misspelt setting', { 'settings.RATE_LIMIT': 3 }, /values\/settings must NOT have additional/],
@@ -89,7 +89,7 @@ describeRendered('values that are refused, by a sentence that names them', () =>
       { [EXTERNAL]: { ...STORE, variables: { MASTER_KEY: { key: 'k' } } } },
       /needs extract or variables, one of both/,
     ],
-  ])('%s', (_, values, sentence) => expect(one(values).refusal).toMatch(sentence));
+  ])('refuses %s and names it', (_, values, sentence) => expect(one(values).refusal).toMatch(sentence));
 
-  it('and nothing is refused without them', () => expect(one({}).refusal).toBeNull());
+  it('accepts values without such faults', () => expect(one({}).refusal).toBeNull());
 });

@@ -26,8 +26,8 @@ interface Scaler {
 
 const TRUSTED = { settings: { TRUST_PROXY: '10.0.0.0/8' } };
 
-describeRendered('versions', () => {
-  it('a digest wins over a tag, and the version is that of the chart where neither is given', () => {
+describeRendered('the image versions of the chart', () => {
+  it('prefer a digest to a tag and default to the version of the chart', () => {
     expect(image(set('a digest'), 'api')).toMatch(/^disburse@sha256:/);
     expect(image(set('a tag'), 'api')).toBe('registry.example.com/disburse:1.4.2');
     expect(image(set('the least'), 'migration')).toBe('disburse:0.1.0');
@@ -36,7 +36,7 @@ describeRendered('versions', () => {
   });
 
   it.each(['a newer worker', 'a newer worker by its digest', 'a newer worker by its tag, of a digest'])(
-    'of %s alone differs',
+    'can differ for one process alone: %s',
     (name) => {
       const rendering = set(name);
       const [worker, ...others] = ['worker', 'api', 'widget', 'migration'].map((each) =>
@@ -48,7 +48,7 @@ describeRendered('versions', () => {
     },
   );
 
-  it('another one is another Job, as is what its pod needs, and nothing else is: Kubernetes changes no Job', () => {
+  it('rename the migration Job with every change to its pod and with no other, because Kubernetes changes no Job', () => {
     const least = set('the least');
     const podsOf = (rendering: Rendering): string => JSON.stringify(rendering.all('Job')[0]!.spec);
     for (const values of [
@@ -67,7 +67,7 @@ describeRendered('versions', () => {
     }
   });
 
-  it('another version of the chart changes no pod', () => {
+  it('change no pod if only the chart version differs', () => {
     const newer = mutatedChart('Chart.yaml', '\nversion: 0.1.0', '\nversion: 0.2.0');
     const pods = (rendering: Rendering): string =>
       JSON.stringify(rendering.pods().map(({ labels, spec }) => [labels, spec]));
@@ -77,8 +77,8 @@ describeRendered('versions', () => {
   });
 });
 
-describeRendered('settings', () => {
-  it('other ones are other pods of every process', () => {
+describeRendered('the settings of the chart', () => {
+  it('replace the pods of every process when they change', () => {
     const sums = (rendering: Rendering): readonly (string | undefined)[] =>
       rendering.pods().map(({ annotations }) => annotations['checksum/settings']);
     const [before, after] = [sums(set('the least')), sums(set('other settings'))];
@@ -86,7 +86,7 @@ describeRendered('settings', () => {
     expect(sums(one({}))).toEqual(before);
   });
 
-  it('the schema has every one that is no secret and that the chart does not decide, and no other', () => {
+  it('are in the schema exactly if they are no secret and the chart does not decide them', () => {
     const { properties } = (
       JSON.parse(readFileSync(`${CHART}/values.schema.json`, 'utf8')) as {
         properties: { settings: { properties: Record<string, unknown> } };
@@ -103,7 +103,7 @@ describeRendered('settings', () => {
     expect(Object.keys(properties).sort()).toEqual(known.sort());
   });
 
-  it('numbers stay what they are, and texts that YAML would read otherwise stay texts', () => {
+  it('retain numbers, and texts that YAML would read otherwise stay texts', () => {
     expect(settings(set('large numbers'))).toMatchObject({
       RATE_LIMIT_PER_IP_PER_MINUTE: '10000000',
       MAX_CONNECTIONS: '100000',
@@ -118,7 +118,7 @@ describeRendered('settings', () => {
     });
   });
 
-  it('addresses follow from the hosts of the Ingresses, unless they are set', () => {
+  it('include addresses derived from the hosts of the Ingresses unless they are set', () => {
     const hosts = {
       api: 'api.example.com',
       widget: 'w.example.com',
@@ -153,8 +153,8 @@ describeRendered('two releases in one namespace', () => {
   });
 });
 
-describeRendered('secrets', () => {
-  it('come from a store under the name that pods read, whole or by variable', () => {
+describeRendered('the secrets of the chart', () => {
+  it('come from a secret store under the name that pods read, whole or by variable', () => {
     const [whole, parts, named] = [
       'a secret of a store',
       'variables of a store',
@@ -174,8 +174,8 @@ describeRendered('secrets', () => {
   });
 });
 
-describeRendered('alerts', () => {
-  it('are those of deploy/prometheus, whose templates Helm leaves alone', () => {
+describeRendered('the alerts of the chart', () => {
+  it('are those of deploy/prometheus, and Helm leaves their templates alone', () => {
     const [rules] = render!([caseOf({}, { files: ['deploy/prometheus/rules.yaml'] })]);
     const { groups } = rules!.values as { groups: readonly unknown[] };
     expect(groups.length).toBeGreaterThan(3);
@@ -230,7 +230,7 @@ describeRendered('the three sizes', () => {
     },
   );
 
-  it('and the notes count the connections of PostgreSQL during an upgrade', () => {
+  it('are printed in the notes with their PostgreSQL connections during an upgrade', () => {
     const notes = one({}, { files: [sizeFile('region')] }).texts['NOTES.txt']!;
     expect(notes).toContain('up to 30 processes run: PostgreSQL needs 750 connections');
     expect(notes).toContain('exec deploy/pay-disburse-admin -- node scripts/cli.mjs operator login-link');

@@ -32,7 +32,7 @@ function violations(rule: Rule, renderings: readonly Rendering[]): readonly stri
 }
 
 describeRendered('the chart', () => {
-  it.each(names)('is rendered for %s, and fits the schemas of Kubernetes', (name) => {
+  it.each(names)('is rendered for %s and fits the schemas of Kubernetes', (name) => {
     const { refusal, objects } = all[names.indexOf(name)]!;
     expect(refusal).toBeNull();
     expect(objects.length).toBeGreaterThan(8);

@@ -6,7 +6,7 @@ import { createPayee, REPORT, settledPayout, type PayoutBody } from '../support/
 
 const { app, chain, merchant } = await sharedApp();
 
-it('A payout that is reported twice under one key has two events: what was reported, and that it was received', async () => {
+it('A payout that is reported twice under one key has two events: the report and the receipt', async () => {
   const { id: user_id, wallet } = await createPayee(merchant);
   const { hash } = await chain.transfer(wallet, '12.5');
   const body = { user_id, payout: { amount: '12.5', transaction_hash: hash } };

@@ -17,7 +17,7 @@ afterAll(() => {
 });
 
 it(
-  'everything that a failing suite has started ends with it, and the run ends although an orphan holds its streams',
+  'everything that a failing suite started ends with it, and the run ends even if an orphan holds its streams',
   async () => {
     folder = specFolder('planted');
     const args = ['--maxWorkers=1', '--testMatch', '**/*.planted.ts'];

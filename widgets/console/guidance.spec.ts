@@ -12,35 +12,39 @@ import {
 const NOW = Date.parse('2026-11-22T02:00:00Z');
 const minutes = (count: number): string => new Date(NOW + count * 60_000).toISOString();
 
-describe('a payout', () => {
+describe('the guidance for a payout', () => {
   const pending = (last_finding: string | null, next: number, last_at: string | null = null) => ({
     ...{ status: 'pending', check: { last_finding, last_at, next_at: minutes(next) } },
   });
 
-  it('needs nothing once it is received', () => {
+  it('is empty once the payout is received', () => {
     expect(payoutGuidance({ ...pending(null, -60), status: 'received' }, NOW)).toBeNull();
   });
 
   it.each([
     [
-      'whose check is late points to the workers',
+      'points to the workers if a check is late',
       pending('not_found', -90),
       'bad: Its check is late by 1 h 30',
     ],
     [
-      'whose first check is late is not checked within seconds',
+      'does not promise a check within seconds if the first one is late',
       pending(null, -2),
       'bad: Its check is late by 2',
     ],
-    ['that somebody changed is a sign of tampering', pending('row_changed', 1), /^bad: .*audit.*verify/],
-    ['that waits for the next block is not a concern', pending('confirming', 1), /^busy: .*\. Nothing/],
+    ['names a changed row as a sign of tampering', pending('row_changed', 1), /^bad: .*audit.*verify/],
     [
-      'whose nodes do not respond names them',
+      'raises no concern if the payout waits for the next block',
+      pending('confirming', 1),
+      /^busy: .*\. Nothing/,
+    ],
+    [
+      'points to the nodes if they do not respond',
       pending(null, 1, minutes(-1)),
       /no node had a usable.*under System/,
     ],
-    ['that was not checked yet blames no node', pending(null, 1), 'first check'],
-    ['with another amount is a matter of the merchant', pending('wrong_amount', 1), /^warn: .*merchant/],
+    ['blames no node before the first check', pending(null, 1), 'first check'],
+    ['points to the merchant if the amount differs', pending('wrong_amount', 1), /^warn: .*merchant/],
   ])('%s', (_, payout, words) => {
     const { tone, title, text } = payoutGuidance(payout, NOW)!;
     expect(`${tone}: ${title}. ${text}`).toEqual(
@@ -48,39 +52,39 @@ describe('a payout', () => {
     );
   });
 
-  it('displays findings that it does not know as they are', () => {
+  it('displays unknown findings as they are', () => {
     expect(findingWords('lost_in_space')).toBe('lost in space');
   });
 });
 
-describe('a user', () => {
+describe('the guidance for a user', () => {
   const onboarding = (members: object) => ({ account_state: 'onboarding', onboarding: members });
 
-  it('in review is decided at the provider', () => {
+  it('points to the provider during a review', () => {
     expect(userGuidance(onboarding({ waiting_for: 'review' }), NOW)?.title).toContain('under review');
   });
 
-  it('who has not finished the page needs no operator', () => {
+  it('needs no operator while the user has not finished the page', () => {
     expect(userGuidance(onboarding({ waiting_for: null }), NOW)?.title).toBe('Waits for the person');
   });
 
-  it('whose next attempt is long past has no worker', () => {
+  it('says that no worker runs if the next attempt is long overdue', () => {
     const late = userGuidance(onboarding({ waiting_for: 'provider', next_at: minutes(-30) }), NOW);
     expect(late).toMatchObject({ tone: 'bad', text: expect.stringContaining('late by 30 min') as unknown });
     const soon = userGuidance(onboarding({ waiting_for: 'provider', next_at: minutes(2) }), NOW);
     expect(soon?.tone).toBe('busy');
   });
 
-  it('whose step is gone is continued by an operator', () => {
+  it('asks an operator to continue if no step is scheduled', () => {
     const guidance = userGuidance(onboarding({ waiting_for: 'operator', next_at: null }), NOW);
     expect(guidance).toMatchObject({ tone: 'bad', title: 'No worker is on it' });
   });
 
-  it('who is active needs nothing', () => expect(userGuidance({ account_state: 'active' }, NOW)).toBeNull());
+  it('is empty for an active user', () => expect(userGuidance({ account_state: 'active' }, NOW)).toBeNull());
 });
 
-describe('an order', () => {
-  it('with money to refund says how much, also when it is completed', () => {
+describe('the guidance for an order', () => {
+  it('names the amount to refund, even if the order is completed', () => {
     expect(orderGuidance({ status: 'completed', amount_refundable: '7.5' })?.title).toBe(
       '7.5 must be refunded',
     );
@@ -88,8 +92,8 @@ describe('an order', () => {
   });
 });
 
-describe('a delivery', () => {
-  it('displays the last response or error of its receiver', () => {
+describe('the guidance for a delivery', () => {
+  it('displays the last response or error of the receiver', () => {
     const attempts = [
       { http_status: 500 },
       { http_status: null, error: 'CERT_HAS_EXPIRED', error_class: 'tls' },
@@ -104,26 +108,26 @@ describe('a delivery', () => {
   });
 });
 
-describe('a request', () => {
-  it('with a wrong signature displays what to compare', () => {
+describe('the guidance for a request', () => {
+  it('displays what to compare if the signature is wrong', () => {
     expect(requestGuidance({ status: 401, string_to_sign: '1\nGET\n/\n' })?.title).toContain('signature');
     expect(requestGuidance({ status: 401 })).toBeNull();
     expect(requestGuidance({ status: 503 })?.tone).toBe('bad');
   });
 });
 
-describe('an operation', () => {
-  it('that waits says how long it still can', () => {
+describe('the guidance for an operation', () => {
+  it('displays how long the operation can still wait', () => {
     const guidance = operationGuidance({ status: 'pending_approval', expires_at: minutes(90) }, NOW);
     expect(guidance?.title).toBe('Waits for a second person, 1 h 30 min left');
   });
 
-  it('that was not confirmed in time is overdue', () => {
+  it('says that a missing confirmation is overdue', () => {
     const guidance = operationGuidance({ status: 'unconfirmed', expires_at: minutes(-60) }, NOW);
     expect(guidance).toMatchObject({ tone: 'bad', title: 'Unconfirmed, overdue by 1 h' });
   });
 
-  it('that failed because its subject changed says so', () => {
+  it('says that an operation failed because its subject changed', () => {
     expect(operationGuidance({ status: 'failed', failure: { code: 'changed' } }, NOW)?.title).toContain(
       'changed',
     );

@@ -6,15 +6,15 @@ import { bodyOf, initialValues, rebase, type FormField } from './form.js';
 import { capital, money, shortened, spoken, visible } from './text.js';
 import { axisRange, axisTime, relative, span, utc } from './time.js';
 
-describe('texts of strangers', () => {
-  it('displays signs that hide or reorder text as their codes', () => {
+describe('a text of a stranger', () => {
+  it('displays characters that hide or reorder text as their codes', () => {
     expect(visible('pay \u202egnp.exe\u0000')).toBe('pay \\u202egnp.exe\\u0000');
     expect(visible('José 東京 👍\nnext')).toBe('José 東京 👍\nnext');
   });
 
-  it('reads codes as words', () => expect(capital(spoken('pending_approval'))).toBe('Pending approval'));
+  it('displays a code as words', () => expect(capital(spoken('pending_approval'))).toBe('Pending approval'));
 
-  it('shortens ids that have no room, and nothing else', () => {
+  it('is shortened only if it is an id', () => {
     expect(shortened('0f8fad5b-d9cb-469f-a165-70867728950e')).toBe('0f8fad5b…950e');
     expect(shortened('order-17')).toBe('order-17');
   });
@@ -34,7 +34,7 @@ describe('amounts', () => {
 describe('times', () => {
   const now = Date.parse('2026-11-22T14:00:00Z');
 
-  it('displays times in UTC, any value their offset', () => {
+  it('are displayed in UTC, and any other value as it is', () => {
     expect(utc('2026-11-22T15:03:11.250+01:00')).toBe('2026-11-22 14:03:11');
     expect(utc('soon')).toBe('soon');
   });
@@ -45,15 +45,15 @@ describe('times', () => {
     ['2026-11-22T11:30:00Z', '2 h ago'],
     ['2026-11-25T14:00:00Z', 'in 3 d'],
     ['soon', ''],
-  ])('%s is %j', (time, text) => expect(relative(time, now)).toBe(text));
+  ])('that are %s are displayed as %j', (time, text) => expect(relative(time, now)).toBe(text));
 
-  it('has an axis from the first point to the last, of one point a minute, and of none the minute until now', () => {
+  it('span the axis of a chart from the first point to the last, or the last minute without points', () => {
     expect(axisRange([100, 7000], 9000)).toEqual([100, 7000]);
     expect(axisRange([5000], 9000)).toEqual([4940, 5000]);
     expect(axisRange([], 9000)).toEqual([8940, 9000]);
   });
 
-  it('marks the axis of a chart in 24 hours of UTC, and where a day begins with the day', () => {
+  it('are displayed on the axis of a chart in UTC, with the day where a day begins', () => {
     const at = Date.parse('2026-11-22T15:04:30Z') / 1000;
     expect([axisTime(at, 30), axisTime(at, 60), axisTime(at, 86_400)]).toEqual([
       '15:04:30',
@@ -63,32 +63,32 @@ describe('times', () => {
     expect(axisTime(Date.parse('2026-11-22T00:00:00Z') / 1000, 3_600)).toBe('11-22');
   });
 
-  it('names the two largest units of a time span', () => {
+  it('are displayed as spans with the two largest units', () => {
     expect(span(3 * 3_600_000 + 5 * 60_000 + 9_000)).toBe('3 h 5 min');
     expect(span(86_400_000 + 30_000)).toBe('1 d');
     expect(span(400)).toBe('0 s');
   });
 });
 
-describe('rows', () => {
-  it('finds values by path, and nothing in what is inherited', () => {
+describe('rows of a response', () => {
+  it('return values by path and nothing that is inherited', () => {
     expect(at({ check: { next_at: null } }, 'check.next_at')).toBeNull();
     expect(at({ check: null }, 'check.next_at')).toBeUndefined();
     expect(at({}, 'constructor.name')).toBeUndefined();
   });
 
-  it('finds the rows and the thing of a response under any name', () => {
+  it('are found under any name, as is a single resource', () => {
     expect(theRows({ payouts: [{ id: '1' }, 'no row'], next_cursor: null })).toEqual([{ id: '1' }]);
     expect(theRows({ problem: 'none' })).toEqual([]);
     expect(theOne({ operation_id: 'x', payout: { id: '1' } })).toEqual({ id: '1' });
   });
 
-  it('leaves empty members out of a query', () => {
+  it('are requested without empty filters in the query', () => {
     expect(queryOf({ status: 'pending', merchant_id: '', page_cursor: null })).toBe('?status=pending');
     expect(queryOf({})).toBe('');
   });
 
-  it('exports CSV that no spreadsheet runs', () => {
+  it('are exported as CSV that no spreadsheet executes', () => {
     const fields = [
       { label: 'Name', of: 'name' },
       { label: 'Amount', of: 'amount' },
@@ -115,7 +115,7 @@ describe('the export of a list', () => {
     },
   });
 
-  it('reads all rows of the filter, page after page', async () => {
+  it('reads all rows of the filter, page by page', async () => {
     const requested: object[] = [];
     const { rows, isCut } = await allRows(client(2500, requested), '/payouts', { status: 'pending' });
     expect([rows.length, rows.at(-1), isCut]).toEqual([2500, { id: '2499' }, false]);
@@ -135,7 +135,7 @@ describe('the export of a list', () => {
   });
 });
 
-describe('forms', () => {
+describe('a form', () => {
   const fields: FormField[] = [
     { name: 'name', label: 'Name', initial: 'name' },
     {
@@ -160,7 +160,7 @@ describe('forms', () => {
     });
   });
 
-  it('sends no member of an object that a person left as it was, and no list for its spaces', () => {
+  it('sends no unchanged member of an object, and no list that only differs in spaces', () => {
     const embedding = ['origins', 'callbacks', 'display_name'].map((name): FormField => {
       const path = `embedding.${name}`;
       return { name: path, label: name, initial: path, ...(name !== 'display_name' && { kind: 'lines' }) };
@@ -170,7 +170,7 @@ describe('forms', () => {
     expect(bodyOf(embedding, after, before)).toEqual({ embedding: { display_name: 'Books' } });
   });
 
-  it('puts what a person entered on top of a newer state', () => {
+  it('merges the entries of a person into a newer state', () => {
     const before = initialValues(fields, { ...merchant, ip_allow_list: ['10.0.0.0/8', '192.0.2.1'] });
     const newer = { ...merchant, name: 'Store', ip_allow_list: ['10.0.0.0/8', '192.0.2.1', '192.0.2.7'] };
     const after = initialValues(fields, newer);
@@ -190,7 +190,7 @@ describe('forms', () => {
     });
   });
 
-  it('leaves empty fields out of what is created, and those of another kind', () => {
+  it('omits empty fields and those of another kind from a new resource', () => {
     const of = (kind: string) => ({ kind }) as const;
     const kinds: FormField[] = [
       { name: 'kind', label: 'Kind' },
@@ -208,7 +208,7 @@ describe('forms', () => {
     });
   });
 
-  it('leaves a tick as the API has it by default, and sends what differs', () => {
+  it('omits a tick that equals the default of the API and sends one that differs', () => {
     const signed: FormField = { name: 'demands_signing', label: 'Signed', kind: 'tick', preset: 'true' };
     expect(bodyOf([signed], { demands_signing: 'true' }, null)).toEqual({});
     expect(bodyOf([signed], { demands_signing: '' }, null)).toEqual({ demands_signing: false });
@@ -222,8 +222,8 @@ describe('forms', () => {
   });
 });
 
-describe('problems', () => {
-  it('knows a refusal that a sign-in resolves from one that it does not', () => {
+describe('a refusal of the API', () => {
+  it('asks for a sign-in only if that resolves it', () => {
     expect(new Problem(403, LOGIN_REQUIRED, '').wantsLogin).toBe(true);
     expect(new Problem(403, 'Access forbidden', 'The scope merchants:write is missing').wantsLogin).toBe(
       false,

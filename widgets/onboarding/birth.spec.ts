@@ -12,7 +12,7 @@ describe('a typed date of birth', () => {
     ['de', 'de-AT', 'day month year'],
     ['de', 'hu-HU', 'day month year'],
     ['en', 'en-ZA', 'year month day'],
-  ])('has its fields in the order of the language: %s in a browser of %s: %s', (locale, browser, order) => {
+  ])('is entered in the order of the language: %s in a browser of %s: %s', (locale, browser, order) => {
     expect(partsIn(locale, browser).join(' ')).toBe(order);
   });
 
@@ -47,7 +47,7 @@ describe('a typed date of birth', () => {
     ['10', 'm', '1985', 'birthImpossible', ['month']],
     ['22', '11', '2026', 'birthPast', ['year']],
     ['31', '12', '1899', 'birthPast', ['year']],
-  ])('is refused with a sentence when it is ambiguous or impossible: %j %j %j: %s', (...row) => {
+  ])('is refused with a message if it is ambiguous or impossible: %j %j %j: %s', (...row) => {
     const [day, month, year, trouble, parts] = row;
     expect(birthOf({ day, month, year }, 'en', TODAY)).toEqual({ trouble, parts });
   });

@@ -13,7 +13,7 @@ describe('the place of a person in a tab', () => {
   });
   afterEach(() => void Reflect.deleteProperty(globalThis, 'sessionStorage'));
 
-  it('is there after a reload, with the nonce of the tab', () => {
+  it('is restored after a reload, with the nonce of the tab', () => {
     const place = new PlaceKeeper('u1');
     const { browser } = place.read();
     expect(browser).toMatch(/^[0-9a-f]{32}$/);
@@ -22,7 +22,7 @@ describe('the place of a person in a tab', () => {
     expect(new PlaceKeeper('u1').read()).toEqual({ browser, session: 's', document: 'passport' });
   });
 
-  it('is of one person: the next one in the same tab finds neither session, code nor nonce', () => {
+  it('belongs to one person, and the next one in the same tab finds neither session, code nor nonce', () => {
     const first = new PlaceKeeper('u1');
     first.change({ session: 's', codeSentAt: 7, document: 'passport', changing: true });
     const second = new PlaceKeeper('u2');
@@ -30,7 +30,7 @@ describe('the place of a person in a tab', () => {
     expect(second.read().browser).not.toBe(first.read().browser);
   });
 
-  it('lasts until the reload where the browser keeps nothing', () => {
+  it('lasts until the reload if the browser stores nothing', () => {
     Reflect.deleteProperty(globalThis, 'sessionStorage');
     const place = new PlaceKeeper('u1');
     place.change({ session: 's' });

@@ -11,7 +11,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-describe('the time of a page', () => {
+describe('the clock of the page', () => {
   it.each([-10, 0, 10])('is that of the server on a device whose clock is %d minutes off', async (off) => {
     const server = Date.UTC(2026, 0, 1, 12);
     const device = jest.spyOn(Date, 'now').mockReturnValue(server + off * MINUTES);
@@ -24,7 +24,7 @@ describe('the time of a page', () => {
   });
 });
 
-describe('a refusal', () => {
+describe('a refusal of the API', () => {
   it.each([
     [401, 'troubleSession'],
     [403, 'troubleSession'],
@@ -34,13 +34,13 @@ describe('a refusal', () => {
     [429, 'troubleOften'],
     [500, 'troubleServer'],
     [503, 'troubleServer'],
-  ])('with %d has a message of its own, and names the parameter', async (status, messageKey) => {
+  ])('with %d has its own message and names the parameter', async (status, messageKey) => {
     respond({ errors: { amount_from: ['is wrong'], pair_id: ['too'] } }, status);
     const refusal = await new Api('session').order('id').catch((error: unknown) => error as Refusal);
     expect(refusal).toMatchObject({ status, messageKey, parameter: 'amount_from' });
   });
 
-  it('without a response is of the connection', async () => {
+  it('without a response has the message of a failed connection', async () => {
     jest.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('failed'));
     await expect(new Api('session').order('id')).rejects.toMatchObject({ messageKey: 'troubleUnreachable' });
   });

@@ -47,7 +47,7 @@ describe('an amount that somebody types', () => {
     ['en', '7.', '7'],
     ['en', '007.50', '7.5'],
     ['en', '1234,567', '1234.567'],
-  ])('on the %s page %j is %s', (locale, text, amount) =>
+  ])('on the %s page %j is read as %s', (locale, text, amount) =>
     expect(readAmount(text, locale)).toEqual({ amount }),
   );
 
@@ -72,7 +72,7 @@ describe('an amount that somebody types', () => {
 });
 
 describe('an amount that the page displays', () => {
-  it('is read as the same amount, in each language and with any number of decimals', () =>
+  it('is read back as the same amount, in each language and with any number of decimals', () =>
     fc.assert(
       fc.property(amounts, locales, (amount, locale) => {
         expect(readAmount(amountText(amount, locale), locale)).toEqual({ amount });
@@ -101,13 +101,13 @@ describe('an amount that the page displays', () => {
     ['1.125', '1.1250', '1,1250', '1,1250'],
     ['5.0000001', '5', '5', '5'],
     ['0', '0', '0', '0'],
-  ])('%s in short is %s, %s and %s', (amount, ...texts) =>
+  ])('%s in short form is %s, %s and %s', (amount, ...texts) =>
     expect(LOCALES.map((locale) => shortAmount(amount, locale))).toEqual(texts),
   );
 });
 
 describe('an amount that another program formatted', () => {
-  it('is read as that amount, or is ambiguous, unless the page itself would write another amount so', () =>
+  it('is read as that amount or is ambiguous, unless the page itself writes another amount so', () =>
     fc.assert(
       fc.property(amounts, locales, fc.constantFrom(...VARIANTS), (amount, locale, variant) => {
         const text = intl(amount, variant);
@@ -134,7 +134,7 @@ describe('an amount that another program formatted', () => {
 });
 
 describe('an ambiguous text', () => {
-  it('is never accepted: three digits after the decimal mark of the language', () =>
+  it('is refused if it has three digits after the decimal mark of the language', () =>
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 999 }), digits(3, 3), locales, (whole, three, locale) => {
         const [own, group] = locale === 'en' ? ['.', ','] : [',', '.'];
@@ -143,7 +143,7 @@ describe('an ambiguous text', () => {
       }),
     ));
 
-  it('is never accepted: an accepted text has one meaning, or is a group of the language', () => {
+  it('is refused, so that an accepted text has one meaning or is grouped as in the language', () => {
     const characters = fc.constantFrom(...'0123456789.,, \u202f');
     fc.assert(
       fc.property(fc.array(characters, { maxLength: 12 }), locales, (typed, locale) => {

@@ -13,7 +13,7 @@ describe('a countdown', () => {
     [65_000, '1:05'],
     [3_600_000, '1:00:00'],
     [86_400_000, '24:00:00'],
-  ])('of %d ms is %s', (ms, text) => expect(clock(ms)).toBe(text));
+  ])('of %d ms is displayed as %s', (ms, text) => expect(clock(ms)).toBe(text));
 
   it('is announced at 30, 10, 5 minutes and 1 minute', () => {
     const spoken = Array.from({ length: 3600 }, (_, seconds) =>
@@ -23,7 +23,7 @@ describe('a countdown', () => {
   });
 });
 
-it('a chain of the sandbox is never called by only its name', () => {
+it('a sandbox chain is never displayed by its name alone', () => {
   expect(chainName(format, { sandbox: true }, 'Ethereum')).toBe('Ethereum (sandbox)');
   expect(chainName(format, { sandbox: false }, 'Ethereum')).toBe('Ethereum');
 });

@@ -12,26 +12,26 @@ const CASES = JSON.parse(
   readFileSync(new URL('../../cases/cases.json', import.meta.url), 'utf8'),
 ) as Recorded;
 
-describe('recorded cases', () => {
-  it.each(CASES.merchant_signatures)('signature of $name', async (each) => {
+describe('the SDK', () => {
+  it.each(CASES.merchant_signatures)('computes the recorded signature of $name', async (each) => {
     const signed = stringToSign(each.seconds, each.method, each.path, bytesOf(each.body_base64));
     expect(signed).toEqual(bytesOf(each.signed_base64));
     expect(await hmacHex(each.secret, signed)).toBe(each.signature);
   });
 
-  it.each(CASES.address_signatures)('signature of an address: $name', async (each) => {
+  it.each(CASES.address_signatures)('computes the recorded signature of an address: $name', async (each) => {
     expect(await signAddress(each.secret, each.address)).toBe(each.signature);
   });
 
-  it.each(CASES.query_signatures)('signature of a query: $name', async (each) => {
+  it.each(CASES.query_signatures)('computes the recorded signature of a query: $name', async (each) => {
     expect(await signQuery(each.secret, each.path, new URLSearchParams(each.query))).toBe(each.signature);
   });
 
-  it.each(CASES.own_ids)('key of an own id: $name', async ({ id, method, path, key }) => {
+  it.each(CASES.own_ids)('derives the key of an own id: $name', async ({ id, method, path, key }) => {
     expect(await idempotencyKeyOf(id, method, path)).toBe(key);
   });
 
-  it.each(CASES.retries)('wait after $name', async (each) => {
+  it.each(CASES.retries)('waits as long as recorded after $name', async (each) => {
     const bounds = [0, 1].map((random) =>
       at(each.now_ms, random, () =>
         waitOf(
@@ -45,7 +45,7 @@ describe('recorded cases', () => {
     expect(bounds).toEqual([each.at_least, each.at_most]);
   });
 
-  it.each(CASES.attempts)('attempts: $name', async ({ steps, attempts, outcome, waits, sent }) => {
+  it.each(CASES.attempts)('makes the attempts: $name', async ({ steps, attempts, outcome, waits, sent }) => {
     const { client, requests } = clientOf(steps, attempts);
     const { value, waited } = await waiting(() => client.users.get('u').then(() => 'ok', errorOf));
     expect(typeof value === 'string' ? value : value.name).toBe(outcome);
@@ -57,7 +57,7 @@ describe('recorded cases', () => {
     });
   });
 
-  it.each(CASES.pages)('pages of $name', async ({ first, bodies, cursors, ids }) => {
+  it.each(CASES.pages)('reads the recorded pages of $name', async ({ first, bodies, cursors, ids }) => {
     const { client, requests } = clientOf(
       bodies.map((body) => ({ status: 200, body: JSON.stringify(body) })),
     );
@@ -66,7 +66,7 @@ describe('recorded cases', () => {
     expect(requests.map(({ url }) => url.searchParams.get('page_cursor'))).toEqual(cursors);
   });
 
-  it.each(CASES.webhooks)('webhook: $name', async ({ secrets, body, headers, now, reason }) => {
+  it.each(CASES.webhooks)('verifies the webhook: $name', async ({ secrets, body, headers, now, reason }) => {
     const bytes = Uint8Array.from(Buffer.from(body));
     for (const form of [body, Buffer.from(body), bytes, bytes.buffer, new DataView(bytes.buffer)]) {
       const verify = (): unknown =>
@@ -84,7 +84,7 @@ describe('recorded cases', () => {
     [[1], 'object'],
     [null, 'null'],
     [undefined, 'undefined'],
-  ])('webhook: a body that is %j is named as such', (body, type) => {
+  ])('refuses the webhook body %j and names its type', (body, type) => {
     const { secrets, headers } = CASES.webhooks[0]!;
     expect(() => verifyWebhook(secrets, body as unknown as string, headers)).toThrow(
       new WebhookError(
@@ -93,7 +93,7 @@ describe('recorded cases', () => {
     );
   });
 
-  it.each(CASES.results)('result of $name', async ({ expected, ...response }) => {
+  it.each(CASES.results)('reads the recorded result of $name', async ({ expected, ...response }) => {
     const { data = null, ...result } = await clientOf([response]).client.users.get('u');
     expect({ data, ...result }).toEqual({
       ...{ data: expected.data, status: expected.status },
@@ -101,17 +101,17 @@ describe('recorded cases', () => {
     });
   });
 
-  it.each(CASES.errors)('error of $name', async ({ expected, ...response }) => {
+  it.each(CASES.errors)('throws the recorded error of $name', async ({ expected, ...response }) => {
     const error = await clientOf([response], 1).client.users.get('u').then(errorOf, errorOf);
     const { name, status, title, detail, errors, requestId, message } = error;
     expect({ kind: name, status, title, detail, errors, request_id: requestId, message }).toEqual(expected);
   });
 
-  it.each(CASES.hints)('hint for $name', ({ signed_base64, body, hint }) => {
+  it.each(CASES.hints)('gives the recorded hint for $name', ({ signed_base64, body, hint }) => {
     expect(signatureHint(body, bytesOf(signed_base64))).toBe(hint);
   });
 
-  it.each(CASES.reconciliations)('reconciliation of $name', async ({ own, listed, expected }) => {
+  it.each(CASES.reconciliations)('reconciles as recorded: $name', async ({ own, listed, expected }) => {
     const result = await reconcile(each(listed), own);
     const ids = (payouts: readonly { readonly id: string }[]): string[] => payouts.map(({ id }) => id);
     expect({
@@ -124,7 +124,7 @@ describe('recorded cases', () => {
     }).toEqual(expected);
   });
 
-  it.each(CASES.calls)('call of $client: $name', async (each) => {
+  it.each(CASES.calls)('sends the recorded call of $client: $name', async (each) => {
     const step: Step = { status: 200, body: '{"orders":[],"payouts":[],"events":[]}' };
     const requests = await callsOf(each, step);
     const [{ url, method, headers, body }] = requests as [(typeof requests)[0]];

@@ -28,7 +28,7 @@ it('the package resolves, with types, for every kind of resolution', async () =>
   await run(process.execPath, [tool('publint/src/cli.js'), '--strict', file], { env });
 });
 
-it('CommonJS gets a separate copy', () => {
+it('a CommonJS program gets a separate copy of the package', () => {
   expect(require.resolve('@disburse/sdk')).toMatch(/[\\/]dist[\\/]cjs[\\/]index\.js$/);
   const { Disburse } = require('@disburse/sdk') as typeof import('../src/index.js');
   const client = new Disburse({ baseUrl: 'http://127.0.0.1:9', apiKey: 'k', privateKey: 'p' });

@@ -37,11 +37,11 @@ describe('a call', () => {
     expect(new Set(sent.map(({ body }) => body))).toEqual(new Set(['{"phone_number":"+15551230001"}']));
   });
 
-  it.each(['baseUrl', 'apiKey', 'privateKey'])('needs a %s: an empty variable is named', (name) => {
+  it.each(['baseUrl', 'apiKey', 'privateKey'])('needs a %s and names an empty variable', (name) => {
     expect(() => clientOf([], { [name]: '' })).toThrow(new TypeError(`${name} is missing`));
   });
 
-  it('has another key than the call before, unless both have the same own id', async () => {
+  it('gets a new idempotency key, unless it has the same own id as an earlier call', async () => {
     const { client, sent } = clientOf([created(), created(), created(), created()]);
     const body = { phone_number: '+15551230001' };
     for (const options of [undefined, undefined, { idempotencyKey: 'ü 1' }, { idempotencyKey: 'ü 1' }])
@@ -52,20 +52,20 @@ describe('a call', () => {
     for (const key of keys) expect(key).toMatch(/^"[0-9a-f-]{36}"$/);
   });
 
-  it('that never got a response rejects with the cause', async () => {
+  it('rejects with the cause when it never got a response', async () => {
     const cut = new TypeError('fetch failed');
     const { client } = clientOf([cut], { attempts: 1 });
     await expect(client.users.get('u')).rejects.toMatchObject({ name: 'ConnectionError', cause: cut });
   });
 
-  it.each(['', '.', '..', undefined, 7])('with the id %j is refused before it is sent', async (id) => {
+  it.each(['', '.', '..', undefined, 7])('is refused before it is sent when its id is %j', async (id) => {
     const { client, sent } = clientOf([]);
     await expect(client.users.get(id as string)).rejects.toThrow(/ is not a valid id: expected a text/);
     await expect(client.webhookEndpoints.delete(id as string)).rejects.toThrow(TypeError);
     expect(sent).toEqual([]);
   });
 
-  it.each([200, 503])('whose %d never ends is read to its bound, once', async (status) => {
+  it.each([200, 503])('reads an endless %d response up to the size limit, once', async (status) => {
     let cancelled = 0;
     const endless = new ReadableStream({
       pull: (controller) => controller.enqueue(new Uint8Array(1000)),
@@ -81,7 +81,7 @@ describe('a call', () => {
     expect([sent.length, cancelled]).toEqual([1, 1]);
   });
 
-  it('takes a response of its bound, whose letters come in parts', async () => {
+  it('accepts a response of exactly the size limit whose characters arrive byte by byte', async () => {
     const bytes = new TextEncoder().encode('{"user":{"id":"ü💸"}}');
     const parts = new ReadableStream({
       start: (controller) => {

@@ -42,7 +42,7 @@ export async function doesNotCompile(client: Disburse, event: WebhookEvent): Pro
   void sessions[0]?.secret;
 }
 
-it('has types that the compiler checks', () => expect(doesNotCompile).toBeInstanceOf(Function));
+it('the types of the package compile', () => expect(doesNotCompile).toBeInstanceOf(Function));
 
 /** Names of the schemas that are members or items of a response. */
 function resources(): string[] {

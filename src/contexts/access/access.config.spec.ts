@@ -11,7 +11,7 @@ const PRODUCTION = {
 };
 
 describe.each(['ADMIN_URL', 'PORTAL_URL'])('%s', (name) => {
-  it('must be https in production, and in the sandbox outside loopback', () => {
+  it('must be https in production; the sandbox also accepts http on loopback', () => {
     const boot = (mode: object, url: string) => () => readConfig({ ...mode, [name]: url });
     for (const url of ['http://console.example', 'http://localhost:3003'])
       expect(boot(PRODUCTION, url)).toThrow(`${name} must begin with https:// in production`);

@@ -8,7 +8,7 @@ import { operatorHistory } from './operators/operator.js';
 
 const at = '2026-01-02T03:04:05.000Z';
 
-describe('the audit of a merchant', () => {
+describe('the audit of the events of a merchant', () => {
   const event = (type: string, data: object = {}): DomainEvent => ({
     type: `merchant.${type}.v1`,
     data: { merchant_id: 'm', ...data },
@@ -25,7 +25,7 @@ describe('the audit of a merchant', () => {
 
   const brokenOf = (...events: readonly DomainEvent[]) => brokenRules(merchantHistory, 'm', events);
 
-  it('accepts a suspension, and settings that change', () => {
+  it('accepts a suspension, a reinstatement and changed settings', () => {
     const events = [registered, suspended, reinstated];
     const renamed = event('renamed', { name: 'Store', at });
     const limited = event('limits_set', { requests_per_minute: 50, at });
@@ -47,7 +47,7 @@ describe('the audit of a merchant', () => {
   });
 });
 
-describe('the audit of operators', () => {
+describe('the audit of the events of an operator', () => {
   const person = (type: string, data: object = {}): DomainEvent => ({
     type: `operator.${type}.v1`,
     data: { operator_id: 'o', at, ...data },
@@ -55,7 +55,7 @@ describe('the audit of operators', () => {
   const created = person('created', { name: 'Ada', email: 'ada@ops.example', role: 'viewer' });
   const passkey = { credential_id: 'c', public_key: 'p', counter: 0, transports: [] };
 
-  it('accepts the events of its decisions', () => {
+  it('accepts every event that the commands can write', () => {
     const life = [created, person('role_set', { role: 'finance' }), person('passkey_added', passkey)];
     const ends = [person('disabled'), person('enabled')];
     expect(brokenRules(operatorHistory, 'o', [...life, ...ends]).filter(Boolean)).toEqual([]);
@@ -67,7 +67,7 @@ describe('the audit of operators', () => {
   });
 });
 
-describe('the audit of credentials', () => {
+describe('the audit of the events of credentials', () => {
   const event = (type: string, data: object = {}): DomainEvent => ({
     type: `credential.${type}.v1`,
     data: { owner_id: 'o', merchant_id: 'o', at, ...data },
@@ -98,7 +98,7 @@ describe('the audit of credentials', () => {
 
   const brokenOf = (...events: readonly DomainEvent[]) => brokenRules(credentialHistory, 'o', events);
 
-  it('accepts keys of every kind in rotation, settings that change, and their ends', () => {
+  it('accepts rotation, changed settings and revocation for keys of every kind', () => {
     const keys = [payouts('p'), payouts('q'), one('revoked', 'p'), rolled('q', 'r'), payouts('r')];
     const exchanged = [exchange('x'), restricted, page, rolled('x', 'y')];
     const next = exchange('y', { addresses: ['192.0.2.0/24'] });

@@ -13,13 +13,13 @@ const PRODUCTION = {
   USDC_ADDRESS: `0x${'1'.repeat(40)}`,
 };
 
-describe('the provider of the exchange', () => {
+describe('the settings of the exchange provider', () => {
   it.each<[string, NodeJS.ProcessEnv]>([
     ['none in production', PRODUCTION],
     ['SideShift', { ...PRODUCTION, ...SIDESHIFT, EXCHANGE_PROVIDER: 'sideshift' }],
     ['none any more, while SideShift is requested about its orders', { ...PRODUCTION, ...SIDESHIFT }],
     ['a local SideShift in the sandbox', { ...SIDESHIFT, SIDESHIFT_URL: 'http://127.0.0.1:1/api/v2' }],
-  ])('may be %s', (_, env) => expect(readConfig(env)).toBeDefined());
+  ])('accept %s', (_, env) => expect(readConfig(env)).toBeDefined());
 
   it.each<[string, NodeJS.ProcessEnv, RegExp]>([
     [
@@ -39,13 +39,13 @@ describe('the provider of the exchange', () => {
       { ...PRODUCTION, ...SIDESHIFT, SIDESHIFT_URL: 'http://a.example' },
       /must begin with https/,
     ],
-  ])('is never %s', (_, env, message) => expect(() => readConfig(env)).toThrow(message));
+  ])('refuse %s', (_, env, message) => expect(() => readConfig(env)).toThrow(message));
 
-  it('is not configured by a malformed secret, which the error does not quote', () =>
+  it('do not quote a malformed secret in the error', () =>
     expect(() => readConfig({ SIDESHIFT_SECRET: 'my secret key' })).toThrow(/^(?!.*my secret)/));
 });
 
-it('a setting of the exchange is a secret where its name says so', () => {
+it('every setting of the exchange whose name says secret, password, token or API key is marked as a secret', () => {
   for (const each of Object.values<Setting<unknown>>(exchangeConfig.settings))
     expect([each.name, /SECRET|PASSWORD|TOKEN|API_KEY/.test(each.name)]).toEqual([
       each.name,

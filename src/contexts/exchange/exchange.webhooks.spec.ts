@@ -46,8 +46,8 @@ const refundable = (status: string, amount_refundable: string, cause: string) =>
   { status, amount_refundable, cause },
 ];
 
-describe('an order that', () => {
-  it('is completed sends the exchanged and the paid amount', () =>
+describe('the webhooks of an order', () => {
+  it('contain the exchanged and the paid amount when it is completed', () =>
     expect(sentAfter(...exchanged, completed())).toEqual([
       [
         'order.completed',
@@ -58,7 +58,7 @@ describe('an order that', () => {
       ],
     ]));
 
-  it('fails sends the reason; with money to refund it sends order.refundable too', () => {
+  it('contain the reason when it fails, followed by order.refundable if there is money to refund', () => {
     const failure = (amount_refundable: string, reason: string) => [
       'order.failed',
       { status: 'failed', amount_refundable, reason },
@@ -74,7 +74,7 @@ describe('an order that', () => {
     ).toEqual([failure('7', 'no_liquidity'), refundable('failed', '7', 'failed')]);
   });
 
-  it('receives more than the maximum of its pair sends the rest; otherwise the start of the exchange sends nothing', () => {
+  it('contain the rest when a deposit exceeds the maximum of the pair; a smaller deposit sends nothing', () => {
     const more = received(deposit('a', '1060.5'));
     expect(sentAfter(created, more, processing('1000', '5', '60.5'))).toEqual([
       refundable('processing', '60.5', 'above_maximum'),
@@ -83,13 +83,13 @@ describe('an order that', () => {
     expect(sentAfter(created, lateOne, exact, processing('100', '0.5'))).toEqual([]);
   });
 
-  it('is cancelled sends its insufficient deposits', () => {
+  it('contain its insufficient deposits when it is cancelled', () => {
     const withPart = event('cancelled', { refundable: '40' });
     expect(sentAfter(created, part, withPart)).toEqual([refundable('cancelled', '40', 'cancelled')]);
     expect(sentAfter(created, cancelled)).toEqual([]);
   });
 
-  it('has a late deposit sends the whole refundable amount', () => {
+  it('contain the whole refundable amount when a late deposit arrives', () => {
     expect(sentAfter(created, expired, lateOne)).toEqual([refundable('expired', '7', 'late_deposit')]);
     expect(sentAfter(...exchanged, completed(), lateOne, late(deposit('c', '0.5')))).toEqual([
       refundable('completed', '7.5', 'late_deposit'),
@@ -99,12 +99,12 @@ describe('an order that', () => {
     ]);
   });
 
-  it('has a late deposit that moved from another block sends nothing, because it is not refundable', () =>
+  it('are not sent for a late deposit that only moved to another block', () =>
     expect(
       sentAfter(...exchanged, completed(), missing(deposit('a', '100')), late(deposit('a2', '100'))),
     ).toEqual([]));
 
-  it('is refunded sends each refund, by the provider and by an operator, with the remaining amount', () => {
+  it('contain each refund, by the provider or an operator, with the remaining amount', () => {
     expect(sentAfter(created, part, refunded('40'))).toEqual([
       [
         'order.refunded',
@@ -126,17 +126,17 @@ describe('an order that', () => {
     ['receives a deposit', [created, exact]],
     ['loses a deposit', [created, exact, missing(deposit('a', '100'))]],
     ['has an outcome that the provider reports too late', [created, expired, lateOutcome('refunded')]],
-  ])('%s sends nothing', (_what, events) => expect(sentAfter(...events)).toBeNull());
+  ])('are not sent when it %s', (_what, events) => expect(sentAfter(...events)).toBeNull());
 
-  it('has ended sends the time of the event, and no personal data', () => {
+  it('contain the time of the event and no personal data', () => {
     const [sent] = webhooksOf(historyOf(...exchanged, completed()).at(-1)!)!;
     expect(sent!.occurredAt).toBe(at);
     for (const secret of ['u1', '7EcDhS']) expect(JSON.stringify(sent)).not.toContain(secret);
   });
 });
 
-describe('an event that webhooks are sent for', () => {
-  it('is stored with the owner and the state of its order', () => {
+describe('an order event that sends a webhook', () => {
+  it('stores the owner and the state of its order', () => {
     const late1 = deposit('b', '7', minute(70));
     const [stored] = observing({ deposits: [late1], at: minute(71) })(stateAfter(created, expired));
     expect(stored).toEqual({
@@ -162,7 +162,7 @@ describe('an event that webhooks are sent for', () => {
     ['key_id', 'k2', 'its key_id is "k2", expected "k1"'],
     ['status', 'completed', 'its status is "completed", expected "expired"'],
     ['amount_refundable', '8', 'its amount_refundable is "8", expected "7"'],
-  ])('breaks a rule of the audit when its %s is another', (name, value, rule) => {
+  ])('breaks a rule of the audit if its %s differs from that of its order', (name, value, rule) => {
     const events = historyOf(created, expired, lateOne);
     const { type, data } = events[2]!;
     const changed = { type, data: { ...data, [name]: value } } as OrderEvent;

@@ -29,7 +29,7 @@ const XPUB = { ONBOARDING_WALLETS: 'xpub', ONBOARDING_WALLET_XPUB: NODE.neuter()
 
 const read = (env: Readonly<Record<string, string | undefined>>) => readConfig({ ...PRODUCTION, ...env });
 
-describe('settings of the providers of the onboarding', () => {
+describe('settings of the onboarding providers', () => {
   it('select a provider per port; the defaults are `sandbox` in the sandbox and `none` in production', () => {
     const named = { sms: 'twilio', wallet: 'xpub', card: 'stripe' };
     expect(chooseProvider(read({ ...TWILIO, ...STRIPE, ...XPUB }))).toMatchObject(named);
@@ -63,11 +63,11 @@ describe('settings of the providers of the onboarding', () => {
     ],
     [{ ...XPUB, ONBOARDING_WALLET_XPUB: 'xpub123' }, 'must be an extended public key (BIP 32)'],
     [{ ONBOARDING_SMS: 'pigeons' }, 'ONBOARDING_SMS must be one of twilio, none'],
-  ])('fail the boot when they are incomplete: %#', (env, sentence) => {
+  ])('stop the boot if they are incomplete: %#', (env, sentence) => {
     expect(() => read(env)).toThrow(sentence);
   });
 
-  it('reject an extended private key with the reason, without quoting it', () => {
+  it('refuse an extended private key with the reason and without quoting it', () => {
     const env = { ...XPUB, ONBOARDING_WALLET_XPUB: NODE.extendedKey };
     expect(() => read(env)).toThrow(/This one is private: it can spend from every wallet/);
     expect(() => read(env)).not.toThrow(NODE.extendedKey);

@@ -32,6 +32,6 @@ it.each<[string, Partial<typeof delivery>, number[]]>([
     [2, 1],
   ],
   ['not at all for a later attempt', { attempts: 1 }, [0, 0]],
-])('the delay of a first attempt counts %s', async (_, over, expected) => {
+])('the delay of a first attempt is measured %s', async (_, over, expected) => {
   expect(await observed(over)).toEqual(expected);
 });

@@ -27,7 +27,7 @@ const published = (type: string): WebhookDescription => ({
   data: class Bird {},
 });
 
-describe('a boot', () => {
+describe('the boot', () => {
   it('accepts complete contexts', () => expect(() => boot([birds])).not.toThrow());
 
   it('refuses an event type that two contexts declare', () => {
@@ -35,7 +35,7 @@ describe('a boot', () => {
     expect(() => boot([birds, bats])).toThrow('the event type bird.flew.v1 has two owners: birds and bats');
   });
 
-  it('refuses an event type without an owner', () => {
+  it('refuses an event type that no context declares', () => {
     const owner = 'an event type that no context declares';
     expect(() => boot([birds], [{ ...flights, events: ['bird.landed.v1'] }])).toThrow(
       `the subscription birds.flights reads bird.landed.v1, ${owner}`,
@@ -62,7 +62,7 @@ describe('a boot', () => {
       'the subscription birds.flights is registered twice',
     ));
 
-  it('refuses a published type without a mapper, and a mapper of a type outside the catalog', () => {
+  it('refuses a published type without a mapper and a mapper for a type outside the catalogue', () => {
     const without = ALL_CONTEXTS.map((each) => (each.name === 'payouts' ? { ...each, publishes: {} } : each));
     expect(() => publishedBy(without)).toThrow(
       'the published type payout.received has no mapper: no context publishes it',

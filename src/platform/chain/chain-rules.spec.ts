@@ -12,7 +12,7 @@ describe('the required finality of a transfer', () => {
     [137, 'finalized'],
     [31337, 1],
     [99_999, 'safe'],
-  ])('is that of chain %i: %s', (chainId, finality) =>
+  ])('is the default of chain %i: %s', (chainId, finality) =>
     expect(chainRules({ ...chainConfig({}), chainId }).finality).toBe(finality),
   );
 
@@ -20,7 +20,7 @@ describe('the required finality of a transfer', () => {
     ['safe', 'safe'],
     ['finalized', 'finalized'],
     ['12', 12],
-  ])('is the setting of an operator: %s', (text, finality) => {
+  ])('can be set by an operator to %s', (text, finality) => {
     const config = readConfig({ CHAIN_ID: '8453', PAYOUT_FINALITY: text });
     expect(chainRules(config).finality).toBe(finality);
   });

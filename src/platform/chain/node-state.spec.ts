@@ -56,7 +56,7 @@ describe('the final head of a chain', () => {
     ],
     ['null, as nodes do before they know of one', block('safe', () => null)],
     ['something that is no block', block('safe', () => ({}))],
-  ])('is unknown, and the node not ready, where it responds with %s', async (_name, tampering) => {
+  ])('is unknown, and the node not ready, if the node responds with %s', async (_name, tampering) => {
     setup.node.tamper(tampering);
     const why = 'the node has no safe block, which PAYOUT_FINALITY requires';
     await expect(heads('safe')).rejects.toThrow(new ChainUnavailable(why));
@@ -69,7 +69,7 @@ describe('the final head of a chain', () => {
     ['later than the newest block', block('safe', (safe) => ({ ...safe, timestamp: '0xffffffff' }))],
     ['the newest block with another hash', block('safe', (safe) => ({ ...safe, number: '0x64' }))],
     ['above a newest block that went back', block('latest', (latest) => ({ ...latest, number: '0x10' }))],
-  ])('is rejected when it is %s', async (_name, tampering) => {
+  ])('is refused if it is %s', async (_name, tampering) => {
     setup.node.tamper(tampering);
     await expect(heads('safe')).rejects.toThrow('the final block of the node contradicts its newest one');
   });

@@ -55,24 +55,24 @@ const OTHERS: readonly (readonly [node: string, code: number, message: string])[
   ['dRPC', 35, 'method is not available on freetier, please upgrade to paid tier'],
 ];
 
-describe('an error of a provider', () => {
+describe('an error of a node provider', () => {
   it.each(LIMITS.map(([provider, code, message, data]) => [provider, { code, message, data }] as const))(
-    'of %s, %j, limits the rate',
+    'of %s, %j, counts as a rate limit',
     (_provider, error) => expect(isRateLimit(error)).toBe(true),
   );
 
-  it.each(OTHERS)('of %s, %i "%s", does not, and is about the call', (_node, code, message) => {
+  it.each(OTHERS)('of %s, %i "%s", is no rate limit and concerns the call', (_node, code, message) => {
     const error = { code, message };
     expect([isRateLimit(error), isAlike([error, error])]).toEqual([false, false]);
   });
 
-  it('that is the same for each of several calls, and describes none of them, is alike', () => {
+  it('counts as a common error if each of several calls has it and it describes none of them', () => {
     const busy = { code: -32099, message: 'rabbit hole is full' };
     expect([isAlike([busy, busy]), isAlike([busy])]).toEqual([true, false]);
     expect(isAlike([busy, { ...busy, code: -32098 }])).toBe(false);
   });
 
-  it.each([402, 429, 503, 529])('limits the rate with the status %i', (status) =>
+  it.each([402, 429, 503, 529])('counts as a rate limit with the status %i', (status) =>
     expect(isRateLimitStatus(status)).toBe(true),
   );
 
@@ -83,7 +83,7 @@ describe('an error of a provider', () => {
     ['Your IP address or website has been blocked.', true],
     ['{"Error":"request rate exceeded the allowed_rps(10), the query server is suspended"}', true],
     ['<html><title>502 Bad Gateway</title></html>', false],
-  ])('in the text %s: %s', (body, says) => expect(saysRateLimit(body)).toBe(says));
+  ])('with the text %s counts as a rate limit: %s', (body, says) => expect(saysRateLimit(body)).toBe(says));
 });
 
 interface Call {
@@ -155,7 +155,7 @@ describe('a batch of 100 calls', () => {
       () => ({ body: '<html>Checking your browser</html>' }),
     ],
   ])(
-    '%s is limited after %i requests, and the node gets no more at once',
+    '%s counts as limited after %i requests, and the node gets no more at once',
     async (_name, requests, respond) => {
       expect(new Set(await ask(respond))).toEqual(new Set(['limited']));
       await node.ask(calls);
@@ -179,7 +179,7 @@ describe('a batch of 100 calls', () => {
     expect(provider.batches).toEqual([100, 100]);
   });
 
-  it('of which the node accepts a part sends the rest together, later', async () => {
+  it('sends the rejected calls again later if the node accepts a part', async () => {
     const respond: Respond = (some) => ({
       body: some.map((call, n) =>
         n < 50 ? result(call) : { id: call.id, error: { code: 429, message: 'requests per second' } },
@@ -189,7 +189,7 @@ describe('a batch of 100 calls', () => {
     expect(provider.batches).toEqual([100, 50]);
   });
 
-  it('one of which fails the whole finds that one', async () => {
+  it('finds the single call that makes the whole batch fail', async () => {
     const respond: Respond = (some) =>
       some.some(({ params }) => params[0] === 7) ? { status: 500, body: '' } : { body: some.map(result) };
     let kinds: readonly string[] = [];
@@ -201,7 +201,7 @@ describe('a batch of 100 calls', () => {
     expect(kinds.flatMap((kind, n) => (kind === 'result' ? [] : [n]))).toEqual([7]);
   });
 
-  it('with errors about the calls is split as before', async () => {
+  it('is split as before if the errors concern the calls', async () => {
     const kinds = await ask(eachWith({ code: -32008, message: 'response too large' }));
     expect(new Set(kinds)).toEqual(new Set(['error']));
     expect(provider.batches.at(-1)).toBe(1);

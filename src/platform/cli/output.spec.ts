@@ -5,8 +5,8 @@ import { inOneLine, printable } from './output.js';
 
 const HOSTILE = 'a\u001b[2K\u001b]0;x\u0007\r\u009b1A\u202eb\u2066\u2028';
 
-describe('the output of programs for operators', () => {
-  it('has terminal control characters escaped, and its JSON still parses to the same value', () => {
+describe('the output of operator programs', () => {
+  it('has its terminal control characters escaped, and its JSON still parses to the same value', () => {
     expect(printable(HOSTILE)).toBe('a\\u001b[2K\\u001b]0;x\\u0007\\u000d\\u009b1A\\u202eb\\u2066\\u2028');
     expect(printable('é 漢 👩‍🚀\n\tб')).toBe('é 漢 👩‍🚀\n\tб');
     expect(inOneLine('a\nin order')).toBe('a\\u000ain order');

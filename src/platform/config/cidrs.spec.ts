@@ -6,7 +6,7 @@ import { ConfigError } from './settings.js';
 describe('a list of address ranges', () => {
   it.each([null, '', ' , '])('is empty when it is %j', (list) => expect(parseCidrs(list)).toEqual([]));
 
-  it('may hold IPv4 and IPv6, up to the widest private networks', () =>
+  it('can hold IPv4 and IPv6 ranges up to the widest private networks', () =>
     expect(parseCidrs('10.0.0.0/8, fc00::/7,127.0.0.2/32').map(([, prefix]) => prefix)).toEqual([8, 7, 32]));
 
   it.each([

@@ -12,7 +12,7 @@ const production = {
 };
 
 describe('the configuration', () => {
-  it('has a default for everything in the sandbox', () => {
+  it('has a default for every setting in the sandbox', () => {
     const config = readConfig({});
     expect(config).toMatchObject({ mode: 'sandbox', port: 3000, rateLimitPerMinute: 100, databaseUrl: null });
     expect(config.roles).toEqual(['api', 'worker', 'widget', 'admin', 'portal']);
@@ -42,7 +42,7 @@ describe('the configuration', () => {
     ['REQUIRE_HTTPS', 'yes'],
     ['TRUST_PROXY', 'true'],
     ['TRUST_PROXY', '10.0.0.0/33'],
-  ])('names %s when it is %s, and says what it is for', (name, value) => {
+  ])('names %s when it is %s and says what the setting is for', (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(ConfigError);
     expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name} must be .+\\. ${name}: .+\\.$`));
   });
@@ -54,27 +54,27 @@ describe('the configuration', () => {
   });
 
   it.each(['127.0.0.1', '10.0.0.0/8, ::1', 'loopback,uniquelocal', 'fd00::/8'])(
-    'trusts the proxy %s',
+    'accepts the trusted proxy %s',
     (list) => {
       expect(readConfig({ TRUST_PROXY: list })).toMatchObject({ trustProxy: list });
     },
   );
 
-  it('demands HTTPS in production, unless REQUIRE_HTTPS is false', () => {
+  it('demands HTTPS in production unless REQUIRE_HTTPS is false', () => {
     expect(readConfig({})).toMatchObject({ requireHttps: false });
     expect(readConfig(production)).toMatchObject({ requireHttps: true });
     expect(readConfig({ ...production, REQUIRE_HTTPS: 'false' })).toMatchObject({ requireHttps: false });
     expect(readConfig({ REQUIRE_HTTPS: 'true' })).toMatchObject({ requireHttps: true });
   });
 
-  it('has no default mode where NODE_ENV is production: a container without MODE stops', () => {
+  it('has no default mode if NODE_ENV is production, so a container without MODE stops', () => {
     const withoutMode = { NODE_ENV: 'production' };
     expect(() => readConfig(withoutMode)).toThrow(ConfigError);
     expect(() => readConfig(withoutMode)).toThrow(/^MODE must be set where NODE_ENV is production\. MODE: /);
     expect(readConfig({ ...withoutMode, MODE: 'sandbox' })).toMatchObject({ mode: 'sandbox' });
   });
 
-  it('refuses a span of failures that no window holds', () => {
+  it('refuses a span of failures that is longer than their window', () => {
     const of = (span: string, window: string) => () =>
       readConfig({ WEBHOOK_DISABLE_SPAN_SECONDS: span, WEBHOOK_DISABLE_WINDOW_SECONDS: window });
     expect(of('601', '600')).toThrow(ConfigError);
@@ -90,14 +90,14 @@ describe('the configuration', () => {
     expect(() => readConfig({ MASTER_KEY: 'hunter2' })).not.toThrow(/hunter2/);
   });
 
-  it('sends the key of Amplitude only over HTTPS in production', () => {
+  it('accepts the Amplitude URL only over HTTPS in production', () => {
     const plain = { AMPLITUDE_API_KEY: 'key', AMPLITUDE_URL: 'http://127.0.0.1:1/' };
     expect(() => readConfig({ ...production, ...plain })).toThrow(/^AMPLITUDE_URL must begin with https/);
     expect(readConfig(plain)).toMatchObject({ amplitudeUrl: 'http://127.0.0.1:1/' });
     expect(() => readConfig({ AMPLITUDE_API_KEY: 'hunter 2' })).not.toThrow(/hunter/);
   });
 
-  it.each(Object.keys(production).filter((name) => name !== 'MODE'))('misses %s in production', (name) => {
+  it.each(Object.keys(production).filter((name) => name !== 'MODE'))('requires %s in production', (name) => {
     expect(() => readConfig({ ...production, [name]: undefined })).toThrow(
       new RegExp(`^${name} must be set in production`),
     );

@@ -24,7 +24,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     loop = loopOver(store);
   });
 
-  it('records the last event of the stream as the cause of the new events', async () => {
+  it('records the last event of the stream as the cause of new events', async () => {
     const metadata = { actor: 'test' };
     await loop.execute(counter, 'one', () => [add(1)], { metadata, follows: true });
     await loop.execute(counter, 'one', () => [add(2), add(3)], { metadata, follows: true });
@@ -35,7 +35,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     expect(later.map((event) => event.metadata)).toEqual([following, following, metadata]);
   });
 
-  it('returns the new state, the events, their position and the last id of a command', async () => {
+  it('returns the new state, the events, their position and the id of the last one', async () => {
     await loop.execute(counter, 'one', () => [add(1), add(2)]);
     const executed = await loop.execute(counter, 'one', (state) => [add(state * 10)]);
     expect(executed).toMatchObject({ state: 33, events: [add(30)], position: '3' });
@@ -45,13 +45,13 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     expect(await loop.load(counter, 'none')).toEqual({ state: 0, revision: null, lastId: null });
   });
 
-  it('writes nothing for a decision without events', async () => {
+  it('writes nothing if the decision returns no events', async () => {
     const nothing = { state: 0, body: '', events: [], position: null, lastId: null };
     expect(await loop.execute(counter, 'one', () => [])).toEqual(nothing);
     expect(await store.head()).toBeNull();
   });
 
-  it('decides again on the new state when another was faster, and counts the conflict', async () => {
+  it('decides again on the new state if another command was faster, and counts the conflict', async () => {
     commandConflicts.reset();
     let interfered = false;
     const meddled = overridden(store, {
@@ -70,7 +70,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
   });
 
   describe('with an aggregate that is expected to be new', () => {
-    it('does not load it', async () => {
+    it('does not load the aggregate', async () => {
       const blind = overridden(store, {
         readStream: async () => {
           throw new Error('loaded');
@@ -82,7 +82,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
       expect(executed.state).toBe(1);
     });
 
-    it('decides again on the real state if the aggregate exists, also after a decision that threw or was empty', async () => {
+    it('decides again on the real state if the aggregate exists, even after a decision that threw or was empty', async () => {
       await loop.execute(counter, 'one', () => [add(7)]);
       const again = await loop.execute(counter, 'one', (state) => [add(state)], { expectNew: true });
       expect(again.state).toBe(14);
@@ -95,7 +95,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     });
   });
 
-  it('decides again while its preconditions do not hold, each time on what they are then', async () => {
+  it('decides again while its preconditions do not hold, each time on their present values', async () => {
     await loop.execute(counter, 'other', () => [add(1)]);
     const read: number[] = [];
     const execute = (expected: (attempt: number) => number): Promise<unknown> =>
@@ -121,7 +121,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
       await store.commit({ appends: [{ stream, events, expected }] });
     };
 
-    it('refuses commands as unavailable, and loads the known events for display', async () => {
+    it('refuses commands as unavailable and loads the known events for display', async () => {
       await loop.execute(counter, 'one', () => [add(2)]);
       await newer('counter-one', unknown);
       await expect(loop.execute(counter, 'one', (state) => [add(state)])).rejects.toMatchObject(refusal);
@@ -130,7 +130,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
       expect(await store.readStream('counter-one')).toHaveLength(2);
     });
 
-    it('does not take a stream for new that begins with one of them', async () => {
+    it('does not take a stream for new if it begins with one of them', async () => {
       await newer('counter-one', unknown);
       await expect(loop.loadForDisplay(counter, 'one')).rejects.toMatchObject(refusal);
       const assumed = loop.execute(counter, 'one', () => [add(1)], { expectNew: true });
@@ -146,7 +146,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     });
   });
 
-  it('gives the body, and sends the response along where the store carries it, also when there is nothing to write', async () => {
+  it('returns the response body and commits it with the events if the store supports it, even without events', async () => {
     const place = { scope: 'm', key: newId(), fingerprint: 'f' };
     const under = (key: string) => ({
       response: {
@@ -176,7 +176,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
       await store.commit({ appends: [{ stream: 'phone-p', events, expected: 'no_stream' }] });
     };
 
-    it('wins a free one, keeps its own, and refuses one that another holds', async () => {
+    it('takes a free claim, keeps its own, and is refused if another stream holds the claim', async () => {
       await loop.execute(counter, 'one', () => [add(1)], { claims: [phone('p')] });
       await loop.execute(counter, 'one', () => [add(1)], { claims: [phone('p')] });
       const executing = loop.execute(counter, 'two', () => [add(1)], { claims: [phone('q'), phone('p')] });
@@ -186,7 +186,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
       await loop.execute(counter, 'three', () => [add(1)], { claims: [phone('q')] });
     });
 
-    it('costs a read of one event after 500 acquisitions', async () => {
+    it('reads only one event of a claim that was taken 500 times', async () => {
       await claimed('counter-dead', 500);
       let read = 0;
       const counted = overridden(store, {
@@ -200,7 +200,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
       expect(read).toBeLessThan(10);
     });
 
-    it('takes over from an owner who died before its first event, and fences it', async () => {
+    it('takes over the claim of an owner that died before its first event, and fences that owner', async () => {
       await claimed('counter-dead');
       await loop.execute(counter, 'one', () => [add(1)], { claims: [phone('p')] });
       expect(await loop.load(counter, 'dead')).toEqual({ state: 0, revision: 0, lastId: null });
@@ -210,7 +210,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
       expect((await loop.execute(counter, 'dead', () => [add(1)])).state).toBe(1);
     });
 
-    it('goes to the slow owner who comes back between its fence and the rival that is about to take over', async () => {
+    it('leaves the claim to a slow owner who writes between its fencing and the takeover', async () => {
       await claimed('counter-slow');
       let comesBack: Promise<unknown> | null = null;
       const rival = overridden(store, {
@@ -231,7 +231,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
       expect((await loop.load(counter, 'rival')).state).toBe(0);
     });
 
-    it('is taken over from a holder with that event, and never from one without', async () => {
+    it('takes over a claim only from a holder with the event that frees it', async () => {
       const freed = (key: string): Claim => ({ ...phone(key), freedBy: 'counter.added.v1' });
       await loop.execute(counter, 'one', () => [add(1)], { claims: [freed('p')] });
       const other = { ...freed('p'), freedBy: 'counter.closed.v1' };
@@ -246,7 +246,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     });
 
     it.each([false, true])(
-      'has one established owner, freed before: %s, however calls of rivals interleave and die',
+      'leaves the claim with one established owner, however rivals interleave and die (freed before: %s)',
       async (freed) => {
         // The former holder may end at any time of the race.
         const claim: Claim = { ...phone('p'), ...(freed ? { freedBy: 'counter.closed.v1' } : {}) };

@@ -29,7 +29,7 @@ describe.each([true, false])('a change within an operation, on a store that is a
   const within = (current: CurrentOperation, id: string, by = loop): Promise<unknown> =>
     withinOperation(current, () => by.execute(counter, id, () => [add(2)]));
 
-  it('names the operation as the cause of its events, and the operation knows them', async () => {
+  it('records the operation as the cause of its events', async () => {
     const current = operation({ 'counter-one': 0 });
     await within(current, 'one');
     await within(current, 'one');
@@ -52,7 +52,7 @@ describe.each([true, false])('a change within an operation, on a store that is a
     expect(await store.head()).toBe(head);
   });
 
-  it('writes nothing when the subject changes between its read and its write', async () => {
+  it('writes nothing if the subject changes between its read and its write', async () => {
     let interfered = false;
     // Another request is not within the operation.
     const other = AsyncResource.bind(() => loop.execute(counter, 'one', () => [add(5)]));

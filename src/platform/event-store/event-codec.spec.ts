@@ -81,13 +81,13 @@ describe('the event codec', () => {
     });
   });
 
-  it('opens nothing that was moved to another stream', async () => {
+  it('does not open fields that were moved to another stream', async () => {
     const { codec } = setUp();
     const stored = await codec.encode('user-u', [event(CREATED.type, user)]);
     await expect(codec.decode(recorded('user-v', stored))).rejects.toThrow('belongs elsewhere');
   });
 
-  it('shows the fields of a forgotten person as null, and stores none of them', async () => {
+  it('shows the fields of an erased person as null and stores none of them again', async () => {
     const { codec, ring } = setUp();
     const stored = await codec.encode('user-u', [event(CREATED.type, user)]);
     ring.keys.delete('u');
@@ -98,7 +98,7 @@ describe('the event codec', () => {
     expect(later!.data).toEqual({ ...user, phone_number: null });
   });
 
-  it('upcasts old data, sealed or not, and knows the new name', async () => {
+  it('upcasts old data, sealed or not, and recognises the new event name', async () => {
     const { codec } = setUp({ type: 'user.called.v2' });
     const old = [
       event(RENAMED.type, { amount: '1', at: 'then' }),
@@ -114,7 +114,7 @@ describe('the event codec', () => {
     expect(codec.currentName('thing.happened.v2')).toBe('thing.happened.v2');
   });
 
-  it('reads no personal keys for types without personal fields', async () => {
+  it('reads no personal keys for event types without personal fields', async () => {
     const { codec, ring } = setUp();
     const events = [event('thing.happened.v2', { total: '1' })];
     expect(await codec.encode('s-1', events)).toBe(events);
@@ -123,7 +123,7 @@ describe('the event codec', () => {
     expect(ring.calls).toBe(0);
   });
 
-  it('refuses to store an unregistered name, and lets it pass when it is read', async () => {
+  it('refuses to store an unregistered event name and accepts one that is read', async () => {
     const { codec } = setUp();
     await expect(codec.encode('s-1', [event('stray.v1', {})])).rejects.toThrow('stray.v1 is not registered');
     const read = recorded('s-1', [event('stray.v1', { a: 1 })]);

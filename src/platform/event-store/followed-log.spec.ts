@@ -14,14 +14,14 @@ describe('the log that a database belongs to', () => {
     await new FollowedLog(db.database, store).verify();
   });
 
-  it('is the first one that it meets', async () => {
+  it('is the first log that the database is used with', async () => {
     await expect(new FollowedLog(db.database, store).verify()).resolves.toBeUndefined();
     const other = new FollowedLog(db.database, new InMemoryEventStore());
     await expect(other.verify()).rejects.toThrow(ConfigError);
     await expect(other.verify()).rejects.toThrow('Set EVENT_STORE_URL to the event store of the service');
   });
 
-  it('holds every event up to the checkpoints', async () => {
+  it('must contain every event up to the checkpoints', async () => {
     const events = [{ id: newId(), type: 'x.v1', data: {}, metadata: {} }];
     await store.commit({ appends: [{ stream: 's-1', events, expected: 'no_stream' }] });
     const head = (await store.head())!;
@@ -34,7 +34,7 @@ describe('the log that a database belongs to', () => {
     await expect(log.verify()).rejects.toThrow('ends before the checkpoint of views.some');
   });
 
-  it('is not that of a former primary, which ends before what this process has seen', async () => {
+  it('is not a former primary that ends before what this process has seen', async () => {
     const promoted = new InMemoryEventStore();
     const events = [{ id: newId(), type: 'x.v1', data: {}, metadata: {} }];
     await promoted.commit({ appends: [{ stream: 's-1', events, expected: 'no_stream' }] });
@@ -46,7 +46,7 @@ describe('the log that a database belongs to', () => {
     await expect(log.verify()).resolves.toBeUndefined();
   });
 
-  it('is not the wrong one that a database meets first, with checkpoints from before logs had names', async () => {
+  it('is not another log if checkpoints exist from before logs had names', async () => {
     const checkpoints = new Checkpoints(old.database);
     await checkpoints.ensure(['views.some']);
     await checkpoints.advance('views.some', null, (await store.head())!);

@@ -88,7 +88,7 @@ describe('snapshots of streams', () => {
   /** The state of all events. */
   const whole = (aggregate = tally): Promise<object> => loop(undefined).load(aggregate, id);
 
-  it('save a load and a command all but the last events', async () => {
+  it('are read by loads and commands instead of all but the last events', async () => {
     await grow(1000);
     const expected = await whole();
     read = 0;
@@ -133,7 +133,7 @@ describe('snapshots of streams', () => {
     expect(await rows()).toHaveLength(3);
   });
 
-  it('are replaced where the stream lacks their event, as after a restore', async () => {
+  it('are replaced if the stream lacks their last event, as after a restore', async () => {
     await grow(300);
     for (const events of [300, 120, 301]) {
       const restored = new InMemoryEventStore(store.atomic);
@@ -144,7 +144,7 @@ describe('snapshots of streams', () => {
     }
   });
 
-  it('are rebuilt where they were changed or moved to another place', async () => {
+  it('are rebuilt if they were changed or moved to another stream', async () => {
     await grow(200);
     const expected = await whole();
     for (const damage of [
@@ -165,7 +165,7 @@ describe('snapshots of streams', () => {
     }
   });
 
-  it("contain personal data sealed with the person's key, and are erased with it", async () => {
+  it('contain personal data sealed with the key of the person and are erased with it', async () => {
     const keys = new PersonalKeys(db.database, sealer);
     const kept = new Snapshots(db.database, sealer, keys);
     await grow(200);
@@ -179,7 +179,7 @@ describe('snapshots of streams', () => {
     expect(state).toEqual({ subject: id, name: null, changes: 200 });
   });
 
-  it('do not fail a command when they cannot be read or written', async () => {
+  it('do not make a command fail if they cannot be read or written', async () => {
     await db.pool.query('alter table event_store.snapshots rename to moved');
     try {
       await grow(250);

@@ -109,7 +109,7 @@ describe('a request under an Idempotency-Key', () => {
     await expect(send({ key, url: '/x' }, created('2'))).rejects.toMatchObject(refusal(422));
   });
 
-  it('runs again after a failure, and is refused with a key that is not a uuid', async () => {
+  it('runs again after a failure, and is refused if its key is no uuid', async () => {
     const { send } = interceptor();
     const broken = new Error('broken');
     await expect(send({ key }, () => Promise.reject(broken))).rejects.toBe(broken);
@@ -126,7 +126,7 @@ describe('a request under an Idempotency-Key', () => {
     expect(kept.size).toBe(1);
   });
 
-  it('stores a response again only if its status or body differs from that of the commit', async () => {
+  it('stores a response again only if its status or body differs from what the commit stored', async () => {
     const { send, kept, queries } = interceptor();
     const committing = (sent: Reply) => async (request: FastifyRequest) => {
       getTicket(request).response(201, 'created');
@@ -149,7 +149,7 @@ describe('a request under an Idempotency-Key', () => {
     expect(await send({ key, route: 'withEvents' }, repeat)).toEqual([201, 'first', true]);
   });
 
-  it('queries its key and stores its response on a store whose commits carry no responses', async () => {
+  it('looks up its key and stores its response itself if commits carry no responses', async () => {
     const { send, kept, queries } = interceptor({ carriesResponses: false });
     const handle = async (request: FastifyRequest) => {
       getTicket(request).response(201, 'created');
@@ -161,7 +161,7 @@ describe('a request under an Idempotency-Key', () => {
   });
 
   it.each([401, 413, 429, 500, 503, 403, 404, 409])(
-    'with status %i is not stored, and a repeat runs again',
+    'is not stored if it fails with %i, so a repeat runs again',
     async (status) => {
       const { send, kept } = interceptor();
       await expect(send({ key }, refused(status))).rejects.toMatchObject(refusal(status));
@@ -171,7 +171,7 @@ describe('a request under an Idempotency-Key', () => {
   );
 
   it.each([403, 404, 409])(
-    'with status %i gets the 201 of a concurrent repeat in another process',
+    'gets the 201 of a faster repeat in another process instead of its own %i',
     async (status) => {
       const { send, kept } = interceptor();
       await send({ key }, created('faster'));
@@ -185,7 +185,7 @@ describe('a request under an Idempotency-Key', () => {
     },
   );
 
-  it.each([400, 415, 422, 499])('with status %i is stored as the problem in the response', async (status) => {
+  it.each([400, 415, 422, 499])('is stored as the returned problem with status %i', async (status) => {
     const { send } = interceptor();
     await expect(send({ key }, refused(status))).rejects.toMatchObject(refusal(status));
     const [replayed, body, isReplay] = await send({ key }, created('2'));
@@ -221,13 +221,13 @@ describe('a request under an Idempotency-Key', () => {
   });
 });
 
-describe('ids under an Idempotency-Key', () => {
+describe('ids that are derived from an Idempotency-Key', () => {
   const [merchant, other, key] = [newId(), newId(), newId()];
   const { send } = interceptor();
   const idOf = async (call: Call, purpose = 'user'): Promise<string> =>
     (await send(call, async (request) => created(getTicket(request).id(purpose), 503)()))[1];
 
-  it('are the same for a repeat, and differ by merchant, key and purpose and without a key', async () => {
+  it('are the same for a repeat and differ by merchant, key and purpose, and without a key', async () => {
     const calls = [
       { scope: merchant, key },
       { scope: other, key },
@@ -246,12 +246,12 @@ describe('ids under an Idempotency-Key', () => {
 describe('the Idempotency-Key header', () => {
   const key = newId();
 
-  it('is a uuid in quotes, in any case', () => {
+  it('is a uuid in quotes, in any letter case', () => {
     expect(parseIdempotencyKey(`"${key.toUpperCase()}"`)).toBe(key);
   });
 
   it.each([key, `"${key}`, `'${key}'`, `"${key}" `, `"${key.slice(1)}g"`, `x${key}"`, '""'])(
-    'is not %s',
+    'cannot be %s',
     (header) => expect(parseIdempotencyKey(header)).toBeNull(),
   );
 });

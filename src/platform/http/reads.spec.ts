@@ -60,7 +60,7 @@ async function actsOf(
 describe('a read of the admin API', () => {
   const thing = { id: ID, merchant_id: OWN };
 
-  it('reads the revision, waits for the view, and records the lookup before it responds', async () => {
+  it('reads the revision, waits for the view and records the lookup before it responds', async () => {
     expect(await actsOf(() => ({ thing }))).toEqual([
       `thing-${ID}`,
       'things.view',
@@ -79,7 +79,7 @@ describe('a read of the admin API', () => {
     expect(await actsOf(() => ({ things: [] }), filtered)).toContainEqual([[OWN], 'things']);
   });
 
-  it('refuses a resource of another merchant without a lookup or a response', async () => {
+  it('refuses a resource of another merchant without recording a lookup', async () => {
     const respond = (acts: unknown[]) => new Disclosure([OTHER], () => (acts.push('built'), {}));
     const refused = [`thing-${ID}`, 'things.view', 'handler', 'Thing not found'];
     expect(await actsOf(respond)).toEqual(refused);
@@ -87,7 +87,7 @@ describe('a read of the admin API', () => {
     expect(await actsOf(respond, { query: { merchant_id: OWN } })).toEqual(refused);
   });
 
-  it('builds the response of a Disclosure once the lookup is recorded, with its own revision', async () => {
+  it('builds the response of a Disclosure with its own revision once the lookup is recorded', async () => {
     const respond = (acts: unknown[]) => new Disclosure([OWN], () => (acts.push('built'), { thing }), 9);
     const acts = await actsOf(respond);
     expect(acts.slice(3)).toEqual([[[OWN], `thing ${ID}`], 'built', ['etag', '"9"'], { thing }]);
@@ -96,11 +96,11 @@ describe('a read of the admin API', () => {
   it.each([
     ['a text', new Reply(200, '{}'), 'a text needs a Disclosure'],
     ['a resource without merchant_id', { thing: {} }, 'a resource without merchant_id needs a Disclosure'],
-  ])('fails for %s', async (_, response, message) => {
+  ])('fails if the response is %s', async (_, response, message) => {
     expect((await actsOf(() => response)).slice(2)).toEqual(['handler', message]);
   });
 
-  it('is refused while its view lags, unless it may be late', async () => {
+  it('is refused while its view lags, unless it is allowed to be late', async () => {
     expect((await actsOf(() => ({ thing }), { isCurrent: false })).at(-1)).toBe('unavailable');
     const late = { isCurrent: false, facts: { mayBeLate: true } };
     expect((await actsOf(() => ({ thing }), late)).at(-1)).toEqual({ thing });
@@ -108,7 +108,7 @@ describe('a read of the admin API', () => {
     expect((await actsOf(() => ({ thing }), inPortal)).at(-1)).toBe('unavailable');
   });
 
-  it('records no lookup in the portal, and refuses a resource of another merchant there', async () => {
+  it('records no lookup in the portal and refuses a resource of another merchant there', async () => {
     const inPortal = { portalSessionId: ID };
     const before = [`thing-${ID}`, 'things.view', 'handler'];
     expect(await actsOf(() => ({ thing }), inPortal)).toEqual([...before, ['etag', '"7"'], { thing }]);

@@ -4,7 +4,7 @@ import { RequestState } from './request-state.js';
 
 const MIB = 1 << 20;
 
-describe('the memory of requests', () => {
+describe('the memory for requests and responses', () => {
   let memory: MemoryBudget;
   beforeEach(() => {
     memory = new MemoryBudget(16 * MIB);
@@ -13,7 +13,7 @@ describe('the memory of requests', () => {
   const respond = (client: string, bytes: number): boolean =>
     memory.reserveResponse(request(client), bytes, false);
 
-  it('is limited to a quarter for the unread responses of one client, except small ones', () => {
+  it('allows the unread responses of one client a quarter, plus small ones', () => {
     const unread = request('a');
     expect(memory.reserveResponse(unread, 4 * MIB, false)).toBe(true);
     expect(respond('a', MIB)).toBe(false);
@@ -23,13 +23,13 @@ describe('the memory of requests', () => {
     expect(respond('a', 3 * MIB)).toBe(true);
   });
 
-  it('is bounded for all clients together, and a write gets its response above the bound', () => {
+  it('is limited for all clients together, but a write always gets its response', () => {
     expect('abcd'.split('').map((client) => respond(client, 4 * MIB))).toEqual([true, true, true, true]);
     expect([respond('e', MIB), memory.reserveBody(request('e'), MIB)]).toEqual([false, false]);
     expect(memory.reserveResponse(request('e'), MIB, true)).toBe(true);
   });
 
-  it('is awaited by a list before its page is read', async () => {
+  it('makes a list wait before its page is read', async () => {
     const unread = request('a');
     expect(memory.reserveResponse(unread, 3 * MIB, false)).toBe(true);
     const list = request('a');

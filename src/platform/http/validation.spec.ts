@@ -19,7 +19,7 @@ const read = async (query: Record<string, string>, isList = true): Promise<unkno
   new QueryPipe(isList).transform(query, { type: 'query', metatype: Query });
 
 describe('the filters of a list', () => {
-  it('are trimmed, as writes trim what they store', async () => {
+  it('are trimmed like the stored values', async () => {
     expect(
       await read({ id: ` ${ID} `, status: 'open ', name: '\tAda L. ', from: ' 2026-01-31', page_size: '5 ' }),
     ).toMatchObject({ id: ID, status: 'open', name: 'Ada L.', from: '2026-01-31', page_size: 5 });
@@ -35,7 +35,7 @@ describe('the filters of a list', () => {
     });
   });
 
-  it('keep a blank that may be the plus of a phone number', async () => {
+  it('retain a blank that may be the plus of a phone number', async () => {
     expect(await read({ phone: ' 1 555 000 1111' })).toMatchObject({ phone: ' 1 555 000 1111' });
   });
 
@@ -44,7 +44,7 @@ describe('the filters of a list', () => {
     ['2026-01-31 12:00:00 0200', '2026-01-31T10:00:00.000Z'],
     ['20260131T120000.5 02', '2026-01-31T10:00:00.500Z'],
     ['2026-01-31 12:00:00+00:00', '2026-01-31T12:00:00.000Z'],
-  ])('accept the time %s, whose blank before the offset was a plus', async (since, iso) => {
+  ])('accept the time %s, where the blank before the offset was a plus', async (since, iso) => {
     expect(await read({ since })).toMatchObject({ since: new Date(iso) });
   });
 
@@ -56,11 +56,11 @@ describe('the filters of a list', () => {
     [{ since: '2026-01-31T12:00:00+24:00' }, 'since must be a date and time such as 2026-01-31T12:00:00Z'],
     [{ from: '2026-01-31T00:00:00Z' }, 'from must be a date of the form YYYY-MM-DD'],
     [{ from: '2026-02-30' }, 'from must be a date of the form YYYY-MM-DD'],
-  ])('may not be %j', async (query, message) => {
+  ])('cannot be %j', async (query, message) => {
     await expect(read(query)).rejects.toMatchObject({ code: 'bad_request', message });
   });
 });
 
-it('the parameters of other operations are not trimmed', async () => {
+it('the parameters of operations without a list are not trimmed', async () => {
   expect(await read({ name: ' Ada ' }, false)).toMatchObject({ name: ' Ada ' });
 });

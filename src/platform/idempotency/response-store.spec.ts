@@ -18,14 +18,14 @@ describe('the store of responses', () => {
     return { scope: newId(), key: newId(), fingerprint: 'POST /users', status: 422, body };
   };
 
-  it('keeps the first response under a key, byte for byte, and returns it to every later request', async () => {
+  it('retains the first response under a key byte for byte and returns it to every later request', async () => {
     const first = response('{"é":"\\u0000","n":1.50}');
     expect(await ofAProcess().storeOrGet(first)).toBeNull();
     expect(await ofAProcess().storeOrGet({ ...first, body: 'later', status: 201 })).toEqual(first);
     expect(await ofAProcess().find(first.scope, first.key)).toEqual(first);
   });
 
-  it('separates the same key of two merchants, and has no response for other keys', async () => {
+  it('separates the same key of two merchants and has no response for other keys', async () => {
     const [one, other] = [response('one'), response('other')];
     const store = ofAProcess();
     await store.storeOrGet(one);
@@ -34,7 +34,7 @@ describe('the store of responses', () => {
     expect(await store.find(other.scope, other.key)).toBeNull();
   });
 
-  it('deletes responses after 30 days, and not before', async () => {
+  it('deletes responses after 30 days and not before', async () => {
     const store = ofAProcess();
     const old = response();
     await store.storeOrGet(old);
@@ -47,7 +47,7 @@ describe('the store of responses', () => {
     expect(await store.find(old.scope, old.key)).toBeNull();
   });
 
-  it('deletes a response after 31 days, and none early in a process whose clock is ahead', async () => {
+  it('deletes a response after 31 days and none early, even if the clock of the process is ahead', async () => {
     const store = ofAProcess();
     const kept = response();
     await store.storeOrGet(kept);
@@ -62,7 +62,7 @@ describe('the store of responses', () => {
     expect(await store.find(kept.scope, kept.key)).toBeNull();
   });
 
-  describe('of responses that name a person', () => {
+  describe('with responses that name a person', () => {
     const [merchant, other, userId] = [newId(), newId(), newId()];
     const now = (days = 0): string => new Date(Date.now() + days * DAY_MS).toISOString();
 
@@ -79,7 +79,7 @@ describe('the store of responses', () => {
     const isKept = async (key: string, scope = merchant): Promise<boolean> =>
       (await ofAProcess().find(scope, key)) !== null;
 
-    it('are erased with the person; those of others, of other merchants and those that do not open remain', async () => {
+    it('deletes them with the person, unlike those of others, of other merchants or that do not open', async () => {
       const gone = [
         await stored(`{"id":"${userId}"}`),
         await stored(`{"id":"${newId()}","user":"${userId}"}`),
@@ -96,7 +96,7 @@ describe('the store of responses', () => {
       expect(await isKept(others, other)).toBe(true);
     });
 
-    it('fail the erasure where one cannot be opened, and a repeat succeeds', async () => {
+    it('makes the erasure fail if one cannot be opened, and a repeat succeeds', async () => {
       const key = await stored(`{"id":"${userId}"}`);
       const failing = new Sealer(randomBytes(32));
       failing.open = () => {
@@ -110,7 +110,7 @@ describe('the store of responses', () => {
       expect(await isKept(key)).toBe(false);
     });
 
-    it('are searched from a day before the person was created: clocks may differ', async () => {
+    it('searches them from a day before the person was created, because clocks may differ', async () => {
       const key = await stored(`{"id":"${userId}"}`);
       await ofAProcess().drop({ named: [userId], scope: merchant, since: now(1.1) });
       expect(await isKept(key)).toBe(true);
@@ -118,7 +118,7 @@ describe('the store of responses', () => {
       expect(await isKept(key)).toBe(false);
     });
 
-    it('are found behind five hundred others, unless the erasure is stopped before', async () => {
+    it('finds them behind five hundred others unless the erasure is stopped first', async () => {
       const [crowded, person] = [newId(), newId()];
       await Promise.all(Array.from({ length: 500 }, () => stored('{"id":"somebody"}', { scope: crowded })));
       const key = await stored(`{"id":"${person}"}`, { scope: crowded });

@@ -14,7 +14,7 @@ describe('a stored response', () => {
     ['another status', { status: 200 }],
     ['another key', { key: 'l' }],
     ['another merchant', { scope: 'n' }],
-  ])('does not open with %s, in clear or sealed', (_, change) => {
+  ])('cannot be opened with %s, whether in clear or sealed', (_, change) => {
     expect([seal.open(seal.authenticate(response)), seal.open(seal.seal(response))]).toEqual([
       response,
       response,
@@ -26,7 +26,7 @@ describe('a stored response', () => {
     expect(() => seal.open({ ...seal.seal(response), ...change })).toThrow();
   });
 
-  it('has its secret until the given time, and null afterwards', () => {
+  it('contains its secret until the given time and null afterwards', () => {
     const stored = seal.seal(response, 2000);
     time.now = 1999;
     expect(seal.open(stored).body).toBe(response.body);

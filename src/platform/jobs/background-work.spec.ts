@@ -35,7 +35,7 @@ describe('background work', () => {
   const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
   afterEach(() => void warn.mockClear());
 
-  it('runs at the start, and again after wakes during a run, never twice at a time', async () => {
+  it('runs at the start and again after wakes during a run, but never twice at a time', async () => {
     const { work, runs } = held();
     work.start();
     work.start();
@@ -69,7 +69,7 @@ describe('background work', () => {
     await work.stop();
   });
 
-  it('logs failures with growing delays, also when woken, until a success', async () => {
+  it('logs failures with growing delays, even when woken, until a success', async () => {
     let runs = 0;
     const work = new BackgroundWork({
       name: 'tests',
@@ -93,7 +93,7 @@ describe('background work', () => {
     expect(lines[1]!.delayMs).toBeGreaterThanOrEqual(40);
   });
 
-  it('stops the run in progress, waits for it, and starts no other', async () => {
+  it('stops the run in progress, waits for it and starts no other', async () => {
     const { work, runs } = held();
     work.start();
     work.wake();
@@ -150,7 +150,7 @@ class Holder {
   }
 }
 
-describe('the background of a process', () => {
+describe('the background work of a process', () => {
   const boot = async (
     roles: readonly ProcessRole[],
     providers: object[] = [Several],
@@ -165,7 +165,7 @@ describe('the background of a process', () => {
     return module.init();
   };
 
-  it('runs and lists the work of its roles, and none in a program', async () => {
+  it('consists of the work of its roles, or of none in a program', async () => {
     for (const [roles, expected] of [
       [['worker'], ['worker', 'any', 'periodic']],
       [['api'], ['api', 'any']],
@@ -178,7 +178,7 @@ describe('the background of a process', () => {
     }
   });
 
-  it('ends after the grace period where a run does not end, and logs its name', async () => {
+  it('ends after the grace period if a run does not end, and logs its name', async () => {
     const { work } = held({ name: 'endless' });
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     const app = await boot(['worker'], [{ provide: 'endless', useValue: new Holder(work) }], 20);
@@ -186,7 +186,7 @@ describe('the background of a process', () => {
     expect(warn).toHaveBeenCalledWith({ msg: 'background work did not stop', work: 'endless' });
   });
 
-  it('leaves to its provider what the provider stops', async () => {
+  it('leaves work running that its provider stops itself', async () => {
     const { work, runs } = held({ stopsWithProvider: true });
     const app = await boot(['worker'], [{ provide: 'its own', useValue: new Holder(work) }]);
     await app.close();

@@ -7,7 +7,7 @@ import { WorkItems, type WorkItem } from './work-items.js';
 
 const HOUR_MS = 3_600_000;
 
-describe('work of one kind', () => {
+describe('due work of one kind', () => {
   const db = onTestDatabase();
   let items: WorkItems;
   const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
@@ -59,7 +59,7 @@ describe('work of one kind', () => {
     expect(warn).not.toHaveBeenCalled();
   });
 
-  it("logs an error and retries the item after the kind's backoff, and completes the others", async () => {
+  it('logs an error, retries the item after the backoff of its kind and completes the others', async () => {
     await add('a', 'b', 'c');
     await run(({ key }) => (key === 'b' ? Promise.reject(new Error('refused')) : Promise.resolve('done')));
     expect(await open()).toEqual([
@@ -68,7 +68,7 @@ describe('work of one kind', () => {
     expect(warn.mock.calls).toMatchObject([[{ msg: 'work failed', kind: 'tests', key: 'b', failures: 1 }]]);
   });
 
-  it('claims nothing after the process stops, and completes its claimed items', async () => {
+  it('claims nothing after the process stops and completes its claimed items', async () => {
     await add('a', 'b', 'c', 'd');
     const stopping = new AbortController();
     await run(

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { GroupCall } from './group-call.js';
 
-it('a group call sends the calls that arrive meanwhile together, in order, up to the maximum', async () => {
+it('a group call sends the calls that arrive meanwhile together and in order, up to the maximum', async () => {
   const batches: number[][] = [];
   let letGo = (): void => undefined;
   const held = new Promise<void>((resolve) => (letGo = resolve));
@@ -21,7 +21,7 @@ it('a group call sends the calls that arrive meanwhile together, in order, up to
   expect(batches).toEqual([[1], [2, 3, 4], [5]]);
 });
 
-it('a group call that fails rejects the calls of one batch, not the next', async () => {
+it('a group call that fails rejects the calls of one batch and not of the next', async () => {
   let broken = true;
   const calls = new GroupCall<number, number>((inputs) =>
     broken ? Promise.reject(new Error('unavailable')) : Promise.resolve(inputs),

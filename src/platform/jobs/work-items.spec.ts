@@ -4,7 +4,7 @@ import { scheduleWork, wakeWork, WorkItems, type NewItem, type WorkItem } from '
 
 const KIND = 'tests';
 
-describe('due work', () => {
+describe('the queue of due work', () => {
   const db = onTestDatabase();
   let items: WorkItems;
 
@@ -32,7 +32,7 @@ describe('due work', () => {
   };
   const leaseEnds = (): Promise<unknown> => db.database.query('update work.items set due_at = now()');
 
-  it('is claimed by one process at a time', async () => {
+  it('lets one process at a time claim an item', async () => {
     await add(...many('a', 20));
     const claims = await Promise.all([claim(8), claim(8), claim(8)]);
     const all = keys(claims.flat());
@@ -41,7 +41,7 @@ describe('due work', () => {
     expect(await claim()).toEqual([]);
   });
 
-  it('is claimed again after its lease, and the process that lost it changes nothing', async () => {
+  it('lets an item be claimed again after its lease, and the process that lost it changes nothing', async () => {
     await add('one');
     const stalled = await claimOne();
     await leaseEnds();
@@ -56,7 +56,7 @@ describe('due work', () => {
     expect(await claim()).toEqual([]);
   });
 
-  it('that is requested again while it is performed remains due after any outcome', async () => {
+  it('retains an item after any outcome if it is requested again while it is performed', async () => {
     await add({ key: 'one', state: { round: 1 } });
     const first = await claimOne();
     await add({ key: 'one', state: { round: 2 } });
@@ -71,7 +71,7 @@ describe('due work', () => {
     expect(await claim()).toHaveLength(1);
   });
 
-  it('is due again after the delay, with its failures, their cause and its state', async () => {
+  it('makes an item due again after the delay with its failures, their cause and its state', async () => {
     await add('one');
     await items.retry(await claimOne(), { inMs: 0, failure: { cause: 'refused' }, state: { seen: 1 } });
     await items.retry(await claimOne(), { inMs: 0, failure: { cause: 'timeout' } });
@@ -85,7 +85,7 @@ describe('due work', () => {
     expect(await claim()).toEqual([]);
   });
 
-  it('is due again together with others, each after another delay, but for one of a lost lease', async () => {
+  it('makes several items due again after their own delays, except for one of a lost lease', async () => {
     await add('now', 'later', 'lost');
     const claimed = [...(await claim())].sort((a, b) => (a.key < b.key ? -1 : 1));
     const [later, lost, now] = claimed as [WorkItem, WorkItem, WorkItem];
@@ -102,7 +102,7 @@ describe('due work', () => {
     expect(due.find(({ key }) => key === 'now')).toMatchObject({ failures: 1, state: { seen: 1 } });
   });
 
-  it('that is not due yet is not claimed, and a rollback removes scheduled work', async () => {
+  it('does not return an item before it is due, and a rollback removes scheduled items', async () => {
     await add({ key: 'later', dueAt: new Date(Date.now() + 60_000).toISOString() });
     const rolledBack = db.database.transaction(async (tx) => {
       await scheduleWork(tx, KIND, [{ key: 'never' }]);
@@ -114,7 +114,7 @@ describe('due work', () => {
     expect(keys(await claim())).toEqual(['later']);
   });
 
-  it('of a merchant with 500 due items leaves the others their shares of each claim', async () => {
+  it('gives the other merchants their shares of each claim while one has 500 due items', async () => {
     await add(...many('large', 500));
     await add(...many('m', 3), ...many('n', 30));
     expect(sharesOf(await claim(20))).toBe('large 9, m 3, n 8');
@@ -122,7 +122,7 @@ describe('due work', () => {
     expect(sharesOf(await claim(20))).toBe('large 18, n 2');
   });
 
-  it('of the first line leaves a fifth of each claim to the second', async () => {
+  it('gives the second priority line a fifth of each claim', async () => {
     await add(...many('old', 50, { line: 1 }), ...many('fresh', 50));
     expect(sharesOf(await claim(20, { lines: [0, 1] }))).toBe('fresh 16, old 4');
     expect(sharesOf(await claim(100, { lines: [0, 1] }))).toBe('fresh 34, old 46');

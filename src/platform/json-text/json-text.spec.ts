@@ -12,7 +12,7 @@ import {
 
 const PATH = ['payout', 'custom_metadata'];
 
-describe('the text of a member', () => {
+describe('the text of a JSON member', () => {
   it.each([
     ['a large integer', '{"n":12345678901234567890123}'],
     ['escapes and key order', '{"b":"\\u0000\\ud800","a":1,"10":2,"9":1}'],
@@ -22,7 +22,7 @@ describe('the text of a member', () => {
     ['a value that is no object', 'null'],
     ['a number before a closing brace', '-1.5e+3'],
     ['a string', '"a,b}"'],
-  ])('keeps %s', (_name, metadata) => {
+  ])('retains %s', (_name, metadata) => {
     const body = `{"user_id":"u","payout":{"amount":"1","custom_metadata":${metadata},"z":[{}]},"x":"}"}`;
     JSON.parse(body);
     expect(memberText(body, PATH)).toBe(metadata);
@@ -31,15 +31,15 @@ describe('the text of a member', () => {
     expect(memberText(spaced, PATH)).toBe(metadata);
   });
 
-  it('is found behind a byte order mark', () => {
+  it('is found after a byte order mark', () => {
     expect(memberText('\ufeff{"payout":{"custom_metadata":{"a":1}}}', PATH)).toBe('{"a":1}');
   });
 
-  it('finds keys that are written with escapes', () => {
+  it('is found if its key is written with escapes', () => {
     expect(memberText('{"pay\\u006fut":{"custom_m\\u0065tadata":{"a":1}}}', PATH)).toBe('{"a":1}');
   });
 
-  it('takes the last of repeated keys', () => {
+  it('is that of the last of repeated keys', () => {
     const body = '{"payout":{"custom_metadata":1},"payout":{"custom_metadata":2,"custom_metadata":3}}';
     expect(memberText(body, PATH)).toBe('3');
     expect(memberText('{"payout":{"custom_metadata":1},"payout":{}}', PATH)).toBeUndefined();
@@ -50,7 +50,7 @@ describe('the text of a member', () => {
     '{"payout":{}}',
   ])('is undefined in %s', (body) => expect(memberText(body, PATH)).toBeUndefined());
 
-  it('is the value that JSON.parse sees, in any context', () => {
+  it('has the value that JSON.parse returns, in any context', () => {
     fc.assert(
       fc.property(
         fc.json(),
@@ -86,12 +86,12 @@ describe('the depth of a JSON text', () => {
     ['{"\\"":[[1],{"}":"{"}]}', 3],
   ])('of %s is %d', (json, depth) => expect(measureDepth(json)).toBe(depth));
 
-  it('survives a text that would overflow a recursive walk', () => {
+  it('is measured without recursion, so that no text overflows the stack', () => {
     expect(measureDepth('['.repeat(100_000) + ']'.repeat(100_000))).toBe(100_000);
   });
 });
 
-describe('members and elements', () => {
+describe('the visitors of members and elements', () => {
   /** Rebuilds the text from the calls of the visitors. */
   const again = (json: string, at = 0): string => {
     const parts: string[] = [];
@@ -113,7 +113,7 @@ describe('members and elements', () => {
     return json[at] === '"' ? JSON.stringify(readString(json, at, end)) : json.slice(at, end);
   };
 
-  it('are those that JSON.parse sees, however the text is indented', () => {
+  it('visit what JSON.parse returns, however the text is indented', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(undefined, 1, '\t', ' \r\n'), (value, indent) => {
         const json = JSON.stringify(value, null, indent);
@@ -145,7 +145,7 @@ describe('members and elements', () => {
   });
 });
 
-it('custom metadata stays byte for byte as it was sent', () => {
+it('custom metadata is stored byte for byte as it was sent', () => {
   const sent = '{"big":12345678901234567890, "b":1.0,"a":"\\u0000\\ud800","a":2}';
   expect(withJsonText({ payout_id: 'p' }, 'custom_metadata', sent)).toBe(
     `{"payout_id":"p","custom_metadata":${sent}}`,

@@ -45,12 +45,12 @@ async function senderTo(behave: (socket: Socket) => void, lateMs = 0): Promise<(
 
 const responds = (bytes: string) => (socket: Socket) => socket.on('data', () => socket.write(bytes));
 
-describe('a connection that carried one response', () => {
+describe('a connection after its first response', () => {
   it.each([
     ['of no body', `${OK}content-length: 0\r\n\r\n`],
     ['of less than 64 KiB', `${OK}content-length: 65535\r\n\r\n${'a'.repeat(65_535)}`],
     ['in chunks', `${OK}transfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`],
-  ])('%s carries the next', async (_what, bytes) => {
+  ])('is reused after a response %s', async (_what, bytes) => {
     const send = await senderTo(responds(bytes));
     for (let n = 0; n < 3; n += 1) expect(await send()).toMatchObject({ status: 200 });
     expect(sockets).toHaveLength(1);
@@ -61,7 +61,7 @@ describe('a connection that carried one response', () => {
     ['that was to be its last', `${OK}connection: close\r\ncontent-length: 0\r\n\r\n`],
     ['of HTTP/1.0', 'HTTP/1.0 200 OK\r\ncontent-length: 0\r\n\r\n'],
     ['with something after it', `${OK}content-length: 2\r\n\r\nok!`],
-  ])('%s carries no other', async (_what, bytes) => {
+  ])('is not reused after a response %s', async (_what, bytes) => {
     const send = await senderTo(responds(bytes));
     expect(await send()).toMatchObject({ status: 200 });
     expect(await send()).toMatchObject({ status: 200 });
@@ -69,7 +69,7 @@ describe('a connection that carried one response', () => {
   });
 
   it.each(['HTTP/1.1 500 Poison\r\n\r\n', 'H', '\r\n'])(
-    'and receives %j unasked is closed',
+    'is closed if it receives %j unasked',
     async (surplus) => {
       const send = await senderTo(responds(`${OK}content-length: 0\r\n\r\n`));
       await send();
@@ -83,8 +83,8 @@ describe('a connection that carried one response', () => {
   );
 });
 
-describe('a host that does not wait for its request', () => {
-  it('and speaks first, is connected to once', async () => {
+describe('a host that does not wait for the request', () => {
+  it('is connected to once if it speaks first', async () => {
     const send = await senderTo((socket) => socket.write(`${OK}content-length: 0\r\n\r\n`), 50);
     expect(await send()).toMatchObject({
       kind: 'failed',
@@ -94,7 +94,7 @@ describe('a host that does not wait for its request', () => {
     expect(sockets).toHaveLength(1);
   });
 
-  it('and closes first, is connected to once', async () => {
+  it('is connected to once if it closes first', async () => {
     const send = await senderTo((socket) => socket.end(), 50);
     expect(await send()).toMatchObject({ kind: 'failed', phase: 'send' });
     expect(sockets).toHaveLength(1);

@@ -21,7 +21,7 @@ const production = new GuardedHosts({ loopback: false, allowed: [] });
 const sandbox = new GuardedHosts({ loopback: true, allowed: [] });
 
 describe('an untrusted URL', () => {
-  it.each([...hostileUrls, ...malformedUrls])('%j is refused', async (url, reason) =>
+  it.each([...hostileUrls, ...malformedUrls])('is refused when it is %j', async (url, reason) =>
     expect(await production.refusal(url)).toMatch(reason),
   );
 
@@ -30,12 +30,12 @@ describe('an untrusted URL', () => {
       expect(await production.refusal(`https://${hostOf(address)}/hooks`)).toMatch(reason);
   });
 
-  it('may contain each public address', async () => {
+  it('can contain each public address', async () => {
     for (const address of publicAddresses)
       expect(await production.refusal(`https://${hostOf(address)}:8443/hooks?x=1`)).toBeNull();
   });
 
-  it('is refused when any address of its name is not public', async () => {
+  it('is refused if any address of its name is not public', async () => {
     const resolving = (...addresses: readonly string[]): GuardedHosts =>
       Object.assign(new GuardedHosts({ loopback: false, allowed: [] }), {
         findAddresses: () => Promise.resolve(addresses),
@@ -51,10 +51,10 @@ describe('an untrusted URL', () => {
     expect(await refusal(...Array<string>(513).fill(one))).toMatch(/resolves to more than 512 addresses/);
   });
 
-  it('may be a name that does not resolve yet', async () =>
+  it('can be a name that does not resolve yet', async () =>
     expect(await production.refusal('https://nowhere.invalid/hooks')).toBeNull());
 
-  it('may be plain http on loopback in sandbox mode', async () => {
+  it('can be plain http on loopback in sandbox mode', async () => {
     expect(await sandbox.refusal('http://127.0.0.1:4000/')).toBeNull();
     expect(await sandbox.refusal('http://[::1]:4000/')).toBeNull();
     expect(await sandbox.refusal('http://localhost:4000/')).toBeNull();
@@ -63,7 +63,7 @@ describe('an untrusted URL', () => {
     expect(await sandbox.refusal('http://[::ffff:127.0.0.1]/')).toMatch(/mapped/);
   });
 
-  it('is https:// in production, also where an operator allows the address', async () => {
+  it('must be https:// in production, even if an operator allows the address', async () => {
     const allowing = new GuardedHosts({ loopback: false, allowed: parseCidrs('10.1.0.0/16') });
     expect(await allowing.refusal('http://10.1.2.3/')).toMatch(/https/);
     expect(await allowing.refusal('https://10.1.2.3/')).toBeNull();
@@ -74,13 +74,13 @@ const file = join(specFolder('hosts'), 'hosts');
 const names = new OperatorHosts(file);
 const found = (name: string) => names.resolve(name, 5000);
 
-describe('names of hosts', () => {
-  it('resolve localhost and its subdomains to loopback without DNS', async () => {
+describe('host names', () => {
+  it('resolve to loopback without DNS if they are localhost or a subdomain of it', async () => {
     for (const name of ['localhost', 'localhost.', 'foo.localhost', 'a.b.localhost.'])
       expect(await found(name)).toEqual(['127.0.0.1', '::1']);
   });
 
-  it('are resolved by the hosts file before DNS, with any letter case, without comments and invalid lines', async () => {
+  it('are resolved by the hosts file before DNS, in any letter case, without comments and invalid lines', async () => {
     writeFileSync(
       file,
       [
@@ -101,7 +101,7 @@ describe('names of hosts', () => {
     expect(await found('one.example')).toEqual(['10.0.0.33']);
   });
 
-  it('that do not exist fail with a text and the error code', async () => {
+  it('fail with a text and the error code if they do not exist', async () => {
     await expect(found('nowhere.invalid')).rejects.toMatchObject({
       phase: 'dns',
       message: expect.stringMatching(/^the name .* \([A-Z_]+\)$/),
@@ -109,7 +109,7 @@ describe('names of hosts', () => {
   });
 });
 
-describe('a query to DNS', () => {
+describe('a DNS query', () => {
   type Family = readonly string[] | string | null;
 
   /** Responds to queries of each family with addresses, the code of a failure, or never. */
@@ -137,7 +137,7 @@ describe('a query to DNS', () => {
     expect(await found('two.example')).toEqual(addresses);
   });
 
-  it('is shared by concurrent lookups of a name, not by later ones', async () => {
+  it('is shared by concurrent lookups of a name but not by later ones', async () => {
     const queries = respond(['8.8.8.8'], []);
     await Promise.all(Array.from({ length: 16 }, () => found('one-query.example')));
     expect(queries).toHaveBeenCalledTimes(1);
@@ -145,7 +145,7 @@ describe('a query to DNS', () => {
     expect(queries).toHaveBeenCalledTimes(2);
   });
 
-  it('without a response ends with the timeout', async () => {
+  it('ends with the timeout if there is no response', async () => {
     respond(null, null);
     const given = jest.spyOn(Resolver.prototype, 'cancel');
     const late = { phase: 'dns', message: 'the name servers do not respond (ETIMEOUT)' };
@@ -153,7 +153,7 @@ describe('a query to DNS', () => {
     expect(given).toHaveBeenCalledTimes(1);
   });
 
-  it('of short names uses one thread of the system, and none for names that were given up', async () => {
+  it('for short names uses one thread of the system, and none for names that were given up', async () => {
     let end!: (records: never[]) => void;
     const lookups = jest.spyOn(dns, 'lookup');
     lookups.mockImplementation((() => new Promise((resolve) => (end = resolve))) as never);

@@ -43,8 +43,8 @@ async function raw(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, server };
 }
 
-describe('a host that responds', () => {
-  it('gets the body and the headers, and its status is returned', async () => {
+describe('a request to a host that responds', () => {
+  it('delivers the body and the headers and returns the status', async () => {
     const result = await post(`${host.url}/hooks?x=1`, '{"é":1}');
     expect(result).toMatchObject({ kind: 'response', status: 204, retryAfter: null });
     expect(host.received).toMatchObject([
@@ -53,8 +53,8 @@ describe('a host that responds', () => {
   });
 });
 
-describe('a host that fails', () => {
-  it('that refuses the connection is reported as phase `connect`', async () => {
+describe('a request that fails', () => {
+  it('reports a refused connection as phase `connect`', async () => {
     const { url, server } = await raw(() => undefined);
     await new Promise((resolve) => server.close(resolve));
     expect(await post(url)).toMatchObject({
@@ -65,14 +65,14 @@ describe('a host that fails', () => {
   });
 
   it.each(['', 'hooks', 'ftp://127.0.0.1/', 'http://'])(
-    'by having no URL, such as %j, is a failure',
+    'reports an invalid URL such as %j as phase `address`',
     async (url) => {
       expect(await post(url)).toMatchObject({ kind: 'failed', phase: 'address' });
     },
   );
 });
 
-describe('on the way to a host', () => {
+describe('a request to a host with several addresses', () => {
   /** Sends to a name that resolves like this. */
   const toName = async (resolve: OperatorHosts['resolve'], timeoutMs = LIMITS.timeoutMs) => {
     const { port } = new URL(host.url);
@@ -81,13 +81,13 @@ describe('on the way to a host', () => {
     return { result, end: () => through.close() };
   };
 
-  it('an address that refuses is followed by the next', async () => {
+  it('tries the next address after a refusal', async () => {
     const { result, end } = await toName(() => Promise.resolve(['127.0.0.2', '127.0.0.1']));
     expect(result).toMatchObject({ kind: 'response', status: 204 });
     await end();
   });
 
-  it('an address that stalls within TLS is followed by the next after a sixth of the time', async () => {
+  it('tries the next address after a sixth of the time if one stalls within TLS', async () => {
     const { url } = await raw((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'));
     const { port } = new URL(url);
     await raw((socket) => socket.resume(), { host: '127.0.0.2', port: Number(port) });
@@ -98,14 +98,14 @@ describe('on the way to a host', () => {
     await through.close();
   });
 
-  it('addresses are tried to the fourth', async () => {
+  it('tries at most four addresses', async () => {
     const refusing = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5'];
     const { result, end } = await toName(() => Promise.resolve([...refusing, '127.0.0.1']));
     expect(result).toMatchObject({ kind: 'failed', phase: 'connect' });
     await end();
   });
 
-  it('a DNS query without a response ends with the deadline and opens no connection later', async () => {
+  it('ends with its deadline if DNS does not respond, and opens no connection later', async () => {
     let resolved!: (addresses: readonly string[]) => void;
     const { result, end } = await toName(() => new Promise((resolve) => (resolved = resolve)), 1000);
     expect(result).toMatchObject({
@@ -119,7 +119,7 @@ describe('on the way to a host', () => {
     await end();
   });
 
-  it('a query has a third of the time, which leaves some for the rest', async () => {
+  it('allows DNS a third of the time, which leaves some for the rest', async () => {
     let given = Infinity;
     const { result, end } = await toName((_host, timeoutMs) => {
       given = timeoutMs;
@@ -135,8 +135,8 @@ describe('on the way to a host', () => {
   });
 });
 
-describe('a host that may not be reached', () => {
-  it('is never connected to, by address or by name', async () => {
+describe('a request to a forbidden host', () => {
+  it('opens no connection, by address or by name', async () => {
     const strict = new OutboundClient(new GuardedHosts({ loopback: false, allowed: [] }), LIMITS);
     const port = new URL(host.url).port;
     const names = ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '2130706433', '0x7f.1', '127.0.0.1.'];
@@ -148,7 +148,7 @@ describe('a host that may not be reached', () => {
     await strict.close();
   });
 
-  it('is not reached by DNS rebinding: each connection goes to the checked address', async () => {
+  it('cannot be redirected by DNS rebinding, since each connection goes to the checked address', async () => {
     const places = ['127.0.0.1', '10.0.0.1', '127.0.0.1'];
     const findAddresses = async () => [places.shift()!];
     const guarded = Object.assign(new GuardedHosts({ loopback: true, allowed: [] }), { findAddresses });
@@ -164,7 +164,7 @@ describe('a host that may not be reached', () => {
     await through.close();
   });
 
-  it('is one without TLS, outside the sandbox, with any address', async () => {
+  it('is refused without TLS outside the sandbox, whatever the address is', async () => {
     const allowing = new GuardedHosts({ loopback: false, allowed: parseCidrs('127.0.0.1/32') });
     const strict = new OutboundClient(allowing, LIMITS);
     expect(await strict.post(host.url, {}, '{}')).toMatchObject({

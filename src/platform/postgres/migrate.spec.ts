@@ -40,7 +40,7 @@ describe('migrations', () => {
     await Promise.all([other.connect(), reader.connect()]);
   });
 
-  it('wait for readers of a locked table, and succeed once it is free', async () => {
+  it('wait for readers of a locked table and succeed once it is free', async () => {
     await other.query('begin; lock table users.users in access share mode');
     let done = false;
     const migrating = migrate(db.url, [...MIGRATIONS, Spec2764000000000]).then(() => (done = true));
@@ -53,7 +53,7 @@ describe('migrations', () => {
     await reader.query('select spec from users.users');
   });
 
-  it('create an index concurrently while another process waits for the lock, also over the rest of a failed try', async () => {
+  it('create an index concurrently while another process waits for the lock, even after a failed try', async () => {
     await db.pool.query('create index users_spec on users.users (user_id)');
     await db.pool.query(
       `update pg_index set indisvalid = false where indexrelid = 'users.users_spec'::regclass`,
@@ -69,7 +69,7 @@ describe('migrations', () => {
     ]);
   });
 
-  it('change nothing in a database with an unknown migration, and name it', async () => {
+  it('refuse a database with an unknown migration by its name and change nothing', async () => {
     const table = () => db.pool.query('select * from disburse_migrations order by id');
     const before = await table();
     await expect(migrate(db.url, [...MIGRATIONS, Spec2764000000001])).rejects.toThrow(

@@ -7,7 +7,7 @@ const ID = '00000000-0000-4000-8000-00000000abcd';
 const [EARLIEST, LATEST] = [-62_135_596_800_000_000n, 253_402_300_799_999_999n];
 
 describe('a page cursor', () => {
-  it('decodes to the place it encodes, to the microsecond, also before 1970', () => {
+  it('decodes to the place that it encodes, to the microsecond and also before 1970', () => {
     const times = fc.bigInt({ min: EARLIEST, max: LATEST }).map(isoOfMicroseconds);
     fc.assert(
       fc.property(times, fc.uuid(), (time, id) => {
@@ -21,7 +21,7 @@ describe('a page cursor', () => {
     expect(encodeCursor(date, ID)).toBe(encodeCursor(isoOfMicroseconds(1_700_000_000_123_000n), ID));
   });
 
-  it('is refused when any character of it differs', () => {
+  it('is refused if any character of it differs', () => {
     const cursor = encodeCursor(new Date(1_700_000_000_000), ID);
     for (let at = 0; at < cursor.length; at += 1) {
       const other = cursor[at] === 'A' ? 'B' : 'A';
@@ -34,7 +34,7 @@ describe('a page cursor', () => {
     (text) => expect(decodeCursor(text)).toBeNull(),
   );
 
-  it('is refused when it lies outside of the years 0001 to 9999', () => {
+  it('is refused outside of the years 0001 to 9999', () => {
     for (const ms of [Number(EARLIEST / 1000n) - 1, Number(LATEST / 1000n) + 1])
       expect(decodeCursor(encodeCursor(new Date(ms), ID))).toBeNull();
   });

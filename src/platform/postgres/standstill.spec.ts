@@ -15,7 +15,7 @@ const SETTINGS = [
   'client_connection_check_interval',
 ];
 
-describe('a stalled process', () => {
+describe('a process that stalls', () => {
   let url: string;
   let database: Database;
 
@@ -32,7 +32,7 @@ describe('a stalled process', () => {
     await dropTestDatabase(url);
   });
 
-  it('in a transaction loses it, gets an error and continues, as do the sessions that waited for its locks', async () => {
+  it('loses its open transaction, gets an error and continues, as do the sessions that waited for its locks', async () => {
     let held = (): void => undefined;
     const holds = new Promise<void>((resolve) => {
       held = resolve;
@@ -73,7 +73,7 @@ describe('a stalled process', () => {
     expect(await database.query('select n from lanes')).toEqual([{ n: 2 }]);
   });
 
-  it('is bounded on the connections of every pool', async () => {
+  it('is cut off after a limited time on the connections of every pool', async () => {
     const queue = await QueueBackend.connect(url);
     const config = storeConfig({
       EVENT_STORE_URL: `${url}?own`,

@@ -26,7 +26,7 @@ afterAll(() => {
   dying.close();
 });
 
-test('a server that dies while it welcomes a client fails the query and not the process', async () => {
+test('a server that dies while it accepts a client fails the query and not the process', async () => {
   await new Promise<void>((resolve) => dying.listen(0, '127.0.0.1', resolve));
   const { port } = dying.address() as AddressInfo;
   const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'somebody', database: 'something' });

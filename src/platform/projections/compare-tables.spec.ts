@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { onTestDatabase } from '../../../test/support/postgres.js';
 import { compareTables, type TableComparison } from './compare-tables.js';
 
-describe('two tables of one shape', () => {
+describe('the comparison of two tables', () => {
   const db = onTestDatabase();
   beforeAll(async () => {
     await db.pool.query(`
@@ -24,7 +24,7 @@ describe('two tables of one shape', () => {
     });
   }
 
-  it('are the same', async () => {
+  it('finds no difference in equal tables', async () => {
     expect(await after('')).toEqual({ table: 'a.t', rows: 100, different: 0, first: [] });
   });
 
@@ -54,11 +54,11 @@ describe('two tables of one shape', () => {
       'insert into a.t (id, n) values (7, 1)',
       'a.t 7 1: a row, the events say that there is none',
     ],
-  ])('differ in %s', async (_name, sql, words) => {
+  ])('reports %s', async (_name, sql, words) => {
     expect(await after(sql)).toMatchObject({ different: 1, first: [words] });
   });
 
-  it('differ in a long text: the report quotes the text around the place', async () => {
+  it('quotes only the text around the difference of a long text', async () => {
     const long = `repeat('abcdefghij', 30)`;
     await db.pool.query(`update a.t set body = ${long} where id = 7`);
     const { first } = await after(`update a.t set body = overlay(body placing '!' from 151) where id = 7`);
@@ -66,7 +66,7 @@ describe('two tables of one shape', () => {
     expect(first[0]!.length).toBeLessThan(200);
   });
 
-  it('differ in the values of JSON, and not in the order of its members', async () => {
+  it('compares the values of JSON and not the order of its members', async () => {
     const compared = (live: string, json?: readonly string[]): Promise<TableComparison> =>
       db.database.transaction(async (tx) => {
         await tx.query('truncate b.t; insert into b.t select * from a.t');
@@ -81,7 +81,7 @@ describe('two tables of one shape', () => {
       expect(await compared(live, ['body'])).toMatchObject({ different: 1, first: [expect.any(String)] });
   });
 
-  it('100 differing rows are counted, and the first 20 by key are listed', async () => {
+  it('counts 100 differing rows and lists the first 20 by key', async () => {
     const { rows, different, first } = await after('update a.t set state = 1');
     expect({ rows, different, first: first.length }).toEqual({ rows: 100, different: 100, first: 20 });
   });

@@ -16,7 +16,7 @@ const INSERT = `insert into event_store.events
   returning position`;
 const TABLES = { schema: 'public', names: ['seen'] };
 
-describe('a subscription that meets', () => {
+describe('a subscription', () => {
   let harness: SubscriptionHarness;
 
   withSubscriptions(
@@ -34,7 +34,7 @@ describe('a subscription that meets', () => {
   const applied = (...expected: readonly number[]): Promise<true> =>
     eventually(async () => (await harness.applied()).join() === expected.join());
 
-  describe('an event that somebody wrote by SQL', () => {
+  describe('that meets an event which somebody wrote by SQL', () => {
     /** The position of an event between two genuine ones, after its data was changed. */
     const changed = async (): Promise<string> => {
       const stream = `thing-${newId()}`;
@@ -49,7 +49,7 @@ describe('a subscription that meets', () => {
     it.each<[string, () => Promise<string>, number[], number[]]>([
       ['has no MAC', async () => (await sql(INSERT))[0]!, [0, 1], [0, 1, 9]],
       ['has other data than it had', changed, [0, 1, 0], [0, 1, 0, 2, 9]],
-    ])('halts where it %s, and continues after its deletion', async (_, tamper, before, after) => {
+    ])('halts if the event %s, and continues after its deletion', async (_, tamper, before, after) => {
       await harness.write(2);
       const position = await tamper();
       const last = await harness.write(1, RELEVANT, 9);
@@ -71,7 +71,7 @@ describe('a subscription that meets', () => {
       expect(await harness.applied()).toEqual(after);
     });
 
-    it('halts at one that arrives while it follows', async () => {
+    it('halts if the event arrives while the subscription follows the log', async () => {
       const { runner } = harness.process(harness.view());
       runner.start();
       await harness.write(2);
@@ -83,15 +83,15 @@ describe('a subscription that meets', () => {
       await applied(0, 1, 2);
     });
 
-    it('is not rebuilt from a forged event', async () => {
+    it('cannot be rebuilt from the forged event', async () => {
       const position = await changed();
       const { rebuild } = harness.process(harness.view({ tables: TABLES }));
       await expect(rebuild.rebuild(harness.name)).rejects.toThrow(`position ${position}`);
     });
   });
 
-  describe('a type of a newer version', () => {
-    it('waits at it, reports it, and continues once an operator lets the type pass', async () => {
+  describe('that meets an event type of a newer version', () => {
+    it('waits at the event, reports it, and continues once an operator lets the type pass', async () => {
       await harness.write(3);
       const before = await harness.write(2, OTHER);
       await harness.write(1, NEWER, 3);
@@ -113,7 +113,7 @@ describe('a subscription that meets', () => {
       expect(runner.states()[0]).toMatchObject({ haltedAt: null });
     });
 
-    it('continues where a process of the newer version has applied it, and works alongside it', async () => {
+    it('continues once a process of the newer version has applied the event, and works alongside it', async () => {
       const older = harness.process(harness.view());
       older.runner.start();
       await harness.write(1, NEWER);
@@ -129,7 +129,7 @@ describe('a subscription that meets', () => {
       expect(await harness.applied()).toEqual(upTo(6));
     });
 
-    it('is not rebuilt past it, because rows without it would be wrong', async () => {
+    it('cannot be rebuilt past the event, because rows without it would be wrong', async () => {
       await harness.write(1, NEWER);
       const { rebuild } = harness.process(harness.view({ tables: TABLES }));
       await expect(rebuild.rebuild(harness.name)).rejects.toThrow(`does not know ${NEWER}`);

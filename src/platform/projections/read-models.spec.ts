@@ -7,13 +7,13 @@ import {
   RELEVANT,
 } from '../../../test/support/event-store/subscription-harness.js';
 
-describe('read models, seen from outside', () => {
+describe('read models', () => {
   let harness: SubscriptionHarness;
 
   withSubscriptions((opened) => (harness = opened));
 
-  describe('read your own writes', () => {
-    it('shows a reader all that was written before it came, in the process that runs the subscription', async () => {
+  describe('for a reader who waits for earlier writes', () => {
+    it('contain all earlier writes in the process that runs the subscription', async () => {
       const { runner, progress } = harness.process(harness.view());
       runner.start();
       for (let n = 0; n < 20; n += 1) {
@@ -23,7 +23,7 @@ describe('read models, seen from outside', () => {
       }
     });
 
-    it('shows it in another process too, without waiting for irrelevant events', async () => {
+    it('contain all earlier writes in another process too, without waiting for irrelevant events', async () => {
       const worker = harness.process(harness.view());
       worker.runner.start();
       const api = harness.process(harness.view());
@@ -37,15 +37,15 @@ describe('read models, seen from outside', () => {
       expect(await api.progress.waitUntilCurrent(harness.name)).toBe(true);
     });
 
-    it('gives up after its bound, and has nothing to wait for when nothing was written', async () => {
+    it('stop waiting after the limit, and do not wait if nothing was written', async () => {
       const { progress } = harness.process(harness.view());
       expect(await progress.waitFor(harness.name, await harness.write(1), 200)).toBe(false);
       expect(await progress.waitFor(harness.name, null)).toBe(true);
     });
   });
 
-  describe('lag', () => {
-    it('is the age of the oldest event behind which the checkpoint stays, in any process', async () => {
+  describe('measured for their lag', () => {
+    it('return the age of the oldest event that is not applied, in any process', async () => {
       await harness.write(2);
       const { runner, progress, lagAfter } = harness.process(harness.view());
       const lagOf = async () => (await lagAfter(60_000).all())[0]!.ageMs;
@@ -56,10 +56,10 @@ describe('read models, seen from outside', () => {
     });
   });
 
-  describe('rebuild', () => {
+  describe('that are rebuilt', () => {
     const tables = { schema: 'public', names: ['seen'] };
 
-    it('has the events that the runner applied just before the tables are swapped', async () => {
+    it('contain the events that the runner applied just before the tables are swapped', async () => {
       const { runner, progress, checkpoints: own } = harness.process(harness.view({ tables }));
       await own.set(harness.name, null, harness.database.pool);
       runner.start();
@@ -78,7 +78,7 @@ describe('read models, seen from outside', () => {
       expect(await harness.applied()).toEqual([...before, 50, 99]);
     });
 
-    it("continues to the last event, also after the runner's position", async () => {
+    it('contain all events up to the last one, even beyond the position of the runner', async () => {
       await harness.write(3);
       const { rebuild, runner, progress } = harness.process(harness.view({ tables }));
       const { position } = await rebuild.rebuild(harness.name);
@@ -89,7 +89,7 @@ describe('read models, seen from outside', () => {
       expect(await harness.applied()).toEqual([...rebuilt, 99]);
     });
 
-    it('refuses sagas and unknown names', async () => {
+    it('cannot be sagas or have unknown names', async () => {
       const { rebuild } = harness.process(harness.view());
       await expect(rebuild.rebuild(harness.name)).rejects.toThrow('not a read model');
       await expect(rebuild.rebuild('unknown')).rejects.toThrow('no subscription unknown');

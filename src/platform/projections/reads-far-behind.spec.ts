@@ -32,7 +32,7 @@ describe('reads in a process whose worker is elsewhere', () => {
   const twenty = (progress: SubscriptionProgress) =>
     Promise.all(Array.from({ length: 20 }, () => progress.waitUntilCurrent(harness.name)));
 
-  it('read a few pages, together, when it is far behind', async () => {
+  it('share a few pages if the read model is far behind', async () => {
     for (let n = 0; n < BEHIND; n += 2000) await harness.write(2000, OTHER);
     await harness.write(1);
     const progress = progressOf(2000);
@@ -40,13 +40,13 @@ describe('reads in a process whose worker is elsewhere', () => {
     expect(pages).toBeLessThanOrEqual(8);
   });
 
-  it('are refused while an event written just before them is not applied', async () => {
+  it('are refused while an event that was written just before is not applied', async () => {
     await harness.write(1);
     const reading = progressOf(30).requireCurrent(harness.name);
     await expect(reading).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  it('read no event twice, and do not wait without a relevant event', async () => {
+  it('read no event twice and do not wait without a relevant event', async () => {
     const position = await harness.write(1);
     await harness.write(1200, OTHER);
     const progress = progressOf(1000);
@@ -62,7 +62,7 @@ describe('reads in a process whose worker is elsewhere', () => {
     expect(pages - first).toBe(1);
   });
 
-  it('see a relevant event again after a crash of PostgreSQL rewound the checkpoint', async () => {
+  it('wait again for a relevant event after a crash of PostgreSQL rewound the checkpoint', async () => {
     const { checkpoints } = harness.process(harness.view());
     const before = (await checkpoints.read([harness.name])).get(harness.name)!;
     const position = await harness.write(1);
@@ -75,7 +75,7 @@ describe('reads in a process whose worker is elsewhere', () => {
   });
 
   it.each(['readAll', 'head'])(
-    'return within READ_YOUR_WRITES_MS when the event store hangs in %s',
+    'return within READ_YOUR_WRITES_MS if the event store hangs in %s',
     async (call) => {
       await harness.write(1, RELEVANT);
       const progress = progressOf(100, { [call]: () => new Promise<never>(() => undefined) });

@@ -40,7 +40,7 @@ describe('the subscription runner', () => {
   };
 
   it.each([0, 2])(
-    'applies again what a crash of PostgreSQL took back, when %i events follow',
+    'applies events again that a crash of PostgreSQL took back, with %i events after them',
     async (later) => {
       jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
       const { runner, progress } = harness.process(harness.view());
@@ -67,7 +67,7 @@ describe('the subscription runner', () => {
     expect(await harness.applied()).toEqual(upTo(6));
   });
 
-  it('applies a batch once when it is killed between its rows and its checkpoint', async () => {
+  it('applies a batch once if it is killed between its rows and its checkpoint', async () => {
     jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     let kills = 0;
     const dying = harness.view({
@@ -87,7 +87,7 @@ describe('the subscription runner', () => {
     expect(await harness.applied()).toEqual(upTo(10));
   });
 
-  it('applies each event once and in order when three processes run it at the same time', async () => {
+  it('applies each event once and in order while three processes run it', async () => {
     const processes = [
       harness.process(harness.view()),
       harness.process(harness.view()),
@@ -103,7 +103,7 @@ describe('the subscription runner', () => {
     expect(await harness.applied()).toEqual(upTo(150));
   });
 
-  it('stops at an event that cannot be applied, names it, lets the others continue, and never skips it', async () => {
+  it('stops at an event that cannot be applied, names it, never skips it, and lets other subscriptions continue', async () => {
     jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     const errors = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     let broken = true;
@@ -126,7 +126,7 @@ describe('the subscription runner', () => {
     expect(await harness.applied()).toEqual(upTo(60));
   });
 
-  it('moves the stored checkpoint past irrelevant events, within 500 ms', async () => {
+  it('moves the stored checkpoint past irrelevant events within 500 ms', async () => {
     const { runner, checkpoints } = harness.process(harness.view());
     runner.start();
     const position = await harness.write(3, OTHER);

@@ -40,7 +40,7 @@ describe('the key ring', () => {
     await work.stop();
   };
 
-  it('refuses a wrong MASTER_KEY with a message, and accepts the right one', async () => {
+  it('refuses a wrong MASTER_KEY with a message and accepts the right one', async () => {
     const sealed = (await open(one)).sealer.seal('text', 'place');
     await expect(open(two)).rejects.toThrow(ConfigError);
     await expect(open(two)).rejects.toThrow(
@@ -59,7 +59,7 @@ describe('the key ring', () => {
     }
   });
 
-  it('is not created again where its rows are lost and personal keys remain', async () => {
+  it('is not created again if its rows are lost while personal keys remain', async () => {
     const { sealer } = await open(one);
     await new PersonalKeys(test.database, sealer).obtain(newId());
     await test.database.query('truncate platform.key_ring');
@@ -76,7 +76,7 @@ describe('the key ring', () => {
     expect(() => ring.sealer.open(new Sealer(ring.root).seal('text', 'place'), 'place')).toThrow(SealError);
   });
 
-  it('opens with the former and the new master key side by side, until the former one is retired', async () => {
+  it('opens with the former and the new master key until the former one is retired', async () => {
     const former = await open(one);
     const present = await open(two, one);
     expect(present.root).toEqual(former.root);
@@ -100,7 +100,7 @@ describe('the key ring', () => {
     expect(await ids()).toEqual(before);
   });
 
-  it('seals with a new key 60 s after it was added, when every process can open it', async () => {
+  it('seals with a new key only 60 s after it was added, once every process can open it', async () => {
     const [a, b] = [await open(one), await open(one)];
     const before = a.sealer.sealsWith;
     const id = await rotation().addFreshKey({ current: one, former: null });
@@ -115,7 +115,7 @@ describe('the key ring', () => {
     expect(a.sealer.open(b.sealer.seal('old', 'p'), 'p')).toBe('old');
   });
 
-  it('an operation creates one key in any number of executions, and its recorded change names the key', async () => {
+  it('gets one key from an operation, however often that is executed, and the recorded change names the key', async () => {
     await open(one);
     await open(two, one);
     await pass(121);
@@ -138,7 +138,7 @@ describe('the key ring', () => {
     ]);
   });
 
-  it('no former master key is retired whose copies MASTER_KEY lacks', async () => {
+  it('refuses to retire a former master key if keys would be lost that MASTER_KEY does not wrap', async () => {
     await open(one);
     await open(two, one);
     await pass(121);
@@ -155,7 +155,7 @@ describe('the key ring', () => {
     expect((await open(two, one)).sealer.open(sealed, 'p')).toBe('text');
   });
 
-  it('a former master key in use is not retired, and is in the status as such', async () => {
+  it('refuses to retire a former master key that is in use, and its status says so', async () => {
     await open(one);
     await (await open(one)).refresh();
     await open(two, one);
@@ -174,7 +174,7 @@ describe('the key ring', () => {
     expect(await retire()).toEqual([one.id]);
   });
 
-  it('a fresh key is wrapped by every master key in use, or not created', async () => {
+  it('creates a new key only if every master key in use wraps it', async () => {
     await open(one);
     await open(two, one);
     for (const former of [null, two])
@@ -185,7 +185,7 @@ describe('the key ring', () => {
     expect((await open(two)).sealer.sealsWith).toBe(id);
   });
 
-  it('after a rotation the former master key opens no personal key, with or without the database', async () => {
+  it('opens no personal key with the former master key after a rotation', async () => {
     const before = await open(one);
     const personal = new PersonalKeys(test.database, before.sealer);
     const subjects = [newId(), newId(), newId()];
@@ -214,7 +214,7 @@ describe('the key ring', () => {
     expect(status.keys.map((each) => each.sealed)).toEqual([{ personal_keys: 0 }, { personal_keys: 2 }]);
   });
 
-  it('a changed row of the ring is refused', async () => {
+  it('is refused if one of its rows was changed', async () => {
     await open(one);
     await test.database.query(
       `update platform.key_ring set wrapped_key = (select wrapped_key from platform.key_ring

@@ -12,7 +12,7 @@ describe('personal keys', () => {
   /** The keys of another process, with a separate cache. */
   const ofAProcess = (): PersonalKeys => new PersonalKeys(test.database, master);
 
-  it('are created on first use and shared by all processes, also by concurrent calls', async () => {
+  it('are created on first use and shared by all processes and concurrent calls', async () => {
     const subject = newId();
     const [one, two] = await Promise.all([ofAProcess().obtain(subject), ofAProcess().obtain(subject)]);
     expect(two!.open(one!.seal('phone', 'place'), 'place')).toBe('phone');
@@ -20,7 +20,7 @@ describe('personal keys', () => {
     expect([...found.keys()]).toEqual([subject]);
   });
 
-  it('differ from person to person and are wrapped in the table', async () => {
+  it('differ from person to person and are stored wrapped', async () => {
     const keys = ofAProcess();
     const [one, two] = [await keys.obtain(newId()), await keys.obtain(newId())];
     expect(() => two!.open(one!.seal('phone', 'place'), 'place')).toThrow();
@@ -30,7 +30,7 @@ describe('personal keys', () => {
     for (const { wrapped_key: wrapped } of rows) expect(wrapped).toMatch(/^s1\./);
   });
 
-  it('do not unwrap for another person', async () => {
+  it('cannot be unwrapped for another person', async () => {
     const [mine, theirs] = [newId(), newId()];
     await ofAProcess().obtain(mine);
     await test.pool.query(
@@ -40,7 +40,7 @@ describe('personal keys', () => {
     await expect(ofAProcess().obtain(theirs)).rejects.toThrow('belongs elsewhere');
   });
 
-  it('are erased for good, for known and unknown persons', async () => {
+  it('are erased permanently, for known and unknown persons', async () => {
     const keys = ofAProcess();
     for (const subject of [newId(), newId()]) {
       await keys.forget(subject);

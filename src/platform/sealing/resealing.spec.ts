@@ -8,7 +8,7 @@ import { PersonalKeys } from './personal-keys.js';
 import { Resealing } from './resealing.js';
 import { Sealer } from './sealer.js';
 
-describe('personal keys under a new key of the ring', () => {
+describe('personal keys after a new key was added to the ring', () => {
   const db = onTestDatabase();
   const former = randomBytes(32);
 
@@ -40,7 +40,7 @@ describe('personal keys under a new key of the ring', () => {
       )
     ).length > 0;
 
-  it('are wrapped by it later when the process stops before', async () => {
+  it('are wrapped by the new key later if the process stops first', async () => {
     const subject = newId();
     await new PersonalKeys(db.database, new Sealer(former)).obtain(subject);
     const { sealer, reseal } = await rotated();
@@ -50,7 +50,7 @@ describe('personal keys under a new key of the ring', () => {
     expect((await wrappedOf(subject))!.split('.')[1]).toBe(sealer.sealsWith);
   });
 
-  it('remain erased for a person who is erased between the read and the write', async () => {
+  it('stay erased for a person who is erased between the read and the write', async () => {
     const [subject, other] = [newId(), newId()];
     const keys = new PersonalKeys(db.database, new Sealer(former));
     await keys.obtain(subject);
@@ -72,7 +72,7 @@ describe('personal keys under a new key of the ring', () => {
     expect((await new PersonalKeys(db.database, sealer).find([subject])).size).toBe(0);
   });
 
-  it('remain unchanged where no key of the ring opens them', async () => {
+  it('stay unchanged if no key of the ring opens them', async () => {
     const subject = newId();
     await new PersonalKeys(db.database, new Sealer(randomBytes(32))).obtain(subject);
     const before = await wrappedOf(subject);

@@ -18,14 +18,14 @@ describe('a sealer', () => {
     expect(sealer.openBytes(sealer.seal(bytes, 'place'), 'place')).toEqual(bytes);
   });
 
-  it('seals the same text differently each time, without a trace of it', () => {
+  it('seals the same text differently each time and reveals nothing of it', () => {
     const [one, two] = [sealer.seal('secret', 'place'), sealer.seal('secret', 'place')];
     expect(one).not.toBe(two);
     expect(one).toMatch(/^s1\.[0-9a-f]{8}\.[\w-]+$/);
     expect(Buffer.from(one.split('.')[2]!, 'base64url').includes('secret')).toBe(false);
   });
 
-  it('does not open in another place, after a change of any character, or with another key', () => {
+  it('opens no text in another place, after a change of any character or with another key', () => {
     const sealed = sealer.seal('secret', 'merchant/1');
     expect(() => sealer.open(sealed, 'merchant/2')).toThrow(SealError);
     expect(() => new Sealer(randomBytes(32)).open(sealed, 'merchant/1')).toThrow(SealError);
@@ -35,12 +35,12 @@ describe('a sealer', () => {
     }
   });
 
-  it('takes only keys of 32 bytes', () => {
+  it('accepts only keys of 32 bytes', () => {
     expect(() => new Sealer(randomBytes(16))).toThrow('a sealing key has 32 bytes');
     expect(() => new Sealer(key, [randomBytes(33)])).toThrow(RangeError);
   });
 
-  it('names the reason why it does not open a text', () => {
+  it('names the reason if it does not open a text', () => {
     const sealed = sealer.seal('', 'place');
     expect(sealer.open(sealed, 'place')).toBe('');
     const [version, id, packed] = sealed.split('.') as [string, string, string];
@@ -59,7 +59,7 @@ describe('a sealer', () => {
     expect(() => sealer.open(sealed, 'other')).toThrow('the sealed text was changed or belongs elsewhere');
   });
 
-  it('seals with its new key, and opens texts of the former ones', () => {
+  it('seals with its new key and opens texts sealed with former ones', () => {
     const changing = new Sealer(key);
     const next = randomBytes(32);
     const before = changing.seal('text', 'place');
@@ -72,7 +72,7 @@ describe('a sealer', () => {
 });
 
 describe('a MAC', () => {
-  it('is the HMAC-SHA256 of purpose and text under a key that is derived for it', () => {
+  it('is the HMAC-SHA256 of purpose and text under a key that is derived for the purpose', () => {
     const bytes = createHmac('sha256', deriveKey(key, 'mac')).update('event\ntext').digest('base64url');
     expect(sealer.mac('event', 'text')).toBe(`${sealer.sealsWith}.${bytes}`);
   });
@@ -96,7 +96,7 @@ describe('a MAC', () => {
 describe('a keyed hash', () => {
   const hash = new KeyedHash(deriveKey(key, 'keyed-hash'));
 
-  it('is the same for the same parts, and different for other parts, cuts and keys', () => {
+  it('is the same for the same parts, and differs for other parts, another split or another key', () => {
     expect(hash.of('merchant', '+15550100')).toBe(hash.of('merchant', '+15550100'));
     expect(hash.of('merchant', '+15550100')).toMatch(/^[0-9a-f]{64}$/);
     expect(hash.of('merchant', '+15550100')).not.toBe(hash.of('merchant', '+15550101'));

@@ -21,13 +21,13 @@ async function lastLine(): Promise<Record<string, unknown>> {
   return JSON.parse(lines.at(-1)!) as Record<string, unknown>;
 }
 
-describe("Nest's log lines", () => {
-  it('are a text and its context', async () => {
+describe('log lines of Nest', () => {
+  it('consist of a text and its context', async () => {
     log.warn('call +14155550100', 'Dialer');
     expect(await lastLine()).toMatchObject({ level: 'warn', msg: 'call [redacted]', context: 'Dialer' });
   });
 
-  it('keep the fields of an object apart, and the error among them', async () => {
+  it('contain the fields of an object separately, also those of the error', async () => {
     log.warn(
       { msg: 'request retried', attempt: 2, error: new Error('no route to ada@example.com') },
       'Worker',
@@ -73,7 +73,7 @@ describe("Nest's log lines", () => {
 });
 
 describe('wide lines', () => {
-  it('are between the others in the order in which they were written, however many there are', async () => {
+  it('appear in the order in which they were written among other lines, however many there are', async () => {
     const written: string[] = [];
     for (let n = 0; n < 200; n += 1) {
       if (n % 50 === 7) log.warn(`other ${n}`);
@@ -85,7 +85,7 @@ describe('wide lines', () => {
     expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(written);
   });
 
-  it('are in the log of a process that ends at once', async () => {
+  it('appear in the log of a process that exits at once', async () => {
     const program = `
       import { Log } from ${JSON.stringify(new URL('logger.ts', import.meta.url).href)};
       Log.open({ logLevel: 'info', logFile: ${JSON.stringify(join(folder, 'other.log'))} }).wideLog('last words', {});

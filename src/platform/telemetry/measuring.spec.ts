@@ -38,7 +38,7 @@ describe('a measurement that many callers share', () => {
   });
 });
 
-it('a report and a scrape wait for no connection of the requests, however many ask', async () => {
+it('a readiness report and a scrape never wait for the connections of requests, however many ask', async () => {
   const db = await testDatabase({ poolSize: 1 });
   const health = new HealthRegistry();
   let [checks, measured] = [0, 0];
@@ -72,7 +72,7 @@ it('a report and a scrape wait for no connection of the requests, however many a
   }
 });
 
-it('a scrape has the successful measurements while others hang or fail', async () => {
+it('a scrape contains the successful measurements while others hang or fail', async () => {
   const measured = new Gauge({ name: 'measured_by_spec', help: 'x', registers: [registry] });
   const endings = [
     measureOnScrape(() => new Promise<void>(() => undefined)),

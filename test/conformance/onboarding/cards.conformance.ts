@@ -31,7 +31,7 @@ export function describeCardIssuer(name: string, prepare: () => Promise<CardsUnd
       attempt: 1,
     });
 
-    it('gives one card to one user: repeated, by another process, at a further attempt', async () => {
+    it('gives a user one card, even if it is requested again, by another process or at a further attempt', async () => {
       const ada = person();
       const first = await issuer.issue(ada);
       expect(await issuer.issue(ada)).toEqual(first);
@@ -40,14 +40,14 @@ export function describeCardIssuer(name: string, prepare: () => Promise<CardsUnd
       expect(await issuer.issue(person())).not.toEqual(first);
     });
 
-    it('gives one card, however many ask at once', async () => {
+    it('gives one card, however many requests are concurrent', async () => {
       const ada = person();
       const other = under.open();
       const one = await theOne(Array.from({ length: 6 }, (_, n) => (n % 2 ? issuer : other).issue(ada)));
       expect(await issuer.issue(ada)).toEqual(one);
     });
 
-    it('refuses for good without quoting the person, and a further attempt gets a card', async () => {
+    it('refuses permanently without quoting the person, and a further attempt gets a card', async () => {
       const ada = under.refusedAtFirst(person());
       await expectRefusal(issuer.issue(ada));
       const second = { ...ada, attempt: 2 };
@@ -55,7 +55,7 @@ export function describeCardIssuer(name: string, prepare: () => Promise<CardsUnd
       expect(await under.open().issue(second)).toEqual(card);
     });
 
-    it('is unavailable during an outage, discloses nothing of the person, and continues afterwards', async () => {
+    it('is unavailable during an outage, discloses nothing of the person and continues afterwards', async () => {
       if (under.outside === null) return;
       const ada = person();
       await under.outside.shutDown();
@@ -65,7 +65,7 @@ export function describeCardIssuer(name: string, prepare: () => Promise<CardsUnd
       expect(await issuer.issue(ada)).toEqual(card);
     });
 
-    it('erases a person any number of times, and an unknown one', async () => {
+    it('erases a person any number of times, even an unknown one', async () => {
       const ada = person();
       await issuer.issue(ada);
       await issuer.forget(ada.userId);

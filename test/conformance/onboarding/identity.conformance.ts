@@ -64,7 +64,7 @@ export function describeIdentityVerifier(name: string, prepare: () => Promise<Id
       expect(await under.open().decide(ada)).toEqual(outcome);
     });
 
-    it('begins one verification, however many ask at once', async () => {
+    it('starts one verification, however many requests are concurrent', async () => {
       const ada = person();
       const other = under.open();
       await theOne(Array.from({ length: 6 }, (_, n) => (n % 2 ? verifier : other).decide(ada)));
@@ -72,7 +72,7 @@ export function describeIdentityVerifier(name: string, prepare: () => Promise<Id
       expect(await under.verifications(ada.userId)).toBe(1);
     });
 
-    it('is unavailable during an outage, keeps the images, and continues afterwards', async () => {
+    it('is unavailable during an outage, retains the images and continues afterwards', async () => {
       if (under.outside === null) return;
       const ada = person();
       await under.outside.shutDown();
@@ -83,7 +83,7 @@ export function describeIdentityVerifier(name: string, prepare: () => Promise<Id
       expect(await under.verifications(ada.userId)).toBe(1);
     });
 
-    it('erases a person any number of times, and an unknown one', async () => {
+    it('erases a person any number of times, even an unknown one', async () => {
       const ada = person();
       await verifier.decide(ada);
       await under.decided(ada, true);

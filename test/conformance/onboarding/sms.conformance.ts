@@ -24,7 +24,7 @@ export function describeSmsSender(name: string, prepare: () => Promise<SmsUnderT
     const send = (code: string, phone = PHONE): Promise<void> =>
       under.sender.send(phone, { code, text: `${code} is your code`, validSeconds: 600 });
 
-    it('hands over each code, to its own number, a repeat too', async () => {
+    it('sends each code to its own number, even if it is repeated', async () => {
       await send('111111');
       await send(CODE);
       await send(CODE);
@@ -36,7 +36,7 @@ export function describeSmsSender(name: string, prepare: () => Promise<SmsUnderT
       ]);
     });
 
-    it('is unavailable during an outage, discloses nothing of the person, and continues afterwards', async () => {
+    it('is unavailable during an outage, discloses nothing of the person and continues afterwards', async () => {
       if (under.outside === null) return;
       await under.outside.shutDown();
       await expectUnavailable(send(CODE));
@@ -45,7 +45,7 @@ export function describeSmsSender(name: string, prepare: () => Promise<SmsUnderT
       expect(under.lastCode(PHONE)).toBe('333333');
     });
 
-    it('refuses a number that takes no messages for good, without quoting it', async () => {
+    it('refuses a number that accepts no messages permanently, without quoting it', async () => {
       if (under.refuse === null) return;
       under.refuse(PHONE);
       await expectRefusal(send(CODE));

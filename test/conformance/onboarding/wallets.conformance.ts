@@ -22,7 +22,7 @@ export function describeWalletProvisioner(name: string, prepare: () => Promise<W
     });
     afterAll(() => under.cleanUp());
 
-    it('gives a user one wallet: repeated, at once, by another process', async () => {
+    it('gives a user one wallet, even if it is requested again, concurrently or by another process', async () => {
       const userId = newId();
       const other = await under.open();
       const calls = Array.from({ length: 8 }, (_, n) => (n % 2 ? wallets : other).provision(userId));
@@ -31,7 +31,7 @@ export function describeWalletProvisioner(name: string, prepare: () => Promise<W
       expect(await (await under.open()).provision(userId)).toEqual(first);
     });
 
-    it('gives each user another one, with a checksum, that the private side finds', async () => {
+    it('gives each user another address with a checksum that the private key can derive', async () => {
       const users = Array.from({ length: 20 }, () => newId());
       const given = await Promise.all(users.map((userId) => wallets.provision(userId)));
       expect(new Set(given.map(({ address }) => address)).size).toBe(20);

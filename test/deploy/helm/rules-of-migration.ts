@@ -3,7 +3,7 @@ import { nameOf, ownerOf, ruleOf, those, type Rule } from './rule.js';
 
 export const MIGRATION_RULES: readonly Rule[] = [
   {
-    sentence: 'the migration waits for nothing of the release, and nothing waits for it',
+    sentence: 'the migration depends on nothing of the release, and nothing depends on it',
     violations: (rendering) => [
       ...those(
         rendering.objects,
@@ -16,7 +16,7 @@ export const MIGRATION_RULES: readonly Rule[] = [
   },
   ruleOf(
     (rendering) => rendering.all('Job'),
-    'the migration is a program of the service, and a refusal of its settings ends it',
+    'the migration is a program of the service and fails if its settings are refused',
     ({ spec }) => {
       const { restartPolicy, containers } = spec!.template.spec!;
       const [node, cli, program] = containers[0]!.command!;

@@ -55,7 +55,7 @@ const reachedBy = (
 
 export const NETWORK_RULES: readonly Rule[] = [
   {
-    sentence: 'a Service of each role with a port leads to the pods with that role, alone or among others',
+    sentence: 'the Service of each role with a port leads to all pods with that role',
     violations: (rendering) => {
       const roles = [...new Set(rendering.pods().flatMap(rolesOf))].filter((role) => PORTS[role]!.length > 0);
       return roles.flatMap((role) => {
@@ -93,7 +93,7 @@ export const NETWORK_RULES: readonly Rule[] = [
   reachedBy(
     OPERATORS,
     hasPolicies,
-    'operators reach the admin API alone, and no peer does where none are named',
+    'operators reach only the admin API, and nobody reaches it if no peers are named',
     (pod, port, { values }) =>
       (values as { networkPolicy: { operators: unknown[] } }).networkPolicy.operators.length > 0 &&
       rolesOf(pod).includes('admin') &&
@@ -108,7 +108,7 @@ export const NETWORK_RULES: readonly Rule[] = [
   traffic(
     'Egress',
     (rendering) => isOpen(rendering) && !hasOwnEgress(rendering),
-    'every process and the migration reach DNS and the database, and processes the chain',
+    'every process and the migration reach DNS and the database, and processes also reach the chain',
     (pod, reaches) =>
       reaches({ namespace: 'kube-system' }, 53) &&
       reaches({ namespace: 'databases' }, 5432) &&
@@ -118,7 +118,7 @@ export const NETWORK_RULES: readonly Rule[] = [
   traffic(
     'Egress',
     isOpen,
-    'no process reaches the metadata of the machine, or receivers in private networks',
+    'no process reaches the metadata service of the machine or receivers in private networks',
     (_, reaches) =>
       [53, 80, 443, 5432].every((port) => !reaches({ address: METADATA }, port)) &&
       ['10.1.2.3', '172.20.1.1', '192.168.1.1', 'fd00::1'].every((address) => !reaches({ address }, 443)),
@@ -128,7 +128,7 @@ export const NETWORK_RULES: readonly Rule[] = [
     ({ given }) =>
       (given.values['networkPolicy'] as { egress?: { more?: unknown } } | undefined)?.egress?.more !==
       undefined,
-    'a worker reaches receivers where the chain is elsewhere, and the portal none',
+    'a worker reaches webhook receivers even if the chain is elsewhere, and the portal reaches none',
     (pod, reaches) =>
       reaches({ address: RECEIVER }, 443) === rolesOf(pod).some((role) => role !== 'portal') &&
       reaches({ namespace: 'chain' }, 8545) === isProcess(pod) &&
@@ -144,12 +144,12 @@ export const NETWORK_RULES: readonly Rule[] = [
           ...(spec!.ingress ?? []).map(({ from, ports }) => [from, ports]),
           ...(spec!.egress ?? []).map(({ to, ports }) => [to, ports]),
         ]),
-    'a rule without peers or ports, which would be everybody and everything, is left out',
+    'a rule without peers or ports is omitted, because it would allow everybody and everything',
     ([peers, ports]) => peers!.length > 0 && ports!.length > 0,
   ),
   ruleOf(
     backends,
-    'an Ingress leads to ports of Services that are there, each host to its own',
+    'an Ingress leads each host to the port of its own, existing Service',
     ({ service, port }, rendering) =>
       rendering
         .all('Service')
@@ -158,8 +158,7 @@ export const NETWORK_RULES: readonly Rule[] = [
         ),
   ),
   {
-    sentence:
-      'the admin API is in no Ingress with anything else, and the address of clients is that of the proxies that are trusted',
+    sentence: 'the admin API has an Ingress of its own, and TRUST_PROXY is set if there is any Ingress',
     violations: (rendering) => [
       ...those(backends(rendering), ({ ingress, port }) => /-admin$/.test(ingress) === (port === 'admin')),
       ...those(

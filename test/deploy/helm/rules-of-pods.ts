@@ -15,13 +15,13 @@ const processes: typeof pods = (sentence, holds) =>
 
 export const POD_RULES: readonly Rule[] = [
   pods(
-    'no pod runs as root, and each has the system calls of the default profile alone',
+    'no pod runs as root, and each has only the system calls of the default profile',
     ({ spec: { securityContext: context } }) =>
       context?.runAsNonRoot &&
       context.runAsUser === 1000 &&
       context.seccompProfile?.type === 'RuntimeDefault',
   ),
-  pods('the root of a container is read-only, and it gains no rights', (pod) => {
+  pods('the root file system of a container is read-only, and it cannot gain privileges', (pod) => {
     const context = container(pod).securityContext;
     const drops = context?.capabilities?.drop?.includes('ALL') && !context.capabilities.add;
     return (
@@ -39,7 +39,7 @@ export const POD_RULES: readonly Rule[] = [
     );
   }),
   pods(
-    'no pod gets a token of the cluster',
+    'no pod gets an API token of the cluster',
     (pod, rendering) =>
       pod.spec.automountServiceAccountToken === false &&
       rendering
@@ -49,11 +49,11 @@ export const POD_RULES: readonly Rule[] = [
         ),
   ),
   pods(
-    'a Service of the namespace named admin or portal becomes no setting',
+    'a Service named admin or portal in the namespace does not become a setting',
     ({ spec }) => spec.enableServiceLinks === false,
   ),
   pods(
-    'every container is in production, also with another MODE in the Secret',
+    'every container runs in production mode, even with another MODE in the Secret',
     (pod) => env(pod)['MODE'] === 'production',
   ),
   processes('the labels of a pod name the roles of its process', (pod) => {
@@ -77,7 +77,7 @@ export const POD_RULES: readonly Rule[] = [
     return config.mode === 'production' && config.roles.join() === rolesOf(pod).join();
   }),
   pods(
-    'its variables come from the ConfigMap of the release and the Secret that the values name',
+    'the variables of a container come from the ConfigMap of the release and the Secret in the values',
     (pod, rendering) => {
       const [config, secret, ...rest] = container(pod).envFrom ?? [];
       const store = rendering.all('ExternalSecret')[0]?.spec?.target?.name;
@@ -100,11 +100,11 @@ export const POD_RULES: readonly Rule[] = [
       ),
     ],
   },
-  processes('other settings are other pods', ({ annotations }) =>
+  processes('changed settings replace the pods', ({ annotations }) =>
     /^[0-9a-f]{64}$/.test(annotations['checksum/settings'] ?? ''),
   ),
   processes(
-    'SIGTERM comes after proxies have seen that the pod leaves, and the service has the time that it takes',
+    'SIGTERM is sent after proxies have noticed that the pod leaves, and the service has enough time to stop',
     ({ spec, ...pod }, rendering) => {
       const [sleep, seconds] = container({ spec, ...pod }).lifecycle!.preStop!.exec!.command!;
       const grace = Number(settings(rendering)['SHUTDOWN_GRACE_MS'] ?? 30_000) / 1000;
@@ -113,7 +113,7 @@ export const POD_RULES: readonly Rule[] = [
     },
   ),
   processes(
-    'a boot may wait for a migration for ten minutes, and its Deployment longer than that',
+    'a boot may wait ten minutes for a migration, and its Deployment waits longer',
     (pod, rendering) => {
       const { periodSeconds = 10, failureThreshold = 3 } = container(pod).startupProbe!;
       const { progressDeadlineSeconds = 600 } = rendering
@@ -124,7 +124,7 @@ export const POD_RULES: readonly Rule[] = [
     },
   ),
   processes(
-    'it gets requests while it is ready, and is started again when it does not live; readiness never restarts it',
+    'a container gets requests while it is ready, and only a failed liveness check restarts it',
     (pod) => {
       const { startupProbe, livenessProbe, readinessProbe } = container(pod);
       const paths = [startupProbe, livenessProbe, readinessProbe].map((probe) => probe?.httpGet);
@@ -134,16 +134,16 @@ export const POD_RULES: readonly Rule[] = [
       );
     },
   ),
-  pods('the version of an image is named, and is not "latest"', (pod) =>
+  pods('every image has a version other than "latest"', (pod) =>
     /^[\w./-]+(:(?!latest)[\w.-]+|@sha256:[0-9a-f]{64})$/.test(container(pod).image!),
   ),
   pods(
-    'a new version of the chart alone starts no pod',
+    'a new chart version alone replaces no pod',
     ({ labels }) =>
       labels['helm.sh/chart'] === undefined && labels['app.kubernetes.io/version'] === undefined,
   ),
   processes(
-    'pods of a process are spread over nodes and zones, those of its present version alone',
+    'the pods of the present version of a process are spread over nodes and zones',
     (pod) =>
       pod.spec
         .topologySpreadConstraints!.map(({ topologyKey }) => topologyKey)

@@ -20,14 +20,14 @@ export const SCALING_RULES: readonly Rule[] = [
   ),
   ruleOf(
     deployments,
-    'a selector of pods has nothing that changes with an upgrade',
+    'a pod selector contains nothing that changes with an upgrade',
     ({ spec }) =>
       Object.keys(spec!.selector.matchLabels!).sort().join() ===
       'app.kubernetes.io/component,app.kubernetes.io/instance,app.kubernetes.io/name',
     nameOf,
   ),
   {
-    sentence: 'a Deployment has as many replicas as the values say, and none where an autoscaler decides',
+    sentence: 'a Deployment has the replicas of the values, or no number if an autoscaler decides',
     violations: (rendering) => {
       const scaled = [
         ...rendering.all('HorizontalPodAutoscaler').map(({ spec }) => spec!.scaleTargetRef.name),
@@ -66,7 +66,7 @@ export const SCALING_RULES: readonly Rule[] = [
   ),
   ruleOf(
     (rendering) => rendering.all('ScaledObject'),
-    'workers follow the work of their own release, are never none, and many while Prometheus is unavailable',
+    'workers scale with the work of their own release, never to none, and to many while Prometheus is unavailable',
     ({ spec }, rendering) => {
       const [trigger] = spec.triggers;
       const metrics = rendering
@@ -85,7 +85,7 @@ export const SCALING_RULES: readonly Rule[] = [
   ),
   {
     sentence:
-      'each process has a separate budget, which blocks no drain: of a single replica, or of pods that are not ready',
+      'each process has its own disruption budget, which does not block draining a single replica or unready pods',
     violations: (rendering) => {
       const budgets = rendering.all('PodDisruptionBudget');
       const own = budgets.map(({ spec }) =>
@@ -122,7 +122,7 @@ export const SCALING_RULES: readonly Rule[] = [
   ),
   {
     sentence:
-      'names are DNS labels of at most 63 characters, as are the values of labels, and no two objects share one',
+      'names and label values are DNS labels of at most 63 characters, and no two objects share a name',
     violations: (rendering) => {
       const ids = rendering.objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
       return [
@@ -137,7 +137,7 @@ export const SCALING_RULES: readonly Rule[] = [
   },
   ruleOf(
     ({ objects }) => objects,
-    'the namespace is that of the release, wherever it is installed',
+    'no object names a namespace, so that all are in that of the release',
     ({ metadata }) => metadata.namespace === undefined,
     nameOf,
   ),
@@ -151,7 +151,7 @@ export const SCALING_RULES: readonly Rule[] = [
   ),
   {
     sentence:
-      'Prometheus scrapes every process under the job of the rules, also those that are not ready, and no migration',
+      'Prometheus scrapes every process under the job of the rules, even if it is not ready, but no migration',
     violations: (rendering) => {
       const services = rendering
         .all('Service')
@@ -185,7 +185,7 @@ export const SCALING_RULES: readonly Rule[] = [
   },
   ruleOf(
     (rendering) => rendering.pods().filter((pod) => container(pod).resources !== undefined),
-    'each process of the sizes and of the defaults says what it needs, and no limit slows its CPU',
+    'each process of the defaults and the sizes has resource requests and no CPU limit',
     (pod) => {
       const { requests, limits } = container(pod).resources!;
       return (

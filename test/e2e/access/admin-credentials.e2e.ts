@@ -33,7 +33,7 @@ describe('credentials in the admin API', () => {
   const statusOf = async (id: string): Promise<string> =>
     (await admin.get(`/credentials/${id}`)).json().credential.status;
 
-  it('a private key is issued, rolled and revoked; a third valid key is refused', async () => {
+  it('a private key can be issued, rolled and revoked, and a third valid key is refused', async () => {
     const merchant_id = await newMerchantId();
     const first = await issued({ kind: 'payouts', merchant_id });
     expect(first).toMatchObject({
@@ -61,7 +61,7 @@ describe('credentials in the admin API', () => {
     await signs(merchant_id, third.secret, 404);
   });
 
-  it('a key that is rolled without an overlap is refused at once', async () => {
+  it('a key that was rolled without an overlap is refused at once', async () => {
     const merchant_id = await newMerchantId();
     const old = await issued({ kind: 'payouts', merchant_id });
     const body = { overlap_seconds: 0, reason };
@@ -75,7 +75,7 @@ describe('credentials in the admin API', () => {
       ).toBe(422);
   });
 
-  it('a key that expires is refused from then on', async () => {
+  it('a key is refused once it has expired', async () => {
     const merchant_id = await newMerchantId();
     // Later than a busy machine takes to issue the keys.
     const expires_at = new Date(Date.now() + 4000).toISOString();
@@ -96,7 +96,7 @@ describe('credentials in the admin API', () => {
     expect(own).not.toContainEqual(expect.objectContaining({ name: 'credentials.issue' }));
   });
 
-  it("an admin key is valid once another person approves it, within its owner's rights", async () => {
+  it('an admin key becomes valid within the rights of its owner once another operator approves it', async () => {
     const requested = await issue({ kind: 'admin', scopes: ['payouts:read'] });
     expect(requested.status).toBe(202);
     const { credential, operation } = requested.json();
@@ -111,7 +111,7 @@ describe('credentials in the admin API', () => {
     expect((await client.post('/credentials', { kind: 'admin', name: 'x', reason })).status).toBe(403);
   });
 
-  it('the secret of a request repeated after a crash is null after 24 hours', async () => {
+  it('the secret of a request that is repeated after a crash is null after 24 hours', async () => {
     const merchant_id = await newMerchantId();
     const key = newId();
     const { credential } = (await issue({ kind: 'payouts', merchant_id }, key)).json();
@@ -133,7 +133,7 @@ describe('credentials in the admin API', () => {
     expect(await statusOf(credential.id)).toBe('revoked');
   });
 
-  it('no person issues a key with a scope that they lack or that is unknown, or for another person', async () => {
+  it('no operator can issue a key with an unknown scope, with a scope that they lack, or for another operator', async () => {
     const writer = await app.newAdmin({ scopes: ['credentials:read', 'credentials:write', 'payouts:read'] });
     const ask = async (body: object): Promise<ApiResponse> =>
       writer.post('/credentials', { kind: 'admin', name: 'more', reason, ...body });
@@ -185,7 +185,7 @@ describe('credentials in the admin API', () => {
     expect(none.json()).toEqual({ credential_id: null, operation_id: null });
   });
 
-  it('a repeat under the same Idempotency-Key has the secret, and is stored sealed', async () => {
+  it('a repeat under the same Idempotency-Key returns the secret, which is stored sealed', async () => {
     const merchant_id = await newMerchantId();
     const key = newId();
     const first = await issue({ kind: 'payouts', merchant_id }, key);
@@ -201,7 +201,7 @@ describe('credentials in the admin API', () => {
     expect(rows[0]!.text).not.toContain(secret);
   });
 
-  it('are listed by kind, merchant, person and status, within the reach of the key', async () => {
+  it('credentials are listed by kind, merchant, operator and status, within the reach of the key', async () => {
     const merchant_id = await newMerchantId();
     const other = await newMerchantId();
     const { id } = await issued({ kind: 'payouts', merchant_id });

@@ -68,7 +68,7 @@ describe('an admin key', () => {
 describe('the keys of operators', () => {
   const whoami = (client: AdminClient): Promise<ApiResponse> => client.get('/whoami');
 
-  it("name the caller and the key's scopes", async () => {
+  it('identify the caller and the scopes of the key', async () => {
     const admin = await app.newAdmin();
     const response = await whoami(admin);
     expect(response.status).toBe(200);
@@ -82,7 +82,7 @@ describe('the keys of operators', () => {
     expect(response.headers['ratelimit-policy']).toBe('"credential";q=600;w=60');
   });
 
-  it('authenticate no call with a missing, malformed, mistyped or unknown key', async () => {
+  it('authenticate no request with a missing, malformed, mistyped or unknown key', async () => {
     const { baseUrl, key } = await app.newAdmin();
     const attempt = (headers: Record<string, string>): Promise<ApiResponse> =>
       send(`${baseUrl}/admin/v1/whoami`, { headers });
@@ -101,7 +101,7 @@ describe('the keys of operators', () => {
     expect((await attempt({ authorization: `bearer ${key}` })).status).toBe(200);
   });
 
-  it("have at most the scopes of their owner's role, also after a change", async () => {
+  it('have at most the scopes of the role of their owner, even after it changes', async () => {
     const admin = await app.newAdmin({ scopes: ['payouts:read', 'system:write'] });
     expect((await whoami(admin)).json().scopes).toEqual(['payouts:read', 'system:write']);
     await app.app.get(CommandBus).execute(new UpdateOperator(admin.operatorId, { role: 'support' }));
@@ -109,7 +109,7 @@ describe('the keys of operators', () => {
     expect((await whoami(admin)).json().scopes).toEqual(['payouts:read']);
   });
 
-  it('are served only on the listener of the admin API', async () => {
+  it('are accepted only on the listener of the admin API', async () => {
     const { key, baseUrl } = await app.newAdmin();
     const headers = { authorization: `Bearer ${key}` };
     expect((await send(`${app.url}/admin/v1/whoami`, { headers })).status).toBe(404);

@@ -20,7 +20,7 @@ describe('merchants in the admin API', () => {
     expect(status).toBe(200);
   };
 
-  it('a merchant is created without a key, once under one Idempotency-Key', async () => {
+  it('a merchant is created without a key, and only once under one Idempotency-Key', async () => {
     const idempotencyKey = newId();
     const body = { name: 'Acme', reason, ticket: 'OPS-1' };
     const created = await admin.post('/merchants', body, { idempotencyKey });
@@ -68,7 +68,7 @@ describe('merchants in the admin API', () => {
     expect((await confined.post('/merchants', { name, reason })).status).toBe(403);
   });
 
-  it('settings change only at the revision that was read', async () => {
+  it('settings can be changed only at the revision that was read', async () => {
     const id = await create('Settings');
     const path = `/merchants/${id}`;
     const { headers } = await admin.get(path);
@@ -101,7 +101,7 @@ describe('merchants in the admin API', () => {
     expect((await admin.get(`/merchants/${newId()}`)).status).toBe(404);
   });
 
-  it('a lower limit holds at once, a higher one once another person approved it', async () => {
+  it('a lower limit applies at once, a higher one once another operator approves it', async () => {
     const { apiKey } = app.secondMerchant.credentials;
     const path = `/merchants/${apiKey}`;
     const policy = async (): Promise<string | undefined> =>
@@ -124,7 +124,7 @@ describe('merchants in the admin API', () => {
     expect((await admin.get(path)).json()).toMatchObject({ merchant: { name: 'With it' } });
   });
 
-  it('a suspension holds at once, and ends once another person approved it', async () => {
+  it('a suspension applies at once and ends once another operator approves it', async () => {
     const merchant = await app.newMerchant();
     const path = `/merchants/${merchant.credentials.apiKey}`;
     const becomes = (status: number): Promise<true> =>

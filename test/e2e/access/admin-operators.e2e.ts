@@ -16,7 +16,7 @@ const [admin, approver] = [await app.newAdmin(), await app.newAdmin()];
 describe('operators in the admin API', () => {
   const person = (role: string) => ({ name: 'Grace', email: `${newId()}@ops.example`, role, reason });
 
-  it('a new person needs an approver, who gets the link to enrol a passkey once', async () => {
+  it('a new operator needs an approver, who gets the link to enrol a passkey once', async () => {
     const requested = await admin.post('/operators', person('support'));
     expect(requested.status).toBe(202);
     const { operation } = requested.json();
@@ -34,7 +34,7 @@ describe('operators in the admin API', () => {
     expect((await admin.get(`/operations/${operation.id}`)).text).not.toContain('/enrol#');
   });
 
-  it("a new person is refused with a used email, an unknown role, and a role above the requester's", async () => {
+  it('a new operator is refused with a used email, an unknown role or a role above that of the requester', async () => {
     const body = person('viewer');
     const { operation } = (await admin.post('/operators', body)).json();
     await approver.post(`/operations/${operation.id}/approve`, { reason });
@@ -48,7 +48,7 @@ describe('operators in the admin API', () => {
     expect(refused.json()).toMatchObject({ detail: 'The scope merchants:read is missing' });
   });
 
-  it('a role with more scopes needs a second person; one with fewer does not', async () => {
+  it('a role with more scopes needs a second operator, one with fewer does not', async () => {
     const other = await app.newAdmin({ role: 'support' });
     const path = `/operators/${other.operatorId}`;
     const lowered = await admin.change(path, '', { role: 'viewer', reason });
@@ -64,7 +64,7 @@ describe('operators in the admin API', () => {
     expect((await admin.call({ method: 'PATCH', path, body: { role: 'viewer', reason } })).status).toBe(428);
   });
 
-  it('a disabled person is refused with every key, and is listed as disabled', async () => {
+  it('a disabled operator is refused with every key and listed as disabled', async () => {
     const other = await app.newAdmin({ role: 'viewer' });
     const path = `/operators/${other.operatorId}`;
     expect((await admin.change(path, '', { status: 'disabled', reason })).status).toBe(200);
@@ -81,7 +81,7 @@ describe('operators in the admin API', () => {
     await eventually(async () => (await other.get('/whoami')).status === 200);
   });
 
-  it('the approver gets the link, also after a crash, and the requester never does', async () => {
+  it('the approver gets the link, even after a crash, and the requester never does', async () => {
     const request = newId();
     const body = person('viewer');
     const create = () => admin.post('/operators', body, { idempotencyKey: request });
@@ -113,7 +113,7 @@ describe('the first and the last administrators', () => {
     return programsFor(app, env)('operator', '--json', 'login-link', email, '--reason', reason, ...args);
   };
 
-  it('the shell creates two in all; later links and persons need a second person', async () => {
+  it('the shell can create two administrators; later links and operators need a second operator', async () => {
     for (const name of ['ada', 'bob']) {
       const { printed } = await link(`${name}@ops.example`, '--name', name);
       expect(printed).toContain('/enrol#');
@@ -134,7 +134,7 @@ describe('the first and the last administrators', () => {
     await expect(link('bob@ops.example')).rejects.toThrow('The operator is disabled');
   });
 
-  it('at least two remain: one alone could approve nothing', async () => {
+  it('at least two administrators remain, because one alone could approve nothing', async () => {
     const first = await app.app.get(OperatorsView, { strict: false }).byEmail('ada@ops.example');
     const [ada, bob] = [await app.newAdmin(), await app.newAdmin()];
     const path = `/operators/${first!.id}`;
@@ -147,7 +147,7 @@ describe('the first and the last administrators', () => {
     expect((await bob.get('/whoami')).status).toBe(200);
   });
 
-  it('two of three who disable each other at the same time leave two', async () => {
+  it('two of three administrators remain if they disable each other at the same time', async () => {
     const [ada, bob] = [await app.newAdmin(), await app.newAdmin()];
     const disable = (by: AdminClient, whom: AdminClient) =>
       by.change(`/operators/${whom.operatorId}`, '', { status: 'disabled', reason });

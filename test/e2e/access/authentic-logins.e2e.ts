@@ -32,7 +32,7 @@ const LINK_COLUMNS = [
 const site = new ConsoleSite(await testApp());
 const [ada, bob] = [await site.app.newAdmin(), await site.app.newAdmin()];
 
-describe('who a login belongs to', () => {
+describe('the service with forged rows in its database', () => {
   const sql = (text: string, values: readonly unknown[]): Promise<unknown> =>
     site.app.database.query(text, [...values]);
   /** Sets a column of the rows where `id` is that value. `$2` is the id of bob. */
@@ -53,7 +53,7 @@ describe('who a login belongs to', () => {
   };
   const statusOf = async (path: string): Promise<string> => (await bob.get(path)).json().operation.status;
 
-  it.each(SESSION_COLUMNS)('is refused in a session whose %s became %s', async (...forged) => {
+  it.each(SESSION_COLUMNS)('refuses a session whose %s became %s', async (...forged) => {
     const { browser, id } = await site.signedIn('administrator');
     const path = await request();
     await forge('console_sessions', forged, id);
@@ -62,7 +62,7 @@ describe('who a login belongs to', () => {
     expect(await statusOf(path)).toBe('pending_approval');
   });
 
-  it('is refused in a session with the row of another one, and kept in one that ends earlier', async () => {
+  it('refuses a session with the row of another one, and accepts one that ends earlier', async () => {
     const { browser, id } = await site.signedIn('viewer');
     const other = await site.signedIn('administrator');
     const columns = 'session_id, operator_id, method, address, authenticated_at, expires_at, mac';
@@ -81,7 +81,7 @@ describe('who a login belongs to', () => {
     expect((await browser.call('/session')).status).toBe(401);
   });
 
-  it.each(LINK_COLUMNS)('is refused in a one-time link whose %s became %s', async (...forged) => {
+  it.each(LINK_COLUMNS)('refuses a one-time link whose %s became %s', async (...forged) => {
     const { id } = await site.operator();
     const token = await site.token(id);
     await forge('login_secrets', forged, id);
@@ -96,7 +96,7 @@ describe('who a login belongs to', () => {
     ['merchants', `'{}'`],
     ['addresses', `'{192.0.2.0/24}'`],
     ['kind', `'exchange'`],
-  ] as const)('an admin key follows its events with a forged %s in its row', async (...forged) => {
+  ] as const)('accepts an admin key by its events despite a forged %s', async (...forged) => {
     const key = await site.app.newAdmin({ operatorId: ada.operatorId });
     await forge('credentials', forged, ada.operatorId);
     // The first read, so that no cache has it.
@@ -114,7 +114,7 @@ describe('who a login belongs to', () => {
   it.each([
     ['is_pending', 'false'],
     ['owner_id', '$2::uuid'],
-  ] as const)('a pending key is refused with a forged %s in its row', async (...forged) => {
+  ] as const)('refuses a pending key with a forged %s', async (...forged) => {
     const body = { kind: 'admin', name: 'next', reason };
     const { id, secret } = (await ada.post('/credentials', body)).json().credential;
     await forge('credentials', forged, id, 'credential_id');
@@ -125,7 +125,7 @@ describe('who a login belongs to', () => {
     ['role', `'administrator'`],
     ['operator_id', 'gen_random_uuid()'],
     ['status', `'active'`],
-  ])('has the role and state of the events with a forged %s in its row', async (column, other) => {
+  ])('reads the role and state of an operator from events despite a forged %s', async (column, other) => {
     const { browser, id } = await site.signedIn('viewer');
     const { key } = await site.app.newAdmin({ operatorId: id });
     await sql(`update access.operators set ${column} = ${other} where operator_id = $1`, [id]);
@@ -137,7 +137,7 @@ describe('who a login belongs to', () => {
     expect(response.json()).toMatchObject({ actor: { operator_id: id }, role: 'viewer' });
   });
 
-  it("no forged row gives a person the secret of another person's key", async () => {
+  it('gives no operator the secret of the key of another operator', async () => {
     const victim = await site.app.newAdmin();
     const { credential_id: id } = (await victim.get('/whoami')).json().actor;
     const { browser, id: thief } = await site.signedIn('administrator');
@@ -151,7 +151,7 @@ describe('who a login belongs to', () => {
     expect([rolled.status, rolled.text.includes('dsb_')]).toEqual([403, false]);
   });
 
-  it('a merchant and its keys follow their events, with any forged rows', async () => {
+  it('reads a merchant and its keys from events despite any forged rows', async () => {
     const merchant = await site.app.newMerchant();
     const { apiKey } = merchant.credentials;
     await sql(
@@ -177,7 +177,7 @@ describe('who a login belongs to', () => {
     await eventually(async () => (await call()) === 401);
   });
 
-  it('an exchange key pays out by its events, with any forged row', async () => {
+  it('pays out by the events of an exchange key despite any forged row', async () => {
     const [allowed, other] = [
       '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T',
       '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin',

@@ -9,7 +9,7 @@ import { eventually } from '../../support/eventually.js';
 
 const site = new ConsoleSite(await sharedApp());
 
-describe('sessions of the console', () => {
+describe('a session of the console', () => {
   /** Moves the last use of the session back by that many minutes. */
   const age = (id: string, minutes: number): Promise<unknown> =>
     site.app.database.query(
@@ -18,7 +18,7 @@ describe('sessions of the console', () => {
       [minutes, id],
     );
 
-  it('a one-time link signs in once, and the session names its person', async () => {
+  it('is opened once by a one-time link and names its operator', async () => {
     const { id } = await site.operator();
     const link = await site.link(id);
     expect(link).toMatch(/^http:\/\/localhost:[0-9]+\/enrol#[A-Za-z0-9_-]{43}$/);
@@ -36,7 +36,7 @@ describe('sessions of the console', () => {
     expect((await site.browser().post('/login/link', { token })).status).toBe(401);
   });
 
-  it('a link ends with a later one, and with its time', async () => {
+  it('cannot be opened by an expired link or one that a later link replaced', async () => {
     const { id } = await site.operator();
     const first = await site.token(id);
     const token = await site.token(id);
@@ -46,7 +46,7 @@ describe('sessions of the console', () => {
     expect((await site.browser().post('/login/link', { token })).status).toBe(401);
   });
 
-  it("the admin API accepts the session with its person's role", async () => {
+  it('is accepted by the admin API with the role of its operator', async () => {
     const { browser, id } = await site.signedIn('viewer');
     const whoami = await browser.call('/admin/v1/whoami');
     expect(whoami.status).toBe(200);
@@ -60,7 +60,7 @@ describe('sessions of the console', () => {
     expect((await site.browser().call('/admin/v1/whoami')).status).toBe(401);
   });
 
-  it('ends with a logout, also for a copy of its cookie', async () => {
+  it('ends with a logout, even for a copy of its cookie', async () => {
     const { browser } = await site.signedIn();
     const copy = site.browser();
     copy.setCookie('console', browser.cookie('console')!);
@@ -71,7 +71,7 @@ describe('sessions of the console', () => {
     expect((await browser.post('/logout')).status).toBe(204);
   });
 
-  it('ends after 15 idle minutes, and lasts during activity', async () => {
+  it('ends after 15 idle minutes and lasts during activity', async () => {
     const { browser: idle, id } = await site.signedIn();
     const { browser: busy, id: worker } = await site.signedIn();
     for (const minutes of [14, 14]) {
@@ -81,7 +81,7 @@ describe('sessions of the console', () => {
     expect((await idle.call('/session')).status).toBe(401);
   });
 
-  it('background reads do not extend it; one read of the person does', async () => {
+  it('is extended by a read of the operator but not by background reads', async () => {
     const persons = await Promise.all([1, 2, 3].map(() => site.signedIn('administrator')));
     const [left, used, writes] = persons.map(({ browser }) => browser) as CookieClient[];
     const pass = (minutes: number) => Promise.all(persons.map(({ id }) => age(id, minutes)));
@@ -102,7 +102,7 @@ describe('sessions of the console', () => {
     expect(await inBackground(writes!)).toEqual([200, 200, 200]);
   });
 
-  it('ends once the person is disabled, also where they are enabled again, and with another link', async () => {
+  it('ends once the operator is disabled, even if enabled again later, and ends with another link', async () => {
     const { browser, id } = await site.signedIn();
     expect((await browser.call('/session')).status).toBe(200);
     const become = (status: 'active' | 'disabled') =>
@@ -120,7 +120,7 @@ describe('sessions of the console', () => {
     expect((await next.post('/login/link', { token })).status).toBe(401);
   });
 
-  it('a write from another site is refused', async () => {
+  it('refuses a write from another site', async () => {
     const headers = { origin: 'https://evil.example' };
     const { browser } = await site.signedIn('administrator');
     const { id } = await site.operator();
@@ -136,7 +136,7 @@ describe('sessions of the console', () => {
 const PROBLEM = 'application/problem+json; charset=utf-8';
 
 describe('the document of the console', () => {
-  it.each(['/', '/login', '/payouts?status=pending', '/users/1'])('is at %s, for no frame', async (path) => {
+  it.each(['/', '/login', '/payouts?status=pending', '/users/1'])('at %s cannot be framed', async (path) => {
     const browser = site.browser();
     const page = await browser.call(path, { headers: { accept: 'text/html' } });
     expect(page.status).toBe(200);
@@ -152,7 +152,7 @@ describe('the document of the console', () => {
     expect(page.text).toContain('&quot;oidc&quot;:false');
   });
 
-  it('405 with Allow for a path of the API that has other methods, whatever a client accepts', async () => {
+  it('is not served for another method of an API path, which gets 405 with Allow, whatever a client accepts', async () => {
     const browser = site.browser();
     const headers = { accept: 'text/html' };
     for (const [method, path, allow] of [
@@ -170,7 +170,7 @@ describe('the document of the console', () => {
     expect((await browser.call('/enrol')).status).toBe(405);
   });
 
-  it('does not hide missing paths of the API: a program gets a problem', async () => {
+  it('is not served to a program at an unknown path of the API, which gets a problem document', async () => {
     const response = await site.browser().call('/payouts');
     expect([response.status, response.headers.get('content-type')]).toEqual([404, PROBLEM]);
     for (const [path, status] of [
@@ -202,8 +202,8 @@ describe('a read-only console', () => {
 
 const HALF_A_DAY_SECONDS = 43_200;
 
-describe('the end of a session of the console', () => {
-  it('comes twelve hours after the login, also during activity', async () => {
+describe('the longest session of the console', () => {
+  it('ends twelve hours after the login, even during activity', async () => {
     const { browser, id } = await site.signedIn();
     const session = (await browser.call('/session')).json();
     const lasts = Date.parse(session.expires_at) - Date.parse(session.authenticated_at);

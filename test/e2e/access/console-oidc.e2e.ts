@@ -59,7 +59,7 @@ describe('a login at the identity provider', () => {
     expect(browser.cookie('console-oidc')).toBeUndefined();
   });
 
-  it('returns to the former page of the console', async () => {
+  it('returns to the page of the console that the operator came from', async () => {
     const { email } = await site.operator();
     const path = '/login/oidc?return_to=%2Fpayouts%3Fstatus%3Dpending';
     const { seen } = await login(claimsOf(email), null, site.browser(), path);
@@ -73,7 +73,7 @@ describe('a login at the identity provider', () => {
     expect((await browser.call('/session')).status).toBe(401);
   });
 
-  it('lowers the role to that of the group', async () => {
+  it('lowers the role of the operator to that of the group', async () => {
     const roleOf = async (id: string) =>
       (await site.app.app.get(OperatorsView, { strict: false }).get(id))?.role;
     const { id, email } = await site.operator('support');
@@ -94,7 +94,7 @@ describe('a login at the identity provider', () => {
     ]);
   });
 
-  it('is refused in another browser, and at a second use of its address', async () => {
+  it('is refused in another browser and when its address is used twice', async () => {
     const { email } = await site.operator();
     const { browser, seen } = await login(claimsOf(email));
     const callback = seen.find((each) => each.includes('/login/oidc/callback'))!;
@@ -102,7 +102,7 @@ describe('a login at the identity provider', () => {
     expect((await browser.call(callback)).status).toBe(401);
   });
 
-  it('has the age of the login at the provider, and replaces a present session', async () => {
+  it('has the age of the login at the provider and replaces a present session', async () => {
     const { email } = await site.operator();
     const at = Math.floor(Date.now() / 1000) - 200;
     const { browser, seen } = await login(claimsOf(email), at);
@@ -128,7 +128,7 @@ describe('a login at the identity provider', () => {
     expect((await former.call('/session')).status).toBe(401);
   });
 
-  it('enrols no passkey: a former employee would keep it', async () => {
+  it('enrols no passkey, because a former employee would keep it', async () => {
     const { browser, id } = await site.signedIn();
     const enrolment = (body: object) => browser.post('/enrol/options', body);
     expect((await browser.post('/login/passkey/options')).status).toBe(403);

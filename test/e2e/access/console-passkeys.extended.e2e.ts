@@ -38,7 +38,7 @@ const AUTHENTICATOR = {
     await user.heading('Sign in');
   }
 
-  it('a person enrols by a one-time link, signs out and signs in again', async () => {
+  it('let an operator enrol by a one-time link, sign out and sign in again', async () => {
     const { id } = await service.newOperator('Katherine Operator');
     const user = await visit(await service.link(id));
     await user.press('Create passkey');
@@ -68,7 +68,7 @@ const AUTHENTICATOR = {
     expect(again).toBe(400);
   });
 
-  it('a link enrols one passkey; opening it does not consume it', async () => {
+  it('are enrolled once per link, and opening the link does not consume it', async () => {
     const link = await service.link((await service.newOperator('Katherine Operator')).id);
     const [left, user, late] = [await visit(link), await visit(link), await visit(link)];
     expect(await left.alert().count()).toBe(0);
@@ -78,7 +78,7 @@ const AUTHENTICATOR = {
     await late.alert().waitFor();
   });
 
-  it('a passkey of a disabled person is refused', async () => {
+  it('are refused for a disabled operator', async () => {
     const operator = await service.newOperator('Katherine Operator');
     const user = await visit(await service.link(operator.id));
     await user.press('Create passkey');
@@ -89,7 +89,7 @@ const AUTHENTICATOR = {
     await user.alert().waitFor();
   });
 
-  it('explains an unused passkey', async () => {
+  it('are explained on the page if none is used', async () => {
     const user = await visitConsole(browser, service);
     await user.open('/login', 'Sign in');
     // The browser refuses without a passkey of this site.

@@ -84,7 +84,7 @@ describe('every route', () => {
   const expected = (from: readonly Route[], status: number): readonly string[] =>
     from.map(({ method, url }) => `${method} ${url} ${status}`);
 
-  it('belongs to an API, or is public on purpose', () => {
+  it('belongs to an API or is public on purpose', () => {
     const others = routes.filter((route) => !APIS.some((api) => under(api).includes(route)));
     expect(others.map(({ url }) => url).filter((url) => url !== '/' && !OPEN.test(url))).toEqual([]);
     for (const api of APIS) expect(under(api).length).toBeGreaterThan(5);
@@ -97,7 +97,7 @@ describe('every route', () => {
     expect([under('/api/v1/').length > 20, under('/admin/v1/').length > 40]).toEqual([true, true]);
   });
 
-  it.each(APIS)('%s refuses a request without a caller, and a caller of another API', async (api) => {
+  it.each(APIS)('%s refuses a request without a caller and a caller of another API', async (api) => {
     const browser = await PortalBrowser.enter((await createPortalSession(app.merchant)).url);
     const { key } = await app.newAdmin();
     const foreign = {
@@ -122,7 +122,7 @@ describe('every route', () => {
     }
   };
 
-  it.each(PORTAL_SCOPES)('of the portal admits a session with %s where that is enough', async (scope) => {
+  it.each(PORTAL_SCOPES)('of the portal accepts a session with %s if that scope suffices', async (scope) => {
     const merchant = await app.newMerchant();
     const browser = await PortalBrowser.enter((await createPortalSession(merchant, { scopes: [scope] })).url);
     for (const { method, url, handler } of under('/api/v1/')) {
@@ -144,7 +144,7 @@ describe('every route', () => {
     ['no scope', { scopes: [] }, []] as const,
   ] as readonly (readonly [string, { role?: Role; scopes?: string[] }, readonly string[]])[];
 
-  it.each(KEYS)('of the admin API admits a key of %s where that is enough', async (_, key, scopes) => {
+  it.each(KEYS)('of the admin API accepts a key of %s if that role suffices', async (_, key, scopes) => {
     const admin = await app.newAdmin(key);
     for (const { method, url, handler } of under('/admin/v1/')) {
       const needed = Reflect.getMetadata(SCOPES_KEY, handler) as readonly string[];
@@ -159,7 +159,7 @@ describe('every route', () => {
     }
   });
 
-  it('of the admin API and of the merchant API refuses a key from outside its addresses', async () => {
+  it('of the admin API and the merchant API refuses a key from outside its addresses', async () => {
     const [owner, merchant] = [await app.newAdmin(), await app.newMerchant()];
     const elsewhere = ['203.0.113.0/24'];
     const change = { ip_allow_list: elsewhere, reason: 'a test' };
@@ -205,7 +205,7 @@ describe('every route', () => {
       expect(displayed.length).toBeGreaterThan(6);
     });
 
-    describe('in the admin API, with a key that is confined to another merchant,', () => {
+    describe('in the admin API, for a key that is confined to another merchant,', () => {
       const ofMerchants = single('/admin/v1/').filter(({ url }) =>
         /^\/admin\/v1\/(merchants|credentials|users|orders|payouts|deliveries)\/:id/.test(url),
       );
@@ -217,7 +217,7 @@ describe('every route', () => {
           ...(method !== 'GET' && { body: BODY, ifMatch }),
         });
 
-      it('covers each of these resources and their parts', () => {
+      it('is covered by these tests, with all resources and their parts', () => {
         expect(named.map(([name]) => name)).toEqual(
           expect.arrayContaining([
             ...['proof', 'evidence', 'checks'].map((part) => `GET /admin/v1/payouts/:id/${part}`),
@@ -226,7 +226,7 @@ describe('every route', () => {
         );
       });
 
-      it.each(named)('%s finds nothing, and changes nothing', async (_, route) => {
+      it.each(named)('%s finds nothing and changes nothing', async (_, route) => {
         const [, , , resource = ''] = route.url.split('/');
         const read = `/${resource}/${ids.get(resource)!}`;
         const before = await operator.get(read);
@@ -239,12 +239,12 @@ describe('every route', () => {
         if (resource === 'deliveries') expect(after.text).toBe(before.text);
       });
 
-      it.each(named)('%s is 404 for an unknown id and for no UUID', async (_, route) => {
+      it.each(named)('%s is 404 for an unknown id and for an id that is no UUID', async (_, route) => {
         for (const id of [randomUUID(), 'no-uuid'])
           expect((await call(operator, route, withIds(route.url, id))).status).toBe(404);
       });
 
-      it('no replay returns the response of another key of the same person', async () => {
+      it('replays no response of another key of the same operator', async () => {
         const merchants = [app.secondMerchant.credentials.apiKey];
         const narrow = await app.newAdmin({ operatorId: operator.operatorId, merchants });
         const resend = (by: AdminClient) =>
@@ -260,7 +260,7 @@ describe('every route', () => {
         expect((await resend(operator)).text).toBe(first.text);
       });
 
-      it('the lists show nothing of the merchant', async () => {
+      it('lists nothing of the merchant', async () => {
         for (const each of ['credentials', 'users', 'payouts', 'orders', 'webhook_endpoints', 'deliveries']) {
           const response = await confined.get(`/${each}?merchant_id=${ids.get('merchants')}`);
           // Some lists name the merchant as unknown.
@@ -270,7 +270,7 @@ describe('every route', () => {
       });
     });
 
-    it('is displayed to its own merchant, by signature and by session', async () => {
+    it('is visible to its own merchant, by signature and by session', async () => {
       const browser = await PortalBrowser.enter((await createPortalSession(app.merchant)).url);
       const reads = single('/api/v1/').filter((route) => !isWrite(route));
       // 409: the payout has no evidence yet; 503: no signed head covers its events yet.

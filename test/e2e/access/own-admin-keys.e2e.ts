@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000;
 const app = await testApp();
 const approver = await app.newAdmin();
 
-describe('admin keys of one person', () => {
+describe('the admin keys of one operator', () => {
   const issue = (by: AdminClient, body: object = {}, idempotencyKey: string = randomUUID()) =>
     by.post('/credentials', { kind: 'admin', name: 'next', reason, ...body }, { idempotencyKey });
   const idOf = async (client: AdminClient): Promise<string> =>
@@ -31,7 +31,7 @@ describe('admin keys of one person', () => {
     return client;
   };
 
-  it.each(ROLES)('are issued, rolled and withdrawn by a %s, within its scopes', async (role: Role) => {
+  it.each(ROLES)('can be issued, rolled and withdrawn by a %s within its scopes', async (role: Role) => {
     const person = await app.newAdmin({ role });
     const next = await approved(await issue(person), person);
     expect((await next.get('/whoami')).json()).toMatchObject({ scopes: ROLE_SCOPES[role] });
@@ -53,7 +53,7 @@ describe('admin keys of one person', () => {
     expect((await issue(person, { kind: 'payouts', merchant_id: randomUUID() })).status).toBe(403);
   });
 
-  it('are rolled by another key of their owner with their scopes, and by no other person', async () => {
+  it('can be rolled by another key of their owner with their scopes, and by no other operator', async () => {
     const full = await app.newAdmin();
     const own = { operatorId: full.operatorId };
     const [reader, audits] = [
@@ -84,7 +84,7 @@ describe('admin keys of one person', () => {
       { expires_at: later(2 * HOUR_MS) },
       { expires_at: later(HOUR_MS / 2) },
     ],
-  ])('give no other one more %s than they have', async (what, terms, wider, narrower) => {
+  ])('cannot issue a key with more %s than they have', async (what, terms, wider, narrower) => {
     const free = await app.newAdmin();
     const bound = await app.newAdmin({ operatorId: free.operatorId, ...terms() });
     const detail = `The ${what} would exceed those of the key that requests it`;
@@ -98,7 +98,7 @@ describe('admin keys of one person', () => {
     expect((await roll(free, free)).status).toBe(201);
   });
 
-  it('when rolled, issue no key that outlives them', async () => {
+  it('cannot issue or roll a key once they were rolled, because that key would outlive them', async () => {
     const old = await app.newAdmin();
     expect((await roll(old, old)).status).toBe(201);
     await eventually(async () => (await issue(old)).status === 403);
@@ -110,7 +110,7 @@ describe('admin keys of one person', () => {
     ['scope', () => ({ scopes: ['credentials:write', 'credentials:read'] })],
     ['merchant', () => ({ merchants: [app.merchant.credentials.apiKey] })],
     ['address', () => ({ addresses: ['127.0.0.0/8', '::1/128'] })],
-  ])('replay no secret to one that lacks a %s of the new one', async (_, terms) => {
+  ])('replay no secret to a key that lacks a %s of the new one', async (_, terms) => {
     const full = await app.newAdmin();
     const less = await app.newAdmin({ operatorId: full.operatorId, ...terms() });
     const key = randomUUID();
@@ -126,7 +126,7 @@ describe('admin keys of one person', () => {
     expect([again.status, again.text.includes('dsb_')]).toEqual([403, false]);
   });
 
-  it('are displayed only to a key of their owner with the same merchants', async () => {
+  it('are visible only to a key of their owner with the same merchants', async () => {
     const merchants = [app.merchant.credentials.apiKey];
     const wide = await app.newAdmin();
     const confined = await app.newAdmin({ operatorId: wide.operatorId, merchants });
@@ -135,7 +135,7 @@ describe('admin keys of one person', () => {
     expect([await status(wide), await status(confined)]).toEqual([404, 200]);
   });
 
-  it('are approved by a person with the scope, and requested by their owner', async () => {
+  it('are approved by an operator with the scope and requested by their owner', async () => {
     const support = await app.newAdmin({ role: 'support' });
     const { operation } = (await issue(support)).json();
     const another = await app.newAdmin({ role: 'support' });

@@ -38,7 +38,7 @@ const endpointId = await new MerchantWebhooks(app, merchant).register(receiver.u
 const userId = await createUser(merchant);
 const payoutId = (await reported(merchant, userId)).id;
 
-describe('the data of the portal', () => {
+describe('the API of the portal', () => {
   afterAll(() => receiver.stop());
 
   const testDelivery = async (): Promise<string> => {
@@ -47,7 +47,7 @@ describe('the data of the portal', () => {
     return response.json().webhook_delivery.id;
   };
 
-  it('has payouts as the merchant API returns them', async () => {
+  it('returns payouts as the merchant API does', async () => {
     const payouts = await list<Identified>(browser, '/payouts', 'payouts');
     const api = (await app.merchant.get('/merchants/v1/payouts')).json<{ payouts: Identified[] }>();
     expect(payouts).toEqual(api.payouts);
@@ -60,7 +60,7 @@ describe('the data of the portal', () => {
     ]);
   });
 
-  it('has orders with their users, by a session that displays no other scope and leaves no lookup', async () => {
+  it('returns orders with their users to a session with this scope alone, without a lookup', async () => {
     const merchant = await app.newMerchant();
     const key = await app.newExchangeKey(false, merchant.credentials.apiKey);
     const created = await key.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS, user_id: 'customer-7' });
@@ -75,7 +75,7 @@ describe('the data of the portal', () => {
     expect(await list(own, '/lookups', 'lookups')).toEqual([]);
   });
 
-  it('has the endpoints, their test deliveries with attempts, and resends them', async () => {
+  it('returns the endpoints and their test deliveries with attempts, and resends them', async () => {
     expect(await list<Identified>(browser, '/endpoints', 'webhook_endpoints')).toEqual([
       expect.objectContaining({ id: endpointId }),
     ]);
@@ -92,7 +92,7 @@ describe('the data of the portal', () => {
     await eventually(async () => (await read()).attempts.length === 2);
   });
 
-  it('records the session of the person in the events of what they write, and sends it once per Idempotency-Key', async () => {
+  it('records the session in the events that it writes, and writes once per Idempotency-Key', async () => {
     const key = { 'idempotency-key': `"${randomUUID()}"` };
     const path = `${DATA}/endpoints/${endpointId}/rotate_secret`;
     const [first, repeated] = [
@@ -116,7 +116,7 @@ describe('the data of the portal', () => {
     expect((await browser.post(`${DATA}/endpoints/${endpointId}/recover`, { since })).status).toBe(202);
   });
 
-  it('rotates a secret by an empty JSON body, as the merchant API does', async () => {
+  it('rotates a secret on an empty JSON body, as the merchant API does', async () => {
     const json = { 'content-type': 'application/json' };
     const inPortal = await browser.post(`${DATA}/endpoints/${endpointId}/rotate_secret`, undefined, json);
     const path = `/merchants/v1/webhook_endpoints/${endpointId}/rotate_secret`;
@@ -124,7 +124,7 @@ describe('the data of the portal', () => {
     expect([inPortal.status, signed.status]).toEqual([200, 200]);
   });
 
-  it('registers an endpoint with its secret, once per Idempotency-Key, and deletes it', async () => {
+  it('registers an endpoint with its secret once per Idempotency-Key and deletes it', async () => {
     const key = { 'idempotency-key': `"${randomUUID()}"` };
     const body = { webhook_endpoint: { url: `${receiver.url}/second` } };
     const [first, repeated] = [
@@ -140,7 +140,7 @@ describe('the data of the portal', () => {
     expect((await browser.get(path)).status).toBe(404);
   });
 
-  it('issues a key that works at once, lists it with its use, and revokes it', async () => {
+  it('issues a key that works at once, lists it with its use and revokes it', async () => {
     const merchant = await app.newMerchant();
     const own = await browserOf(merchant);
     const key = { 'idempotency-key': `"${randomUUID()}"` };
@@ -164,7 +164,7 @@ describe('the data of the portal', () => {
     await eventually(async () => (await status()) === 401);
   });
 
-  it('revokes a secret of the exchange, with which no order is created any more', async () => {
+  it('revokes an exchange secret, which then creates no order', async () => {
     const merchant = await app.newMerchant();
     const own = await browserOf(merchant);
     const key = await app.newExchangeKey(true, merchant.credentials.apiKey);
@@ -187,7 +187,7 @@ describe('the data of the portal', () => {
     expect(event).toEqual({ session: expect.any(String), actor: 'POST /api/v1/keys/:id/revoke' });
   });
 
-  it('has the journey of a user, orders, requests, usage and lookups', async () => {
+  it('returns the journey of a user, orders, requests, usage and lookups', async () => {
     expect(await list(browser, `/events?user_id=${userId}`, 'events')).toEqual([]);
     expect((await browser.get(`${DATA}/events`)).status).toBe(400);
     expect(await list(browser, '/orders', 'orders')).toEqual([]);
@@ -212,7 +212,7 @@ describe('the data of the portal', () => {
     expect(usage.days[0]!.requests).toBeGreaterThan(usage.days[0]!.refused);
   });
 
-  it('counts requests against the limit, without leased points', async () => {
+  it('counts requests against the limit without points that are only reserved', async () => {
     const merchant = await app.newMerchant();
     for (let n = 0; n < 3; n += 1) await merchant.get('/merchants/v1/payouts');
     const usage = await browserOf(merchant, ['usage:read']);
@@ -221,7 +221,7 @@ describe('the data of the portal', () => {
     await eventually(async () => (await used()) === 4);
   });
 
-  it('has nothing of another merchant', async () => {
+  it('returns nothing of another merchant', async () => {
     expect((await stranger.get(`${DATA}/events?user_id=${userId}`)).status).toBe(404);
     for (const [path, name] of [
       ['/payouts', 'payouts'],
@@ -235,7 +235,7 @@ describe('the data of the portal', () => {
     expect(requests.every(({ merchant_id }) => merchant_id === own)).toBe(true);
   });
 
-  it('is written only by the page of the portal: another origin gets 403', async () => {
+  it('accepts writes only from the page of the portal; another origin gets 403', async () => {
     const foreign = { origin: 'https://evil.example' };
     const { status } = await browser.post(`${DATA}/endpoints/${endpointId}/test`, undefined, foreign);
     expect(status).toBe(403);
@@ -253,7 +253,7 @@ describe('the data of the portal', () => {
 });
 
 describe('GET /admin/v1/requests', () => {
-  it('lists what merchants requested, filtered, and records that an operator read it', async () => {
+  it('lists the requests of merchants by filters and records that an operator read them', async () => {
     const merchant = await app.newMerchant();
     const { apiKey } = merchant.credentials;
     const other = await app.newAdmin({ merchants: [app.merchant.credentials.apiKey] });

@@ -33,7 +33,7 @@ describe('POST /merchants/v1/portal_sessions', () => {
     expect(await listed()).toContainEqual(portal_session);
   });
 
-  it('repeats the same link under the same Idempotency-Key, and stores neither code nor name in the clear', async () => {
+  it('returns the same link under the same Idempotency-Key and stores neither code nor name in clear', async () => {
     const key = randomUUID();
     const [first, second] = [
       await app.merchant.post(SESSIONS, { actor: ACTOR }, key),
@@ -70,7 +70,7 @@ const fresh = async () => {
 };
 
 describe('a link to the portal', () => {
-  it('opens once, and displays its person', async () => {
+  it('opens once and displays who it is for', async () => {
     const { portal_session, url } = await createPortalSession(app.merchant, {
       actor: ACTOR,
       scopes: ['usage:read'],
@@ -93,7 +93,7 @@ describe('a link to the portal', () => {
     expect((await new PortalBrowser(browser.origin).follow(url)).status).toBe(401);
   });
 
-  it('opens for one of two concurrent browsers', async () => {
+  it('opens for only one of two concurrent browsers', async () => {
     const { url } = await createPortalSession(app.merchant);
     const { origin } = new URL(url);
     const responses = await Promise.all([1, 2, 3].map(() => new PortalBrowser(origin).follow(url)));
@@ -154,7 +154,7 @@ describe('a session of the portal', () => {
     expect(await status(browser)).toBe(401);
   });
 
-  it('ends after an hour of background requests, and is extended by a request of the person', async () => {
+  it('ends after an hour of background requests and is extended by a request of the person', async () => {
     const background = { 'disburse-background': 'true' };
     const [one, other] = await Promise.all([1, 2].map(() => createPortalSession(app.merchant)));
     const [left, used] = await Promise.all([one!, other!].map(({ url }) => PortalBrowser.enter(url)));
@@ -172,7 +172,7 @@ describe('a session of the portal', () => {
     expect([await status(left!), await status(used!)]).toEqual([401, 200]);
   });
 
-  it('is needed for data, which the API of merchants does not serve', async () => {
+  it('is required for the data of the portal, which the merchant API does not serve', async () => {
     const { browser } = await fresh();
     expect((await browser.get('/api/v1/me')).status).toBe(401);
     expect((await app.merchant.get('/api/v1/me')).status).toBe(404);
@@ -182,7 +182,7 @@ describe('a session of the portal', () => {
 
 describe('the document of the portal', () => {
   it.each(['/', '/enter', '/deliveries'])(
-    'is at %s, under a policy that allows only its own files',
+    'is served at %s under a policy that allows only its own files',
     async (path) => {
       const { browser } = await fresh();
       const page = await browser.get(path, { accept: 'text/html' });
@@ -198,7 +198,7 @@ describe('the document of the portal', () => {
 
 /** Listeners on one host share its cookies on every port: each has to refuse the others' cookies. */
 describe('a cookie', () => {
-  it('of the console opens only the console, and one of the portal only the portal', async () => {
+  it('opens the console if it is of the console, and the portal if it is of the portal', async () => {
     const site = new ConsoleSite(app);
     const { browser: person } = await site.signedIn('administrator');
     const portal = await PortalBrowser.enter((await createPortalSession(app.merchant)).url);
@@ -234,7 +234,7 @@ describe('a link to the portal of another merchant', () => {
   const post = (browser: PortalBrowser, url: string, replace?: boolean) =>
     browser.post('/session', { code: new URL(url).hash.slice(1), replace });
 
-  it("replaces the browser's session only if the person confirms", async () => {
+  it('replaces the session of the browser only if the person confirms', async () => {
     const { merchant, secondMerchant } = site.app;
     const browser = await PortalBrowser.enter((await createPortalSession(merchant)).url);
     const { url } = await createPortalSession(secondMerchant);
@@ -249,7 +249,7 @@ describe('a link to the portal of another merchant', () => {
     expect((await post(browser, url, true)).status).toBe(401);
   });
 
-  it('needs no confirmation where the session is idle, or of the same merchant', async () => {
+  it('needs no confirmation if the session is idle or of the same merchant', async () => {
     const { merchant, secondMerchant, database } = site.app;
     const first = await createPortalSession(merchant);
     const browser = await PortalBrowser.enter(first.url);
@@ -262,7 +262,7 @@ describe('a link to the portal of another merchant', () => {
     expect(await merchantIn(browser)).toBe(secondMerchant.credentials.apiKey);
   });
 
-  it('is inspected by a HEAD, which consumes nothing, as is the login to the console', async () => {
+  it('is not consumed by a HEAD, nor is a login to the console', async () => {
     const { url } = await createPortalSession(site.app.merchant);
     const { origin } = new URL(url);
     for (const address of [`${origin}/enter`, `${site.origin}/login`, `${site.origin}/enrol`]) {

@@ -31,7 +31,7 @@ describe('the log of requests', () => {
     return (await app.database.query<{ id: string }>(sql, [credentialId])).map(({ id }) => id);
   };
 
-  it('has the call and its result, without values of the query', async () => {
+  it('contains the call and its result without values of the query', async () => {
     const { merchant } = app;
     const { apiKey } = merchant.credentials;
     const { headers } = await merchant.get('/merchants/v1/payouts?status=pending&page_size=5');
@@ -53,7 +53,7 @@ describe('the log of requests', () => {
     ['%00=1', '?', '? is not a parameter'],
     ['hunter2', '?', '? is not a parameter'],
     ['colour=1', 'colour', 'colour is not a parameter'],
-  ])('of the query %s has %s and the refusal "%s"', async (query, name, refusal) => {
+  ])('contains for the query %s only %s and the refusal "%s"', async (query, name, refusal) => {
     const response = await app.merchant.get(`/merchants/v1/payouts?${query}`);
     expect(response.status).toBe(400);
     const row = await logged(response.headers);
@@ -61,7 +61,7 @@ describe('the log of requests', () => {
     expect(JSON.stringify(row)).not.toContain('hunter2');
   });
 
-  it('has the reason of a refusal', async () => {
+  it('contains the reason of a refusal', async () => {
     const invalid = await app.merchant.post('/merchants/v1/users', { phone_number: 'none' });
     expect(await logged(invalid.headers)).toMatchObject({
       status: 422,
@@ -75,7 +75,7 @@ describe('the log of requests', () => {
     });
   });
 
-  it("has the expected text of a mismatched signature, with the body's digest", async () => {
+  it('contains the expected text of a wrong signature with the digest of the body', async () => {
     const body = JSON.stringify({ phone_number: '+15550009999' });
     const timestamp = String(Math.floor(Date.now() / 1000));
     const response = await app.merchant.call({
@@ -92,7 +92,7 @@ describe('the log of requests', () => {
     });
   });
 
-  it('has the signing secret of an exchange request, and the address digest of a wrong signature', async () => {
+  it('contains the signing secret of an exchange request and the address digest of a wrong signature', async () => {
     const { signing, open } = app.exchange;
     const address = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
     const wrong = await signing.call({
@@ -134,7 +134,7 @@ describe('the log of requests', () => {
     });
   });
 
-  it('has nothing of a caller without an API key', async () => {
+  it('contains nothing of a caller without an API key', async () => {
     const { headers } = await app.merchant.get('/merchants/v1/payouts', { 'svc-api-key': randomUUID() });
     const last = await app.merchant.get('/merchants/v1/payouts');
     await logged(last.headers);
@@ -160,8 +160,8 @@ const admin = await app.newAdmin();
 const { url } = await createPortalSession(app.merchant, { scopes: ['keys:write'] });
 const portal = await PortalBrowser.enter(url);
 
-describe('what operators and merchants write', () => {
-  it.each(BAD)('is refused with %s in it, and not recorded', async (_, bad) => {
+describe('a request of an operator or a merchant', () => {
+  it.each(BAD)('is refused and not recorded if it contains %s', async (_, bad) => {
     const merchant_id = app.merchant.credentials.apiKey;
     const inner = `x${bad}x`;
     for (const [field, path, body] of [
@@ -191,13 +191,13 @@ describe('what operators and merchants write', () => {
     expect(text).not.toContain(bad);
   });
 
-  it.each(['', '   '])('names a leaked secret: %j is refused', async (token) => {
+  it.each(['', '   '])('is refused if it names an empty leaked secret: %j', async (token) => {
     const body = { token, url: 'https://paste.example/1', reason };
     const response = await admin.post('/credentials/revoke_leaked', body);
     expect([response.status, Object.keys(response.json().errors)]).toEqual([422, ['token']]);
   });
 
-  it('retries nothing for a user whose onboarding has not begun: 409', async () => {
+  it('is 409 if it retries a step of a user whose onboarding has not begun', async () => {
     const user = await app.merchant.post('/merchants/v1/users', { phone_number: '+15550007001' });
     const { id } = user.json().user;
     expect((await admin.change(`/users/${id}`, '/retry', { reason })).status).toBe(409);

@@ -66,11 +66,11 @@ const eventOf = (stream: string, type: string) =>
   events.find((event) => event.stream === stream && event.type === type)!;
 const delivery = deriveId(eventOf(`payout-${received}`, 'payout.received.v2').id, endpoint);
 
-describe('every event says what caused it', () => {
+describe('the cause of an event', () => {
   const of = (stream: string): [string, EventMetadata][] =>
     events.filter((each) => each.stream === stream).map(({ type, metadata }) => [type, metadata]);
 
-  it('a request, an operator, or a process and the event that it follows from', () => {
+  it('is a request, an operator, or a process and the event that it reacts to', () => {
     const before = new Set<string>();
     const without: string[] = [];
     for (const { id, type, metadata, stream } of events) {
@@ -90,7 +90,7 @@ describe('every event says what caused it', () => {
     expect(events.length).toBeGreaterThan(40);
   });
 
-  it('names the route, the process, and the event of another stream', () => {
+  it('names the route, the process and the event of another stream', () => {
     const [reportedBy, receivedBy] = of(`payout-${received}`).map(([, metadata]) => metadata);
     expect(reportedBy).toMatchObject({ actor: 'POST /merchants/v1/payouts/report' });
     expect(receivedBy).toMatchObject({ actor: 'payouts.verification' });
@@ -103,7 +103,7 @@ describe('every event says what caused it', () => {
     expect(of(`order-${sale.id}`)[0]![1]).toMatchObject({ actor: 'POST /v1/orders', key_id: key });
   });
 
-  it('has no personal data', () => {
+  it('contains no personal data', () => {
     const fields = new Set(events.flatMap(({ metadata }) => Object.keys(metadata)));
     const known = [
       ...['actor', 'request_id', 'merchant_id', 'key_id', 'causation_id', 'operation_id', 'traceparent'],
@@ -130,7 +130,7 @@ describe('npm run audit -- explain', () => {
     ['payout.reported.v1', 'POST /merchants/v1/payouts/report', true],
   ];
 
-  it("a payout: its events, their causes up to the merchant's call, and its deliveries", async () => {
+  it('prints a payout with its events, their causes back to the request of the merchant, and its deliveries', async () => {
     const found = await walk('payout', received);
     expect(chain(found)).toEqual(payoutChain);
     expect(found.events[1]!.data).toMatchObject({
@@ -149,7 +149,7 @@ describe('npm run audit -- explain', () => {
     expect((await walk('payout', pending)).deliveries).toEqual([]);
   });
 
-  it('an order: its events from the quote to the outcome, and the key of its request', async () => {
+  it('prints an order with its events from the quote to the outcome and the key of its request', async () => {
     const found = await walk('order', sale.id);
     expect(chain(found)).toEqual([
       ['order.completed.v1', 'exchange.watch', false],
@@ -159,7 +159,7 @@ describe('npm run audit -- explain', () => {
     expect(found.events[0]!.metadata.key_id).toBe(app.exchange.open.credentials.apiKey);
   });
 
-  it('a delivery: the stream of its event, also of a test', async () => {
+  it('prints the stream of the event of a delivery, even of a test', async () => {
     const found = await walk('delivery', delivery);
     expect(found.stream).toBe(`payout-${received}`);
     expect(chain(found)).toEqual(payoutChain);
@@ -168,7 +168,7 @@ describe('npm run audit -- explain', () => {
     expect(deliveries.map(({ delivery_id }) => delivery_id)).toEqual([testDelivery]);
   });
 
-  it('a delivery: control characters in the error of a receiver are escaped', async () => {
+  it('escapes control characters in the error of a receiver', async () => {
     await app.database.query(
       `update webhooks.attempts set http_status = null, error = e'no\\u001b[2J\\n\\u202eway' where delivery_id = $1`,
       [delivery],
@@ -180,7 +180,7 @@ describe('npm run audit -- explain', () => {
     ['payout', /The log contains no payout/],
     ['user', /The log contains no user/],
     ['delivery', /No delivery .* is kept/],
-  ])('refuses an unknown %s, and no id', async (what, message) => {
+  ])('refuses an unknown %s and a text that is no id', async (what, message) => {
     await expect(text(what, newId())).rejects.toThrow(message);
     await expect(text(what, 'x')).rejects.toThrow(/is not a valid/);
   });
@@ -198,7 +198,7 @@ describe('npm run audit -- balance', () => {
     expect(exitCode).toBeNull();
   });
 
-  it('prints the balance at a position, itself included', async () => {
+  it('prints the balance at a position, including that position', async () => {
     const { position: receivedAt } = eventOf(`payout-${received}`, 'payout.received.v2');
     expect(await balance('--at', receivedAt)).toMatchObject({ confirmed: '12.5', pending: '0' });
     const before = await balance('--at', String(BigInt(receivedAt) - 1n));
@@ -229,7 +229,7 @@ describe('npm run audit -- balance', () => {
 const merchantId = merchant.credentials.apiKey;
 const grace = await app.newAdmin({ role: 'support' });
 
-describe('what the shell displays of a merchant', () => {
+describe('a read of a merchant in the shell', () => {
   // Programs of other tests displayed some of it.
   beforeAll(() => app.database.query('truncate operations.lookups'));
 
@@ -242,7 +242,7 @@ describe('what the shell displays of a merchant', () => {
       .map((each) => `${each['operator_name']} ${each['subject']}`);
   };
 
-  it("is in the merchant's lookups, by the key's owner or the shell", async () => {
+  it('is in the lookups of the merchant, by the owner of the key or by the shell', async () => {
     const commands: readonly (readonly [subject: string, ...args: string[]])[] = [
       [`payout ${received}`, 'payouts', 'show', received],
       [`payout ${pending}`, 'payouts', 'show', pending],

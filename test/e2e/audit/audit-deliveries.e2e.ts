@@ -30,8 +30,8 @@ async function verify(): Promise<{ rows: number; different: number; listed: stri
   return { rows, different, listed };
 }
 
-describe('npm run audit -- verify, of deliveries', () => {
-  it('agrees with tests, resends, recoveries, and endpoints that are disabled, changed and deleted', async () => {
+describe('npm run audit -- verify, of deliveries,', () => {
+  it('finds no difference after tests, resends, recoveries, and disabled, changed and deleted endpoints', async () => {
     const { merchant } = app;
     const webhooks = new MerchantWebhooks(app, merchant);
     receiver.respondWith(404, 200);
@@ -108,7 +108,7 @@ const TAMPERINGS: readonly (readonly [what: string, sql: string, difference: str
   ],
 ];
 
-describe('npm run audit -- verify, of deliveries that were tampered with, names', () => {
+describe('npm run audit -- verify, of deliveries that were tampered with,', () => {
   let report: Awaited<ReturnType<typeof verify>>;
   beforeAll(async () => {
     const statements = [
@@ -121,13 +121,14 @@ describe('npm run audit -- verify, of deliveries that were tampered with, names'
     expect(report.different).toBe(TAMPERINGS.length);
   });
 
-  it.each(TAMPERINGS)('%s', (_what, _sql, difference) => expect(report.listed).toContain(difference));
+  it.each(TAMPERINGS)('names %s', (_what, _sql, difference) => expect(report.listed).toContain(difference));
 
-  it('exactly one difference per tampering', () => expect(report.listed).toHaveLength(TAMPERINGS.length));
+  it('names exactly one difference per tampering', () =>
+    expect(report.listed).toHaveLength(TAMPERINGS.length));
 });
 
-describe('npm run audit -- verify, of every read model', () => {
-  it('names a deleted row of each table, and leaves nothing in the database', async () => {
+describe('npm run audit -- verify, of every read model,', () => {
+  it('names a deleted row of each table and leaves nothing in the database', async () => {
     const db = await testDatabase();
     const env = { DATABASE_URL: db.url, MASTER_KEY: '11'.repeat(32) };
     const store = new AuthenticEventStore(

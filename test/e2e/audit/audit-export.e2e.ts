@@ -66,7 +66,7 @@ describe('npm run audit -- export', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as Line);
 
-  it('holds every event as it is stored, in the order of the log, each with its leaf', async () => {
+  it('contains every event as it is stored, in the order of the log and with its leaf', async () => {
     const out = folder('whole');
     await run('--out', out, '--part-events', '300');
     const rows = await db.database.query<{ position: string; data: string; stream: string }>(
@@ -99,7 +99,7 @@ describe('npm run audit -- export', () => {
     expect(readdirSync(out).sort()).toEqual([...manifest.parts.map(({ file }) => file), 'manifest.json']);
   });
 
-  it("has only the merchant's events, also those without its id", async () => {
+  it('contains only events of the merchant, even those that do not name it', async () => {
     const out = folder('merchant');
     await run('--out', out, '--merchant', MERCHANT.toUpperCase());
     const lines = linesOf(out);
@@ -114,7 +114,7 @@ describe('npm run audit -- export', () => {
     expect(manifestOf(out).merkle_root).toBeNull();
   });
 
-  it('holds a range of positions, or of times', async () => {
+  it('contains a range of positions or of times', async () => {
     const whole = linesOf(folder('whole'));
     const [after, upTo] = [whole[99]!, whole[499]!];
     await run('--out', folder('range'), '--from', after.position, '--to', upTo.position);
@@ -132,7 +132,7 @@ describe('npm run audit -- export', () => {
       env: { ...process.env, DATABASE_URL: db.url },
     });
 
-  it('is written to standard output for another process', async () => {
+  it('writes to standard output for another process', async () => {
     const program = start();
     expect([await program.ended, program.output === textOf(folder('whole'))]).toEqual([0, true]);
   });
@@ -143,7 +143,7 @@ describe('npm run audit -- export', () => {
     expect([await program.ended, program.errors]).toEqual([1, 'write EPIPE\n']);
   });
 
-  it('does nothing once it is complete, and refuses a folder with other files', async () => {
+  it('does nothing once it is complete and refuses a folder with other files', async () => {
     const out = folder('whole');
     const before = readFileSync(join(out, 'manifest.json'), 'utf8');
     await write(1);
@@ -165,7 +165,7 @@ describe('npm run audit -- export', () => {
     expect(existsSync(folder('none'))).toBe(false);
   });
 
-  it('continues after it was killed, and equals an uninterrupted one', async () => {
+  it('continues after it was killed and then equals an uninterrupted export', async () => {
     const out = folder('killed');
     const args = ['--out', out, '--part-events', '20'];
     // Repeated where the export was faster than the kill.

@@ -151,7 +151,7 @@ describe('npm run audit -- verify', () => {
     MASTER_KEY: app.config.masterKey!,
   });
 
-  it('finds sound books in order, and changes nothing', async () => {
+  it('finds a log without faults in order and changes nothing', async () => {
     const rows = (): Promise<object[]> => app.database.query('select * from payouts.payouts order by id');
     const before = await rows();
     const { printed, exitCode } = await invoke('audit', env(), 'verify');
@@ -163,7 +163,7 @@ describe('npm run audit -- verify', () => {
     expect(await rows()).toEqual(before);
   });
 
-  it('prints no differences while payouts are reported, and neither does the verify of an export', async () => {
+  it('prints no differences while payouts are reported, whether of the log or of an export', async () => {
     const reports = Array.from({ length: 30 }, () => reported(merchant, users[3]!));
     for (let round = 0; round < 3; round += 1) expect((await verify(env())).exitCode).not.toBe(2);
     await Promise.all(reports);
@@ -181,7 +181,7 @@ describe('npm run audit -- verify', () => {
     expect(behind.not_checked.join()).toContain('the export ends before their checkpoints');
   });
 
-  it('reports an event store that does not belong to the read models, and nothing of the books', async () => {
+  it('reports an event store that does not belong to the read models, without judging balances', async () => {
     const other = await testDatabaseUrl();
     const { printed, exitCode } = await invoke('audit', { ...env(), EVENT_STORE_URL: other }, 'verify');
     expect(printed).toContain('The event store ends before the checkpoint');
@@ -203,7 +203,7 @@ describe('npm run audit -- verify', () => {
       expect(report.differences).toContainEqual(expect.stringContaining(difference)),
     );
 
-    it('exits with 2, and names nothing else', () => {
+    it('exits with 2 and names nothing else', () => {
       expect(report.exitCode).toBe(2);
       const unexpected = report.differences.filter(
         (each) =>
@@ -218,7 +218,7 @@ describe('npm run audit -- verify', () => {
       `update event_store.events set data = replace(data, '"amount":"${from}"', '"amount":"${to}"')
        where stream = '${stream}' and (type = 'order.deposit_received.v1' or revision = 0)`;
 
-    it('names events that the preceding ones do not allow', async () => {
+    it('names events that the preceding events do not allow', async () => {
       await app.database.query(
         [change(`payout-${received[1]}`, '2', '2000'), change(`order-${completed}`, '120', '1200')].join(';'),
       );

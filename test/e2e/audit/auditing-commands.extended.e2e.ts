@@ -99,7 +99,7 @@ describe('the programs of docs/auditing.md', () => {
     await expectCodes([['audit export --out rest --part-events 20', 0], ...commands()]);
   });
 
-  it('find forgeries in an export with only the master key', async () => {
+  it('find forgeries in an export with the master key alone', async () => {
     await forge();
     expect((await run('audit verify --from forged --offline', NO_KEY)).text).not.toContain(FORGED);
     const offline = await run('audit verify --from forged --offline');
@@ -113,7 +113,7 @@ describe('the programs of docs/auditing.md', () => {
     expect(unchecked.text).toContain('UNCHECKED whether the service wrote each event: no key');
   });
 
-  it('export into files that only their owner reads', () => {
+  it('export into files that only their owner can read', () => {
     const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
     const names = readdirSync(join(folder, 'rest'));
     expect(names).toContain('manifest.json');
@@ -121,7 +121,7 @@ describe('the programs of docs/auditing.md', () => {
     expect(modeOf(join(folder, 'rest'))).toBe('700');
   });
 
-  it('have their documented effects, and leave the rest in order', async () => {
+  it('have their documented effects and leave the rest in order', async () => {
     await expectCodes([
       ['rebuild --reason auditing', 0],
       ['audit key rotate --reason auditing', 0],
@@ -173,7 +173,7 @@ const missing = ['bash', 'curl', 'grep'].filter((each) => systemProgram(each) ==
 (missing.length > 0 ? describe.skip : describe)('the commands of docs/auditing.md', () => {
   const app = onTestApp();
 
-  it('lead from a balance to the chain, pasted into a shell in order', async () => {
+  it('lead from a balance to the chain when pasted into a shell in order', async () => {
     const { user, payout } = await receivedPayout(app, '12.50');
     const settings = { USER_ID: user, PAYOUT_ID: payout.id, ...settingsOf(app) };
     const prelude = [

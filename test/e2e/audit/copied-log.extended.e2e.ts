@@ -96,7 +96,7 @@ const eventStoreDb = process.env['EVENTSTOREDB_URL'];
     await expect(copy(from, to)).rejects.toThrow(why);
   });
 
-  it('refuses an unreachable server, and an invalid address', async () => {
+  it('refuses an unreachable server and an invalid address', async () => {
     await reporting(250);
     end = (await app.app.get<EventStore>(EVENT_STORE, { strict: false }).head())!;
     await eventually(async () => (await heads()).at(-1)!.position === end);
@@ -108,7 +108,7 @@ const eventStoreDb = process.env['EVENTSTOREDB_URL'];
     );
   });
 
-  it('continues after it was killed half-way, and then both have the same heads', async () => {
+  it('continues after it was killed half-way, after which both stores have the same heads', async () => {
     const target = openEventStoreDb(url);
     const { child, ended } = runBuilt(app, CLI, env, 'events', 'copy', '--from', 'postgres', '--to', url);
     await eventually(async () => (await target.head()) !== null);
@@ -123,7 +123,7 @@ const eventStoreDb = process.env['EVENTSTOREDB_URL'];
     expect(before.at(-1)).toMatchObject({ size: copied.events, root: copied.merkle_root });
   });
 
-  it('moves the log: the service runs with only the copy', async () => {
+  it('moves the log, and the service runs with the copy alone', async () => {
     env = { ...env, EVENT_STORE_URL: url };
     await expect(restart(null)).rejects.toThrow('not the one that this database belongs to');
     await restart(url);
@@ -137,7 +137,7 @@ const eventStoreDb = process.env['EVENTSTOREDB_URL'];
     await expectInOrder(before);
   });
 
-  it('proves a payout, and an export of copied and later events, to a holder of the key', async () => {
+  it('proves a payout and an export of copied and later events to a holder of the key', async () => {
     const program = '../../../examples/audit-verifier/verify-proof.mjs';
     const { verifyProof } = (await import(program)) as {
       verifyProof(proof: ProofResponse['proof'], key: string): { events: readonly object[] };
@@ -154,12 +154,12 @@ const eventStoreDb = process.env['EVENTSTOREDB_URL'];
     expect(found).toMatchObject({ violations: [], faults: [], not_checked: [], ledger: { findings: [] } });
   });
 
-  it('rebuilds read models from copied and later events', async () => {
+  it('allows rebuilding read models from copied and later events', async () => {
     const { exitCode } = await invoke('rebuild', env, '--compare-only');
     expect(exitCode).toBeNull();
   });
 
-  it('moves it back, and both have the same heads', async () => {
+  it('moves the log back, and both stores have the same heads', async () => {
     before = await heads();
     await stop();
     await copy(url, 'postgres');

@@ -50,7 +50,7 @@ describe('the ledger', () => {
   const isSigned = ({ public_key, signature, ...head }: PublishedHead): boolean =>
     verifies(public_key, headText(head), signature);
 
-  it('proves the events of a payout, as they are stored', async () => {
+  it('proves the stored events of a payout', async () => {
     const { payout_id, events, head } = await proofOf(received.toUpperCase());
     expect(payout_id).toBe(received);
     expect(isSigned(head)).toBe(true);
@@ -84,7 +84,7 @@ describe('the ledger', () => {
     expect((await proofOf(id)).events).toHaveLength(2);
   });
 
-  it('shows the newest head to merchants, and every head to a file and to operators', async () => {
+  it('shows the newest head to merchants, and every head to operators and in a file', async () => {
     const { head } = (await merchant.get('/merchants/v1/audit/head')).json();
     expect(isSigned(head)).toBe(true);
     const [first] = await listHeads('--since', String(head.size - 1));
@@ -126,7 +126,7 @@ describe('the ledger', () => {
     expect([forged.printed, forged.exitCode]).toEqual([expect.stringContaining('NOT proven'), 2]);
   });
 
-  it('is in order with a kept head and the published key', async () => {
+  it('is in order according to a retained head and the published key', async () => {
     const response = await merchant.get('/merchants/v1/audit/head');
     const [kept, pem] = [fileOf(response.text), fileOf(response.json().head.public_key)];
     const { printed, exitCode } = await audit('verify', '--head', kept, '--head', file, '--key', pem);
@@ -134,7 +134,7 @@ describe('the ledger', () => {
     expect(exitCode).toBeNull();
   });
 
-  it('continues with another key, signed by the one before', async () => {
+  it('continues with another key that is signed by the one before', async () => {
     const before = (await proofOf(received)).head;
     const { printed } = await audit('--json', 'key', 'rotate');
     const next = JSON.parse(printed) as SigningKey;

@@ -26,7 +26,7 @@ const merchantId = app.secondMerchant.credentials.apiKey;
 describe('disburse admin', () => {
   const admin = (program: Disburse, ...args: string[]): Promise<DisburseRun> => program.run('admin', ...args);
 
-  it('lists with filters, up to a limit, page by page, as a table and as a line of JSON for each row', async () => {
+  it('lists with filters up to a limit, page by page, as a table or as a line of JSON per row', async () => {
     const all = await admin(shell, 'merchants', 'list', '--all', '--json');
     const merchants = all.lines<{ id: string }>().map(({ id }) => id);
     expect(merchants).toEqual(expect.arrayContaining([merchantId, app.merchant.credentials.apiKey]));
@@ -39,7 +39,7 @@ describe('disburse admin', () => {
     expect([none.code, none.output]).toEqual([0, 'None.\n']);
   });
 
-  it('shows a resource, the caller without a verb, and the state of the system', async () => {
+  it('shows a resource, the caller if no verb is given, and the state of the system', async () => {
     expect((await admin(shell, 'merchants', 'show', merchantId)).output).toMatch(/name +Test merchant\n/);
     const [whoami] = (await admin(byKey, 'whoami', '--json')).lines();
     expect(whoami).toMatchObject({ actor: { operator_id: ada.operatorId } });
@@ -49,7 +49,7 @@ describe('disburse admin', () => {
     expect((await admin(shell, 'system')).output).toMatch(/subscriptions\n +name +position/);
   });
 
-  it('creates and changes with nested members, lists and null, at the revision that it has now', async () => {
+  it('creates and changes with nested members, lists and null, at the present revision', async () => {
     const created = await admin(byKey, 'merchants', 'create', '--name', 'Shop', ...REASON, '--json');
     const [{ merchant, operation_id }] = created.lines<{
       merchant: { id: string };
@@ -71,7 +71,7 @@ describe('disburse admin', () => {
     expect(await read()).toMatchObject({ ip_allow_list: [] });
   });
 
-  it('is refused at another revision, with the exit code 1 and the problem on standard error', async () => {
+  it('exits with 1 at another revision and prints the problem on standard error', async () => {
     const suspend = ['merchants', 'suspend', merchantId, ...REASON, '--if-match', '999'];
     const refused = await admin(shell, ...suspend);
     expect([refused.code, refused.output]).toEqual([1, '']);
@@ -82,7 +82,7 @@ describe('disburse admin', () => {
     expect(invalid.errors).toContain('reason must have 3 to 500 characters');
   });
 
-  it('names the needed second person, who is never the shell; --wait ends with the decision', async () => {
+  it('names the second operator that is needed, who is never the shell, and --wait ends with the decision', async () => {
     const suspended = await admin(byKey, 'merchants', 'suspend', merchantId, ...REASON);
     expect(suspended.output).toMatch(
       /Done\. Operation .* waits until .* for another person, who may confirm it/,
@@ -121,7 +121,7 @@ describe('disburse admin', () => {
     }
   });
 
-  it('revokes a leaked secret, with --url as its place', async () => {
+  it('revokes a leaked secret with --url as the place where it was found', async () => {
     const created = await admin(
       shell,
       ...['credentials', 'create', '--kind', 'exchange', '--name', 'leaks', '--merchant-id', merchantId],
@@ -141,7 +141,7 @@ describe('disburse admin', () => {
     expect(help.output.match(/--url .*/g)).toEqual([expect.stringContaining('Where it was found')]);
   });
 
-  it('suggests similar names, and names missing arguments, before sending', async () => {
+  it('suggests similar names and names missing arguments before it sends anything', async () => {
     const nowhere = new Disburse({ DATA_DIR: specFolder('nowhere') });
     for (const [args, error] of [
       ['merchant list', 'There is no resource merchant. Did you mean merchants?'],
@@ -164,7 +164,7 @@ describe('disburse admin', () => {
     );
   });
 
-  it('ends with 69 where no process runs or responds, and with 78 where the path of the socket is too long', async () => {
+  it('exits with 69 if no process runs or responds, and with 78 if the path of the socket is too long', async () => {
     const nowhere = new Disburse({ DATA_DIR: specFolder('nowhere') });
     const missing = await admin(nowhere, 'whoami');
     expectEnd(missing, 69, 'No process with the role admin');
@@ -174,7 +174,7 @@ describe('disburse admin', () => {
     expectEnd(long, 78, 'a shorter DATA_DIR');
   });
 
-  it('is admitted by a key within its scopes', async () => {
+  it('is admitted with a key within its scopes', async () => {
     const viewer = await app.newAdmin({ role: 'viewer' });
     const refused = await admin(
       byKey.with({ DISBURSE_ADMIN_KEY: viewer.key }),
@@ -196,7 +196,7 @@ describe('the socket of the shell', () => {
       ).end(),
     );
 
-  it('is open only to the user of the process, and leads only to the admin API', async () => {
+  it('is open only to the user of the process and leads only to the admin API', async () => {
     const { mode, uid } = statSync(path());
     expect([(mode & 0o777).toString(8), uid]).toEqual(['600', process.getuid!()]);
     expect(readdirSync(app.config.dataDir)).toEqual(['admin.sock']);
@@ -205,13 +205,13 @@ describe('the socket of the shell', () => {
     expect(await statusOf('/login')).toBe(404);
   });
 
-  it('is for no proxy, behind which everybody would be the shell', async () => {
+  it('does not exist behind a proxy, where everybody would count as the shell', async () => {
     expect(await statusOf('/admin/v1/whoami')).toBe(200);
     for (const name of ['x-forwarded-for', 'x-real-ip', 'forwarded', 'via'])
       expect(await statusOf('/admin/v1/whoami', { [name]: '127.0.0.1' })).toBe(403);
   });
 
-  asRoot('is not opened where it is of another user, who may pretend to be the process', async () => {
+  asRoot('is not opened if it belongs to another user, who could pretend to be the process', async () => {
     const dataDir = specFolder('theirs');
     const heard: string[] = [];
     const theirs = createServer((socket) => socket.on('data', (data) => heard.push(String(data))).end());
@@ -230,7 +230,7 @@ describe('the socket of the shell', () => {
     expect(heard).toEqual([]);
   });
 
-  it('goes with its process, replaces one that a killed process left, and demands no HTTPS', async () => {
+  it('is removed with its process, replaces that of a killed process, and demands no HTTPS', async () => {
     const dataDir = specFolder('data');
     const config = { ...app.config, dataDir, roles: ['admin'] as const, requireHttps: true };
     const stale = createServer().listen(join(dataDir, 'left'));
@@ -245,7 +245,7 @@ describe('the socket of the shell', () => {
     expect(readdirSync(dataDir)).toEqual([]);
   });
 
-  it('is left to its process with a sentence, as is an unusable folder', async () => {
+  it('is not created over that of a running process or in an unusable folder, with a message', async () => {
     const refused = (dataDir: string) => expect(listenOnSocket(createServer(), dataDir)).rejects;
     const before = statSync(path()).ino;
     await refused(app.config.dataDir).toThrow(`another process serves ${path()}`);
@@ -256,7 +256,7 @@ describe('the socket of the shell', () => {
     await refused(`/tmp/${'x'.repeat(100)}`).toThrow('longer than 96 bytes: set DATA_DIR to a shorter path');
   });
 
-  it('is never wider than its mode, with any umask', async () => {
+  it('has exactly its mode under any umask', async () => {
     const dataDir = specFolder('data');
     const umask = process.umask(0);
     const server = createServer();

@@ -30,7 +30,7 @@ describe('disburse trigger', () => {
   const received = (type: string) =>
     eventually(() => receiver.received.map(eventIn).find((event) => event.type === type));
 
-  it.each(EVENT_TYPES)('%s happens, is delivered, and its delivery is printed', async (type) => {
+  it.each(EVENT_TYPES)('makes %s happen and prints its delivery', async (type) => {
     const run = await disburse.run('trigger', type, '--json');
     expect(run).toMatchObject({ code: 0, errors: '' });
     const [printed] = run.lines<Triggered & Record<string, unknown>>();
@@ -44,7 +44,7 @@ describe('disburse trigger', () => {
     for (const name of named) expect(data).toMatchObject({ [name]: printed![name] });
   });
 
-  it('sets the given fields, and repeats for the given time', async () => {
+  it('sets the given fields and repeats for the given time', async () => {
     const set = ['--set', 'amount=3.25', '--set', 'custom_metadata.invoice=A-7'];
     const run = await disburse.run('trigger', 'payout.failed', ...set, '--for', '1500ms', '--json');
     expect(run).toMatchObject({ code: 0, errors: '' });
@@ -58,7 +58,7 @@ describe('disburse trigger', () => {
     expect(repeated.lines().length).toBeGreaterThan(1);
   });
 
-  it('prints the event for people, and the lack of subscribed endpoints', async () => {
+  it('prints the event for people, or that no endpoint has subscribed', async () => {
     const people = await disburse.run('trigger', 'webhook_endpoint.test');
     expect(people.output).toMatch(/✓ webhook_endpoint\.test +a test was sent to endpoint/);
     expect(people.output).toContain(`→ ${receiver.url} 204 succeeded, delivery `);
@@ -79,7 +79,7 @@ describe('disburse trigger', () => {
     expectEnd(keyless, 2, '--exchange-key');
   });
 
-  it('expects no delivery of an order at an endpoint that lists no types', async () => {
+  it('expects no delivery of an order event at an endpoint that lists no types', async () => {
     const path = '/merchants/v1/webhook_endpoints';
     const [{ id }] = (await app.merchant.get(path)).json().webhook_endpoints;
     const change = (event_types: readonly string[] | null) =>
@@ -103,12 +103,12 @@ describe('disburse trigger', () => {
     [['payout.failed', '--set', 'amount'], 'It must be <name>=<value>.'],
     [['payout.failed', '--for', '3 days'], 'It must be a duration such as'],
     [['payout.failed', '--set', 'custom_metadata=[]'], 'custom_metadata must be a JSON object.'],
-  ])('%j is wrong usage, and nothing happens', async (args, sentence) => {
+  ])('refuses %j as wrong usage without any effect', async (args, sentence) => {
     const run = await disburse.run('trigger', ...args);
     expect([run.code, run.output, run.errors]).toEqual([2, '', expect.stringContaining(sentence)]);
   });
 
-  it('runs only in a sandbox: elsewhere it requests only /openapi.json', async () => {
+  it('runs only in a sandbox and elsewhere requests only /openapi.json', async () => {
     const production = await TestReceiver.start();
     production.behavior = (response) => response.end('{"paths":{"/merchants/v1/payouts/report":{}}}');
     const { apiKey: DISBURSE_API_KEY, privateKey: DISBURSE_PRIVATE_KEY } = app.merchant.credentials;
@@ -119,7 +119,7 @@ describe('disburse trigger', () => {
     await production.stop();
   });
 
-  it('names the refused field, with the request id', async () => {
+  it('names the refused field and the request id', async () => {
     const run = await disburse.run('trigger', 'payout.failed', '--set', 'amount=0');
     expect(run.code).toBe(1);
     expect(run.errors).toMatch(/refused this \(422\): amount must .* Request id: [0-9a-f-]{36}$/);

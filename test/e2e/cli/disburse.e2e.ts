@@ -28,7 +28,7 @@ describe('disburse', () => {
     await Promise.all(started.splice(0).map((each) => each.end('SIGINT')));
   });
 
-  it("listen forwards deliveries byte for byte, and prints the response's status", async () => {
+  it('listen forwards deliveries byte for byte and prints the status of the response', async () => {
     const application = await TestReceiver.start();
     application.respondWith(201);
     const listener = new Listener(dataDir, ['listen', '--forward', `${application.url}/hooks`], [DISBURSE]);
@@ -44,7 +44,7 @@ describe('disburse', () => {
     await application.stop();
   });
 
-  it('payouts list and get work with the keys, and with only the login session', async () => {
+  it('payouts list and get work with the keys or with only the login session', async () => {
     const listed = await disburse.run('payouts', 'list', '--json', '--limit', '2');
     expect([listed.code, listed.lines<{ id: string }>().map(({ id }) => id)]).toEqual([
       0,
@@ -89,7 +89,7 @@ describe('disburse', () => {
     await receiver.stop();
   });
 
-  it('logs tail prints former requests, then new ones, and ends its session', async () => {
+  it('logs tail prints earlier requests, then new ones, and ends its session', async () => {
     const former = await disburse.run('logs', 'tail', '--no-follow', '--lines', '1', '--json');
     expect(former.lines()).toMatchObject([{ merchant_id: app.merchant.credentials.apiKey }]);
     const tail = disburse.start('logs', 'tail', '--lines', '0', '--status', '422', '--every', '100ms');
@@ -106,7 +106,7 @@ describe('disburse', () => {
     expect(sessions.portal_sessions.map(({ status }) => status)).not.toContain('active');
   });
 
-  it('logs tail continues after an outage of the service, and ends with the session', async () => {
+  it('logs tail continues after an outage of the service and ends with the session', async () => {
     const portal = await TestReceiver.start();
     const requestOf = (request_id: string): object => ({
       ...{ request_id, at: new Date().toISOString(), method: 'GET', path: '/merchants/v1/payouts' },
@@ -146,7 +146,7 @@ describe('disburse', () => {
     expect(opened).toMatchObject({ portal_session: { scopes: ['payouts:read'] } });
   });
 
-  it('ends with 1 for what is refused, with 2 for wrong usage and with 69 where no service is', async () => {
+  it('exits with 1 for a refusal, with 2 for wrong usage and with 69 if there is no service', async () => {
     const { apiKey } = app.merchant.credentials;
     const keys = { DISBURSE_API_KEY: apiKey, DISBURSE_PRIVATE_KEY: 'wrong' };
     const stranger = await disburse.with({ ...keys, DISBURSE_BASE_URL: app.url }).run('payouts', 'list');

@@ -18,7 +18,7 @@ export function describeLogin(world: ConsoleWorld): void {
       await user.heading('Sign in');
     };
 
-    it('by the link of the sandbox, without a passkey, and out again', async () => {
+    it('works with the link of the sandbox without a passkey, and so does signing out', async () => {
       const link = await world.service.link(world.ada.id);
       const user = await visit();
       await user.open(link, 'Create your passkey');
@@ -38,7 +38,7 @@ export function describeLogin(world: ConsoleWorld): void {
       await again.alert().waitFor();
     });
 
-    it('by the identity provider, back to the page where the person was', async () => {
+    it('works with the identity provider and returns to the page where the operator was', async () => {
       const { issuer, ada } = world;
       issuer.signInAs({ email: ada.email, email_verified: true });
       const user = await visit([issuer.url]);
@@ -49,7 +49,7 @@ export function describeLogin(world: ConsoleWorld): void {
       await user.expectFine();
     });
 
-    it('the page shows the sign-in without its data after the session ends', async () => {
+    it('is offered after the session ends, without the data of the page', async () => {
       const operator = await world.service.newOperator('Mallory Operator', 'viewer');
       const user = await world.signIn(operator);
       await user.page.clock.install();
@@ -100,7 +100,7 @@ export function describeIdleEnd(world: ConsoleWorld): void {
         [operatorId],
       );
 
-    it('marks its reads as background after a minute, until it is used again', async () => {
+    it('marks its reads as background after a minute until it is used again', async () => {
       const user = await visit();
       const { clock, keyboard } = user.page;
       await user.settled();
@@ -127,7 +127,7 @@ export function describeIdleEnd(world: ConsoleWorld): void {
       expect(new Set(await next())).toEqual(new Set([false]));
     });
 
-    it('stays while another tab is in use, and ends with the session', async () => {
+    it('stays signed in while another tab is used and ends with the session', async () => {
       const user = await visit();
       const tab = await user.page.context().newPage();
       await tab.goto(`${user.origin}/payouts`);
@@ -150,7 +150,7 @@ export function describeIdleEnd(world: ConsoleWorld): void {
       expect(reads.map(([path]) => path)).not.toContain('/logout');
     });
 
-    it('ends after the time of CONSOLE_IDLE_SECONDS, and says that time', async () => {
+    it('signs out after CONSOLE_IDLE_SECONDS and displays that time', async () => {
       const { config } = world.service.app;
       const { consoleIdleSeconds } = config;
       try {
@@ -169,8 +169,8 @@ export function describeIdleEnd(world: ConsoleWorld): void {
 }
 
 export function describeKeyboard(world: ConsoleWorld): void {
-  describe('by keyboard alone', () => {
-    it('searches, walks a list with j and k, opens a row, and writes through a dialog', async () => {
+  describe('the keyboard alone', () => {
+    it('allows searching, walking a list with j and k, opening a row and writing through a dialog', async () => {
       const user = await world.signIn();
       const { keyboard } = user.page;
       await user.open('/', HOME);
@@ -215,7 +215,7 @@ export function describeKeyboard(world: ConsoleWorld): void {
       await user.expectFine();
     });
 
-    it('? lists the keys, Escape closes them; letters typed into a field are text', async () => {
+    it('lists the shortcuts with ? and closes them with Escape, while letters in a field are text', async () => {
       const user = await world.signIn();
       const { keyboard } = user.page;
       await keyboard.press('?');

@@ -34,7 +34,7 @@ export function describeNavigation(world: ConsoleWorld): void {
     });
 
     it.each(PAGES)(
-      '%s: has data, is accessible at each width, and so is its first row',
+      'leads to %s with data, accessible at each width, as is its first row',
       async (label, opens) => {
         const user = await world.signIn();
         await user.follow(label, navigation(user));
@@ -55,7 +55,7 @@ export function describeNavigation(world: ConsoleWorld): void {
       },
     );
 
-    it('a viewer is offered no write, and nothing beyond their role', async () => {
+    it('offers a viewer no write and nothing beyond the role', async () => {
       const user = await world.signIn(await world.service.newOperator('Vera Viewer', 'viewer'));
       await user.open(`/users/${world.morning.inReview.id}`);
       await user.expectFine();
@@ -69,7 +69,7 @@ export function describeNavigation(world: ConsoleWorld): void {
       expect(await filters.getByLabel('Phone number').count()).toBe(0);
     });
 
-    it('loads images only from its origin, such as its icon; so does the portal', async () => {
+    it('loads images such as its icon only from its origin, as does the portal', async () => {
       const { consoleUrl, portalUrl } = world.service;
       for (const [name, url] of Object.entries({ console: consoleUrl, portal: portalUrl })) {
         const document = await fetch(url, { headers: { accept: 'text/html' } });
@@ -101,7 +101,7 @@ export function describeNavigation(world: ConsoleWorld): void {
       await user.check();
     });
 
-    it('items that need attention are counted, and each count leads to them', async () => {
+    it('counts items that need attention, and each count leads to them', async () => {
       const user = await world.signIn();
       await user.expectFine();
       const counts = user.page.locator('.matters');
@@ -138,7 +138,7 @@ export function describeLists(world: ConsoleWorld): void {
     const newest = (user: PageUser): Promise<string | null> =>
       user.page.locator('a[data-row]').first().getAttribute('href');
 
-    it('is refreshed every 15 seconds, except behind a dialog', async () => {
+    it('is refreshed every 15 seconds unless a dialog is open', async () => {
       const user = await world.signIn();
       await user.page.clock.install();
       await request();
@@ -164,7 +164,7 @@ export function describeLists(world: ConsoleWorld): void {
       await user.expectFine();
     });
 
-    it('is exported with all rows of the filter, not only loaded ones', async () => {
+    it('is exported with all rows of the filter, not only the loaded ones', async () => {
       const path = `/merchants/v1/users/${randomUUID()}`;
       const { merchant } = world.service.app;
       for (let n = 0; n < 60; n += 1) await merchant.get(path);
@@ -184,7 +184,7 @@ export function describeLists(world: ConsoleWorld): void {
       await user.expectFine();
     });
 
-    it('is filtered in the history: Back leads from a row to the filtered list, then to the filters before', async () => {
+    it('retains its filters in the history, so that Back leads from a row to the list and to earlier filters', async () => {
       const user = await world.signIn();
       await user.open('/payouts', 'Payouts');
       const status = user.page.getByRole('search', { name: 'Filters' }).getByLabel('Status');
@@ -206,7 +206,7 @@ export function describeLists(world: ConsoleWorld): void {
       await user.expectFine();
     });
 
-    it('reports a lost connection, and is refreshed once it is back', async () => {
+    it('reports a lost connection and is refreshed once it is back', async () => {
       const user = await world.signIn();
       await user.open('/payouts', 'Payouts');
       await user.page.context().setOffline(true);
@@ -219,7 +219,7 @@ export function describeLists(world: ConsoleWorld): void {
       await user.expectFine();
     });
 
-    it('displays times and dates in UTC, with that label', async () => {
+    it('displays dates and times in UTC, labelled as such', async () => {
       const user = await world.signIn();
       await user.open('/payouts', 'Payouts');
       await user.settled();

@@ -7,8 +7,8 @@ import { focused } from './keyboard.js';
 import type { PageUser } from '../../support/pages/page-user.js';
 
 export function describeSecondPerson(world: ConsoleWorld): void {
-  describe('a second person', () => {
-    it('approves what another requested: it is executed, and both see it', async () => {
+  describe('a second operator', () => {
+    it('approves an operation of another, which is executed, and both see it', async () => {
       const path = `/merchants/${world.morning.raised.id}`;
       const ada = await world.signIn();
       await ada.page.clock.install();
@@ -46,7 +46,7 @@ export function describeSecondPerson(world: ConsoleWorld): void {
       await grace.expectFine();
     });
 
-    it('refuses it, and the requester reads the reason', async () => {
+    it('rejects an operation, and the requester reads the reason', async () => {
       const ada = await world.signIn();
       await ada.page.clock.install();
       await ada.open(`/orders/${world.morning.order.id}`);
@@ -70,7 +70,7 @@ export function describeSecondPerson(world: ConsoleWorld): void {
       ['viewer', []],
       ['finance', []],
       ['compliance', ['Approve', 'Reject']],
-    ])('decides by the scope of the operation, with a reason: a %s is offered %j', async (role, offered) => {
+    ])('decides by the scope of the operation with a reason: a %s is offered %j', async (role, offered) => {
       const user = await world.signIn(await world.service.newOperator('Otto Operator', role));
       await user.open(`/operations/${world.morning.operation.id}`, /pending approval/);
       await user.expectFine();
@@ -85,7 +85,7 @@ export function describeSecondPerson(world: ConsoleWorld): void {
       expect(await user.dialog.getByLabel('Ticket').count()).toBe(0);
     });
 
-    it('confirms a suspension from the list of what needs attention', async () => {
+    it('confirms a suspension from the list of items that need attention', async () => {
       const grace = await world.signIn(world.grace);
       await grace.follow(/Suspensions to confirm/);
       await grace.heading('Operations');
@@ -107,7 +107,7 @@ interface Merchant {
 const ORIGINS = 'Origins that may embed';
 
 export function describeTwoPeople(world: ConsoleWorld): void {
-  describe('of two people who edit the same thing', () => {
+  describe('editing what another operator edits', () => {
     let merchant: Merchant;
     const path = (): string => `/merchants/${merchant.id}`;
     const now = async (): Promise<Merchant> => (await world.service.admin.get(path())).json().merchant;
@@ -138,7 +138,7 @@ export function describeTwoPeople(world: ConsoleWorld): void {
       return ada;
     }
 
-    it("the second reads the first one's change, and adds to it", async () => {
+    it('shows the change of the first operator to the second, who adds to it', async () => {
       const origins = 'https://old.example\nhttps://ada.example';
       const ada = await adaAfterGrace({ [ORIGINS]: origins, Reason: 'Their app' });
       const note = ada.dialog.getByRole('alert');
@@ -164,7 +164,7 @@ export function describeTwoPeople(world: ConsoleWorld): void {
       await ada.expectFine();
     });
 
-    it("the second keeps the first one's text: nothing is sent", async () => {
+    it('sends nothing if the second operator keeps the text of the first', async () => {
       const ada = await adaAfterGrace({ [ORIGINS]: '', Reason: 'They closed' });
       await ada.dialog.getByRole('alert').waitFor();
       await ada.press('Keep theirs', ada.dialog);
@@ -172,7 +172,7 @@ export function describeTwoPeople(world: ConsoleWorld): void {
       expect((await now()).embedding.origins).toEqual(['https://grace.example', 'https://old.example']);
     });
 
-    it('the second sends no member that only the first changed', async () => {
+    it('sends no field that only the first operator changed', async () => {
       const ada = await adaAfterGrace({ 'Displayed as': 'Books & more', Reason: 'Their new name' });
       await ada.press('Apply mine on top', ada.dialog);
       const sent = ada.page.waitForRequest((request) => request.method() === 'PATCH');
@@ -188,7 +188,7 @@ export function describeTwoPeople(world: ConsoleWorld): void {
       });
     });
 
-    it("the second is not offered the first one's completed action", async () => {
+    it('does not offer the second operator an action that the first completed', async () => {
       const ada = await world.signIn();
       await ada.open(path(), 'Book store');
       await ada.press('Suspend');

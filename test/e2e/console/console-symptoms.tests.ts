@@ -12,10 +12,10 @@ const REASON = { Reason: 'The merchant called about it' };
 
 /** docs/operations.md, "2 a.m., by symptom": from the search to the cause and its remedy. */
 export function describeSymptoms(world: ConsoleWorld): void {
-  describe('at 2 a.m., from the search in at most three clicks', () => {
+  describe('an operator on call, from the search in at most three clicks,', () => {
     const few = ({ clicks }: PageUser): void => expect(clicks).toBeLessThanOrEqual(3);
 
-    it('a payout is stuck on an unresponsive node: its hash leads to the findings of each check', async () => {
+    it('finds that a node does not respond: the hash of a stuck payout leads to the findings of each check', async () => {
       const { app, node } = world.service;
       const [payee] = world.morning.users;
       const { hash } = await app.chain.transfer(payee!.issuer_wallet_address, '12');
@@ -50,7 +50,7 @@ export function describeSymptoms(world: ConsoleWorld): void {
       }
     });
 
-    it('a transfer does not match: the payout says how, and that the merchant reports it again', async () => {
+    it('finds that a transfer does not match: the payout says how, and that the merchant must report it again', async () => {
       const user = await world.signIn();
       await user.search(world.morning.short.id);
       await user.heading(/^Payout/);
@@ -60,7 +60,7 @@ export function describeSymptoms(world: ConsoleWorld): void {
       few(user);
     });
 
-    it('a merchant misses a webhook: the delivery has the response of the receiver, and is sent again', async () => {
+    it('finds a missed webhook: the delivery shows the response of the receiver and is sent again', async () => {
       const { admin, receiver } = world.service;
       const failed = `/deliveries?endpoint_id=${world.morning.endpoint.id}&status=exhausted`;
       const id = await eventually(
@@ -86,7 +86,7 @@ export function describeSymptoms(world: ConsoleWorld): void {
       await user.expectFine();
     });
 
-    it("an endpoint is disabled: its deliveries are counted, and name the merchant's next step", async () => {
+    it('finds a disabled endpoint: its deliveries are counted, and the next step of the merchant is named', async () => {
       const missed = await missDeliveries(world.service);
       const user = await world.signIn();
       await user.text('1 Deliveries dropped, last 7 days').waitFor();
@@ -108,7 +108,7 @@ export function describeSymptoms(world: ConsoleWorld): void {
       await user.expectFine();
     });
 
-    it('money of an order has to be refunded: the refund is recorded, for a second person', async () => {
+    it('records a refund of an order for a second operator', async () => {
       const user = await world.signIn();
       await user.search(world.morning.order.id);
       await user.text('7 must be refunded').waitFor();
@@ -126,7 +126,7 @@ export function describeSymptoms(world: ConsoleWorld): void {
       await user.expectFine();
     });
 
-    it('a person cannot sign up: the phone number leads to the review, which is decided', async () => {
+    it('finds a person who cannot sign up: the phone number leads to the review, which is decided', async () => {
       const user = await world.signIn();
       await user.search(world.morning.inReview.phone_number);
       await user.text('The identity check is under review').waitFor();
@@ -139,7 +139,7 @@ export function describeSymptoms(world: ConsoleWorld): void {
       await user.expectFine();
     });
 
-    it('a merchant gets 401: the request id leads to the text that the service expected', async () => {
+    it('finds why a merchant gets 401: the request id leads to the text that the service expected', async () => {
       const { app } = world.service;
       const { apiKey } = app.merchant.credentials;
       const wrong = new SignedClient(app.url, { apiKey, privateKey: 'another key' });
@@ -161,7 +161,7 @@ export function describeSymptoms(world: ConsoleWorld): void {
     it.each([
       ['leaked', 401],
       ['planned', 200],
-    ])('a key is rolled that is %s: the one before gets %d', async (why, status) => {
+    ])('rolls a key that is %s, after which the former key gets %d', async (why, status) => {
       const { app, admin } = world.service;
       const merchant = await app.newMerchant();
       const query = `/credentials?merchant_id=${merchant.credentials.apiKey}`;

@@ -121,7 +121,7 @@ const FOREIGN = `document.querySelectorAll(\`script:not([src^="/console/assets/"
     kind === 'requests' ? '? is not a parameter' : markOf(number);
 
   it.each(['/users', '/merchants', '/orders', '/operations', '/requests'])(
-    'are text in the list %s of the console',
+    'are displayed as text in the list %s of the console',
     async (path) => {
       const user = await signedIn();
       await openList(user, path);
@@ -133,7 +133,7 @@ const FOREIGN = `document.querySelectorAll(\`script:not([src^="/console/assets/"
   );
 
   it(
-    'are text on the detail pages of the console',
+    'are displayed as text on the detail pages of the console',
     async () => {
       const user = await signedIn();
       await user.open('/', HOME);
@@ -147,7 +147,7 @@ const FOREIGN = `document.querySelectorAll(\`script:not([src^="/console/assets/"
   );
 
   it(
-    'are text in the lists and on the pages of the portal',
+    'are displayed as text in the lists and on the pages of the portal',
     async () => {
       const user = await portal({});
       await openList(user, `/events?user_external_id=${encodeURIComponent(VICTIM)}`);
@@ -167,7 +167,7 @@ const FOREIGN = `document.querySelectorAll(\`script:not([src^="/console/assets/"
   );
 
   it(
-    'are text where the portal names its person, and a link only as the return URL',
+    'are displayed as text where the portal names its person, and as a link only for the return URL',
     async () => {
       const scopes = ['usage:read'];
       const user = await portal({ scopes });
@@ -197,7 +197,7 @@ const FOREIGN = `document.querySelectorAll(\`script:not([src^="/console/assets/"
     'data:text/html,x',
     '//evil.example',
     'https://a@evil.example',
-  ])('a hostile return URL is refused: %s', async (return_url) => {
+  ])('are refused as the return URL %s', async (return_url) => {
     const response = await service.app.merchant.post('/merchants/v1/portal_sessions', { return_url });
     expect(response.status).toBe(422);
   });

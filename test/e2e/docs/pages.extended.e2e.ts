@@ -37,7 +37,7 @@ const PAGES = [
   }
 
   it.each(PAGES)(
-    'has nothing that axe-core finds: /docs/%s',
+    'has no accessibility violation that axe-core finds: /docs/%s',
     async (path) => {
       const watched = await browser.visit([app.url], STILL);
       const reader = new PageUser(watched, app.url);
@@ -50,7 +50,7 @@ const PAGES = [
     120_000,
   );
 
-  it('finds the questions of integrators', async () => {
+  it('finds answers to the questions of integrators by its search', async () => {
     const page = await open('');
     const found: string[] = [];
     const missing: string[] = [];
@@ -71,7 +71,7 @@ const PAGES = [
     expect(found.length).toBeGreaterThanOrEqual(10);
   }, 120_000);
 
-  it('sends a signed call with the keys of its fields, which stay in the page', async () => {
+  it('sends a signed call with the keys from its fields, which stay in the page', async () => {
     const { apiKey, privateKey } = app.merchant.credentials;
     const page = await open('reference/createUser');
     const sent: string[] = [];
@@ -106,7 +106,7 @@ const PAGES = [
     expect(stored).toBe('[{"vitepress-theme-appearance":"auto"},{},""]');
   }, 120_000);
 
-  it('creates, cancels and lists orders with the keys of the exchange', async () => {
+  it('creates, cancels and lists orders with the exchange keys from its fields', async () => {
     const { apiKey, secret } = app.exchange.signing.credentials;
     const page = await open('reference/createOrder');
     const openForm = async (name: string): Promise<void> => {

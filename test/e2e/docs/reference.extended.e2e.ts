@@ -30,8 +30,8 @@ function faultOf(place: readonly string[], value: unknown): string | null {
 
 const JSON_SCHEMA = ['content', 'application/json', 'schema'];
 
-describe('the reference', () => {
-  it('has an example for each schema, which is valid', () => {
+describe('the API reference', () => {
+  it('has a valid example for each schema', () => {
     const tags = readdirSync('docs/.vitepress/dist/reference').filter((name) => name.endsWith('.md'));
     const pages = tags.map((name) => pageOf(`reference/${name.slice(0, -3)}`));
     const faults = Object.keys(document.components.schemas).flatMap((name) => {
@@ -44,7 +44,7 @@ describe('the reference', () => {
     expect(Object.keys(document.components.schemas).length).toBeGreaterThan(100);
   });
 
-  it('has a page for each operation: statuses, and a request and a response that are valid', () => {
+  it('has a page for each operation with its statuses, a valid request and a valid response', () => {
     const faults = operations.flatMap(({ id, method, path, requestBody, responses }) => {
       const page = pageOf(`reference/${id}`);
       const place = ['paths', path, method.toLowerCase()];
@@ -62,7 +62,7 @@ describe('the reference', () => {
     expect(faults).toEqual([]);
   });
 
-  it("has samples in three languages for merchants' operations, and in curl for all", () => {
+  it('has samples in three languages for operations of merchants and in curl for all', () => {
     const lacking = operations.flatMap((operation) => {
       const languages = blocksOf(sectionOf(pageOf(`reference/${operation.id}`), 'Request')).map(
         ({ language }) => language,
@@ -73,7 +73,7 @@ describe('the reference', () => {
     expect(lacking).toEqual([]);
   });
 
-  it('has a page for each webhook, with a delivery that is valid and genuine', () => {
+  it('has a page for each webhook with a valid and correctly signed delivery', () => {
     for (const type of Object.keys(document.webhooks)) {
       const page = pageOf(`reference/webhooks/${type.replace('.', '-')}`);
       const delivery = blockOf(page, 'http')!;

@@ -60,7 +60,7 @@ const essence = ({ method, path, query, body }: Sent): object => ({
   body: body === '' ? null : (JSON.parse(body) as unknown),
 });
 
-describe('the samples of the reference', () => {
+describe('the samples of the API reference', () => {
   const sent: Sent[] = [];
   let server: Server;
   let env: Record<string, string>;
@@ -108,7 +108,7 @@ describe('the samples of the reference', () => {
     return sent.splice(0);
   }
 
-  it('in curl call their operation, signed', async () => {
+  it('call their operation with a signature in curl', async () => {
     const requests = await sentByCurl(operations);
     expect(requests.map(({ method, path }) => operationOf(method, path).id)).toEqual(
       operations.map(({ id }) => id),
@@ -134,7 +134,7 @@ describe('the samples of the reference', () => {
     }
   });
 
-  it('in TypeScript compile, and send the same', async () => {
+  it('compile in TypeScript and send the same request', async () => {
     const files = merchants.map(({ id }) => join(folder, `${id}.ts`));
     const options: ts.CompilerOptions = {
       ...{ strict: true, noEmit: true, skipLibCheck: true, types: ['node'] },
@@ -153,7 +153,7 @@ describe('the samples of the reference', () => {
   });
 
   const python = pythonOf();
-  (python === null ? it.skip : it)('in Python send the same', async () => {
+  (python === null ? it.skip : it)('send the same request in Python', async () => {
     mkdirSync(join(folder, 'python'), { recursive: true });
     const calls = merchants.map(({ id }) => `runpy.run_path("${id}.py")`).join('\n');
     writeFileSync(join(folder, 'all.py'), `import runpy\n${calls}\n`);
@@ -161,7 +161,7 @@ describe('the samples of the reference', () => {
     expect(sent.splice(0).map(essence)).toEqual((await sentByCurl(merchants)).map(essence));
   });
 
-  it('of webhooks compile', async () => {
+  it('compile for webhooks', async () => {
     const samples = Object.keys(document.webhooks).map((type) => {
       const verify = sectionOf(pageOf(`reference/webhooks/${type.replace('.', '-')}`), 'Verify');
       return { type, code: blockOf(verify, 'ts')!, python: blockOf(verify, 'python')! };

@@ -27,7 +27,7 @@ describe('the documentation site', () => {
   const app = onTestApp();
   const get = (path: string, headers: Record<string, string> = {}) => send(`${app.url}${path}`, { headers });
 
-  it('is at /docs, the target of /, with each page also as Markdown', async () => {
+  it('is at /docs, where / redirects, with each page also as Markdown', async () => {
     for (const start of ['/', '/docs']) {
       const index = await fetch(`${app.url}${start}`, { redirect: 'manual' });
       expect([start, index.status, index.headers.get('location')]).toEqual([start, 302, '/docs/']);
@@ -51,7 +51,7 @@ describe('the documentation site', () => {
     expect(markdown.text).toMatch(/^# Create a user\n/);
   });
 
-  it('runs only the inline scripts of its pages', async () => {
+  it('runs only the inline scripts of its own pages', async () => {
     const { headers, text } = await get('/docs/quickstart');
     const policy = headers['content-security-policy']!;
     expect(policy).toContain("default-src 'none'; script-src 'self' 'sha256-");
@@ -67,7 +67,7 @@ describe('the documentation site', () => {
   });
 
   it.each(['nothing', 'assets', '../package.json', '%2e%2e/config.mjs', '.built-from', 'reference/%00'])(
-    '404: /docs/%s',
+    'responds with 404 to /docs/%s',
     async (path) => {
       const program = await get(`/docs/${path}`);
       expect([program.status, program.headers['content-type']]).toEqual([
@@ -77,13 +77,13 @@ describe('the documentation site', () => {
     },
   );
 
-  it('a 404 in a browser is a page', async () => {
+  it('shows a page for a 404 in a browser', async () => {
     const person = await get('/docs/nothing', HTML);
     expect([person.status, person.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
     expect((await fetch(`${app.url}/docs/quickstart`, { method: 'POST' })).status).toBe(405);
   });
 
-  it('llms.txt links every page, and each link leads to its Markdown', async () => {
+  it('links every page in llms.txt, and each link leads to its Markdown', async () => {
     const { text, headers } = await get('/docs/llms.txt');
     expect(headers['content-type']).toBe('text/plain; charset=utf-8');
     const linked = attributes(text, /\]\(\/docs\/([^)]+)\)/g);
@@ -100,7 +100,7 @@ describe('in production the documentation site', () => {
   const app = onTestApp({ MODE: 'production', PUBLIC_URL: 'https://api.example.com' });
 
   it.each(['/docs', '/docs/', '/docs/quickstart', `/docs/${CREATE_USER}.md`, '/docs/llms.txt'])(
-    'is not there: %s',
+    'does not exist at %s',
     async (path) => {
       expect((await fetch(`${app.url}${path}`, { redirect: 'manual' })).status).toBe(404);
     },
@@ -128,7 +128,7 @@ describe('pages', () => {
     expect([...new Set(missing)]).toEqual([]);
   });
 
-  it('link to pages and headings that exist', () => {
+  it('link only to pages and headings that exist', () => {
     const dead = [...pages].flatMap(([name, html]) =>
       attributes(html, /<a[^>]*\shref="([^"]*)"/g)
         .filter((target) => !/^https?:|^mailto:/.test(target) && !leads(name, target))
@@ -137,7 +137,7 @@ describe('pages', () => {
     expect([...new Set(dead)]).toEqual([]);
   });
 
-  it('link from Markdown to Markdown that exists', () => {
+  it('link as Markdown only to Markdown that exists', () => {
     const dead = built('.md').flatMap((name) =>
       attributes(textOf(name).replaceAll(/^```.*?^```/gms, ''), /\]\((?![a-z]+:|#)([^)\s#]+)/g)
         .filter((target) => !existsSync(join(DIST, posix.dirname(name), target)))

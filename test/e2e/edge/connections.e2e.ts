@@ -80,7 +80,7 @@ describe('a guarded listener', () => {
     expect(String((await once(next, 'data'))[0])).toContain('200 OK');
   });
 
-  test('closes the responses behind one in flight when their connection ends', async () => {
+  test('closes the responses that wait behind one in flight when their connection ends', async () => {
     const left: string[] = [];
     server.prependListener('request', ({ url }, response) => response.on('close', () => left.push(url!)));
     await start();

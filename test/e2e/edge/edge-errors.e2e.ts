@@ -18,20 +18,20 @@ function expectProblem(response: ApiResponse, status: number, title: string, err
   expect(response.json()).toEqual(problem);
 }
 
-test('404 for an unknown path; under the signed prefix only for authenticated callers', async () => {
+test('an unknown path gets 404, under the signed prefix only for authenticated callers', async () => {
   expectProblem(await send(`${edge.url}/nowhere`), 404, 'Resource not found');
   expectProblem(await send(`${edge.url}/merchants/v1/nowhere`), 401, 'Invalid request signature');
   expectProblem(await edge.client().get('/merchants/v1/nowhere'), 404, 'Resource not found');
   expectProblem(await edge.client().post('/merchants/v1/nowhere', {}), 404, 'Resource not found');
 });
 
-test('405 with Allow for an unsupported method', async () => {
+test('an unsupported method gets 405 with Allow', async () => {
   const response = await edge.client().call({ method: 'PUT', path: PLAIN });
   expectProblem(response, 405, 'Method not allowed');
   expect(response.headers['allow']?.split(', ').sort()).toEqual(['DELETE', 'PATCH', 'POST']);
 });
 
-test('400 for a body that is no JSON, no UTF-8, or would pollute prototypes', async () => {
+test('a body that is no JSON, no UTF-8 or would pollute prototypes gets 400', async () => {
   const bodies = ['{', '{"constructor": {"prototype": 1}}', Buffer.from([0x22, 0xff, 0x22])];
   for (const body of bodies) {
     expectProblem(await edge.client().post(PLAIN, body), 400, 'Bad request');
@@ -40,7 +40,7 @@ test('400 for a body that is no JSON, no UTF-8, or would pollute prototypes', as
 
 const ENCODED = ['gzip', 'X-GZip', 'deflate', 'br', 'zstd', 'identity, gzip', 'cow'];
 
-test('415 for a body with a Content-Encoding, which is named', async () => {
+test('a body with a Content-Encoding gets 415, which names it', async () => {
   const sent = (encoding: string) =>
     edge
       .client()
@@ -55,7 +55,7 @@ test('415 for a body with a Content-Encoding, which is named', async () => {
     expect((await sent(encoding)).status).toBe(201);
 });
 
-test('a byte order mark is signed, and not part of the JSON', async () => {
+test('a byte order mark is signed but not part of the JSON', async () => {
   const marked = (json: string): Buffer => Buffer.from(`\ufeff${json}`);
   expect((await edge.client().post(PLAIN, marked('{}'))).status).toBe(201);
   const client = edge.client();
@@ -65,7 +65,7 @@ test('a byte order mark is signed, and not part of the JSON', async () => {
   expectProblem(await client.post(PLAIN, marked(marked('{}').toString())), 400, 'Bad request');
 });
 
-test('422 for a body nested too deep; 34 levels pass', async () => {
+test('a body nested too deep gets 422, and 34 levels are accepted', async () => {
   const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
   expect((await edge.client().post(PLAIN, nested(34))).status).toBe(201);
   expectProblem(await edge.client().post(PLAIN, nested(35)), 422, 'Invalid request parameters');
@@ -74,7 +74,7 @@ test('422 for a body nested too deep; 34 levels pass', async () => {
   );
 });
 
-test('415 for a body without a JSON content type', async () => {
+test('a body without a JSON content type gets 415', async () => {
   const sent = (type: string | null) =>
     edge.client().call({ method: 'POST', path: PLAIN, body: '{}', headers: { 'content-type': type } });
   for (const type of ['text/plain', 'garbage', 'application/json; charset=latin1'])
@@ -83,7 +83,7 @@ test('415 for a body without a JSON content type', async () => {
     expect((await sent(type)).status).toBe(201);
 });
 
-test('413 at 1,048,576 bytes, counted or announced; one less passes', async () => {
+test('a body of 1,048,576 bytes gets 413, counted or announced, and one byte less is accepted', async () => {
   const padded = (size: number) => Buffer.concat([Buffer.from('{}'), Buffer.alloc(size - 2, 0x20)]);
   expect((await edge.client().post(PLAIN, padded(1_048_575))).status).toBe(201);
   expectProblem(await edge.client().post(PLAIN, padded(1_048_576)), 413, 'Content too large');
@@ -99,7 +99,7 @@ test('413 at 1,048,576 bytes, counted or announced; one less passes', async () =
   expect(streamed).toContain('"title":"Content too large","status":413');
 });
 
-test('unknown members of a DTO cost nothing, in any number', async () => {
+test('any number of unknown fields of a body is ignored without cost', async () => {
   const extra = { a: Array(400_000).fill(1) };
   const response = await edge
     .client()
@@ -107,10 +107,11 @@ test('unknown members of a DTO cost nothing, in any number', async () => {
   expect(response.status).toBe(201);
 });
 
-test('a malformed path is 400', async () => expectProblem(await send(`${edge.url}/%zz`), 400, 'Bad request'));
+test('a malformed path gets 400', async () =>
+  expectProblem(await send(`${edge.url}/%zz`), 400, 'Bad request'));
 
 test.each(['a=%ff', '%ff=a', 'a=%c3', 'a=%c0%80', 'a=%ed%a0%80', 'a=%zz', 'a=100%'])(
-  'a query of bytes that are no percent-encoded UTF-8 is 400: %j',
+  'a query that is no percent-encoded UTF-8 gets 400: %j',
   async (query) => {
     const lines = [`GET /merchants/v1/probe/whoami?${query} HTTP/1.1`, 'Host: x', 'Connection: close'];
     const response = await raw(Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'));
@@ -139,7 +140,7 @@ function raw(bytes: string | Buffer): Promise<string> {
 test.each([
   ['no HTTP at all', 'HELLO\r\n\r\n', 400, 'Bad request'],
   ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400, 'Bad request'],
-])('%s is a problem too', async (_, bytes, status, title) => {
+])('%s gets a problem document too', async (_, bytes, status, title) => {
   const response = await raw(bytes);
   const [head = '', body = ''] = response.split('\r\n\r\n');
   expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));

@@ -87,7 +87,7 @@ test.each([
     'Invalid svc-api-key',
   ],
   ['an unknown path elsewhere', () => ({ apiKey: '', path: '/none' }), 'No such resource'],
-] as [string, () => Head, string][])('%s is refused before the body comes', async (_, request, detail) => {
+] as [string, () => Head, string][])('%s is refused before the body is read', async (_, request, detail) => {
   edge = await startEdgeApp(db.database);
   const socket = await open();
   socket.write(head({ ...request(), more: [announced] }) + ' ');
@@ -166,7 +166,7 @@ test('failures from one address do not exclude a new merchant behind it', async 
   expect((await merchant.post(PLAIN, LARGE_JSON)).status).toBe(201);
 });
 
-test('bodies and responses share a bound; small requests pass, and all memory is released', async () => {
+test('bodies and responses share a limit; small requests are accepted, and all memory is released', async () => {
   edge = await startEdgeApp(db.database, { REQUEST_MEMORY_MIB: '16', RATE_LIMIT_PER_MINUTE: '1000' });
   const client = edge.client();
   const { apiKey } = client.credentials;
@@ -193,7 +193,7 @@ test('bodies and responses share a bound; small requests pass, and all memory is
   for (let i = 0; i < 20; i++) expect((await client.post(PLAIN, LARGE_JSON)).status).toBe(201);
 });
 
-test('a HEAD with a large body and a wrong signature has no body in its response', async () => {
+test('a HEAD with a large body and a wrong signature gets a response without a body', async () => {
   edge = await startEdgeApp(db.database);
   const socket = await open();
   const { apiKey } = edge.client().credentials;
@@ -204,7 +204,7 @@ test('a HEAD with a large body and a wrong signature has no body in its response
   expect(await until(socket, '\r\n\r\n')).toMatch(/^HTTP\/1.1 (200|404) /);
 });
 
-test('a body of chunks of one byte each is read like any other', async () => {
+test('a body in chunks of one byte each is read like any other', async () => {
   edge = await startEdgeApp(db.database);
   const socket = await open();
   const { apiKey } = edge.client().credentials;
@@ -215,7 +215,7 @@ test('a body of chunks of one byte each is read like any other', async () => {
   expect(response.split(',32').length).toBeGreaterThan(99_999);
 });
 
-test('a list is not read for a merchant whose unread responses fill its quarter', async () => {
+test('a list is refused before it is read if the unread responses of its merchant fill a quarter of the memory', async () => {
   edge = await startEdgeApp(db.database, { REQUEST_MEMORY_MIB: '16' });
   const [client, another] = [edge.client(), edge.client()];
   const memory = edge.app.get(MemoryBudget, { strict: false });
@@ -249,7 +249,7 @@ test('aborted requests release their memory', async () => {
   expect((await client.post(PLAIN, LARGE_JSON)).status).toBe(201);
 });
 
-test('requests pipelined behind one in flight of a disconnected client are not counted', async () => {
+test('requests that are pipelined behind one in flight of a disconnected client are not counted', async () => {
   edge = await startEdgeApp(db.database, { REQUEST_MEMORY_MIB: '16', RATE_LIMIT_PER_MINUTE: '1000' });
   // A leak would use up the whole share of the address.
   for (let round = 0; round < 2; round++) {

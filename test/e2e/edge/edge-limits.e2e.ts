@@ -44,7 +44,7 @@ test('the limit of a merchant is exact over two processes, reported in headers, 
   await Promise.all([one.close(), two.close()]);
 });
 
-test('the limit per address comes before authentication', async () => {
+test('the limit per address applies before authentication', async () => {
   const edge = await startEdgeApp(db.database, { RATE_LIMIT_PER_IP_PER_MINUTE: '5' });
   for (let i = 0; i < 5; i++) expect((await send(`${edge.url}${PATH}`)).status).toBe(401);
   const response = await edge.client().get(PATH);
@@ -64,7 +64,7 @@ test.each([
 });
 
 test.each([1, 7, 100, 101, 150, 1000])(
-  'a limit of %d is exact for concurrent requests in two processes',
+  'a limit of %d is exact for concurrent requests to two processes',
   async (limit) => {
     const limiters = [0, 1].map(() => new RateLimits(db.pool, HASH));
     const merchant = randomUUID();
@@ -76,7 +76,7 @@ test.each([1, 7, 100, 101, 150, 1000])(
   },
 );
 
-test('a high limit costs few queries: points are leased', async () => {
+test('a high limit needs few queries, because points are reserved in batches', async () => {
   let queries = 0;
   const pool = Object.create(db.pool, {
     query: {
@@ -92,7 +92,7 @@ test('a high limit costs few queries: points are leased', async () => {
   expect(queries).toBe(10);
 });
 
-test('a window ends, and the next one is full again', async () => {
+test('a new window starts with the full limit', async () => {
   let now = Date.now();
   const limiter = new RateLimits(db.pool, HASH, () => now);
   const merchant = { counts: 'merchant', name: randomUUID(), limit: 2 } as const;
@@ -103,7 +103,7 @@ test('a window ends, and the next one is full again', async () => {
   expect([await take(), await take(), await take()]).toEqual([true, true, false]);
 });
 
-test('without its store a process counts alone, and still refuses', async () => {
+test('a process without its store counts alone and still refuses', async () => {
   const gone = await testDatabase();
   const limiter = new RateLimits(gone.pool, HASH);
   await gone.drop();
@@ -113,7 +113,7 @@ test('without its store a process counts alone, and still refuses', async () => 
   expect(allowed).toEqual([true, true, true, false, false]);
 });
 
-test('the table of counts holds neither addresses nor keys in clear', async () => {
+test('the table of counts contains neither addresses nor keys in clear', async () => {
   const limiter = new RateLimits(db.pool, HASH);
   const keyId = randomUUID();
   await limiter.take({ counts: 'key', name: `${keyId}/203.0.113.77`, limit: 5 });
@@ -126,7 +126,7 @@ test('the table of counts holds neither addresses nor keys in clear', async () =
 const edge = onEdgeApp({ RATE_LIMIT_PER_MINUTE: '5000' });
 const COMMIT = '/merchants/v1/probe/commit';
 
-test('100 concurrent repeats in two processes: one event, every response 409 or the first 201', async () => {
+test('100 concurrent repeats to two processes write one event and get 409 or the first 201', async () => {
   const other = await startEdgeApp(edge.db.database, { RATE_LIMIT_PER_MINUTE: '5000' });
   const client = edge.client();
   const credentials = edge.merchants.get(client.credentials.apiKey)!;
@@ -147,7 +147,7 @@ test('100 concurrent repeats in two processes: one event, every response 409 or 
   await other.close();
 });
 
-test('a signed request is admitted, and every response has a Request-Id', async () => {
+test('a signed request is accepted, and every response has a Request-Id', async () => {
   const client = edge.client();
   const response = await client.get(`${PATH}?size=7`);
   expect(response.status).toBe(200);
@@ -156,7 +156,7 @@ test('a signed request is admitted, and every response has a Request-Id', async 
   expect(response.headers['request-id']).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-test('the path is signed as it is sent: percent-encoding kept, query string left out', async () => {
+test('the path is signed as it is sent, percent-encoded and without the query string', async () => {
   const client = edge.client();
   const id = '7C0C3F2E-6F0A-4A39-9F55-3B6B3F8A1B11';
   expect((await client.get(`/merchants/v1/probe/%74hings/${id}?x=1`)).json()).toEqual({
@@ -168,13 +168,13 @@ test('a path that only decodes to a signed one needs a signature too', async () 
   expect((await send(`${edge.url}/%6Derchants/v1/probe/whoami`)).status).toBe(401);
 });
 
-test('a GET may carry a body, and then it is signed', async () => {
+test('a GET can have a body, which is then signed', async () => {
   const client = edge.client();
   expect((await client.call({ path: PATH, body: '{}' })).status).toBe(200);
   expect((await client.call({ path: PATH, body: 'not json' })).status).toBe(400);
 });
 
-test('an unsigned malformed body is 401, a signed one 400', async () => {
+test('a malformed body gets 401 without a signature and 400 with one', async () => {
   const client = edge.client();
   const call = { method: 'POST', path: '/merchants/v1/probe/plain', body: '{"a":' } as const;
   expect((await client.call({ ...call, headers: { 'svc-signature': '0'.repeat(64) } })).status).toBe(401);
@@ -182,7 +182,7 @@ test('an unsigned malformed body is 401, a signed one 400', async () => {
   expect((await client.call(call)).status).toBe(400);
 });
 
-test('403 for a suspended merchant, but only to itself', async () => {
+test('a suspended merchant gets 403, and nobody else learns of the suspension', async () => {
   const client = edge.client({ status: 'suspended' });
   const response = await client.get(PATH);
   expect(response.status).toBe(403);
@@ -190,7 +190,7 @@ test('403 for a suspended merchant, but only to itself', async () => {
   expect((await client.get(PATH, { 'svc-signature': '0'.repeat(64) })).status).toBe(401);
 });
 
-test('403 outside of the IP allow-list', async () => {
+test('an address outside of the IP allow list gets 403', async () => {
   expect((await edge.client({ ipAllowList: ['10.0.0.0/8', '2001:db8::/32'] }).get(PATH)).status).toBe(403);
   expect((await edge.client({ ipAllowList: ['10.0.0.0/8', '127.0.0.0/8'] }).get(PATH)).status).toBe(200);
 });

@@ -15,7 +15,7 @@ import { specFolder } from '../../support/run-folder.js';
 
 const db = onTestDatabase();
 
-test('draining under load cuts off no accepted request, and soon ends idle connections', async () => {
+test('a process that drains under load cuts off no accepted request and soon ends idle connections', async () => {
   const edge = await startEdgeApp(db.database, { RATE_LIMIT_PER_IP_PER_MINUTE: '1000000' });
   const dispatcher = new Agent({ connections: 16, pipelining: 1 });
   let responded = 0;
@@ -81,7 +81,7 @@ function clientsInQueue(url: string, count: number): Promise<string> {
 
 const responses = (count: number): string => `${Array.from({ length: count }, () => '200').join()}\n`;
 
-test("a client in the listener's queue when draining begins still gets its response", async () => {
+test('a client that waits in the queue of the listener when draining begins still gets its response', async () => {
   const edge = await startEdgeApp(db.database);
   const printed = clientsInQueue(edge.url, 10);
   await drainHttp(edge.adapter.api, WAIT_MS);
@@ -91,7 +91,7 @@ test("a client in the listener's queue when draining begins still gets its respo
 
 // Linux lets 4096 wait; other systems fewer.
 (process.platform === 'linux' ? it : it.skip)(
-  'clients that come at once while the process is busy are connected, and have their responses after it',
+  'clients that connect at once while the process is busy get their responses afterwards',
   async () => {
     const service = await startTestApp();
     // More than the 511 connections that Node lets wait.
@@ -100,7 +100,7 @@ test("a client in the listener's queue when draining begins still gets its respo
   },
 );
 
-test('a request that arrives while a draining process is stalled gets its response', async () => {
+test('a request that arrives while a draining process stalls still gets its response', async () => {
   const edge = await startEdgeApp(db.database);
   const socket = connect(Number(new URL(edge.url).port), '127.0.0.1');
   let received = '';
@@ -123,7 +123,7 @@ test('a request that arrives while a draining process is stalled gets its respon
   await edge.close();
 });
 
-test('a request in flight is waited for, up to the grace', async () => {
+test('a process that drains waits for a request in flight up to the grace period', async () => {
   const edge = await startEdgeApp(db.database);
   const client = edge.client();
   edge.probe.hold();
@@ -138,7 +138,7 @@ test('a request in flight is waited for, up to the grace', async () => {
   await edge.close();
 });
 
-test('a request that never ends is cut off after the grace', async () => {
+test('a request that never ends is cut off after the grace period', async () => {
   const edge = await startEdgeApp(db.database);
   edge.probe.hold();
   const hanging = edge

@@ -29,7 +29,7 @@ async function linesOf(requestId: string | undefined, count = 1): Promise<Record
   });
 }
 
-test('one wide line per request, without the body, the signature or the key', async () => {
+test('each request writes one wide log line without the body, the signature or the key', async () => {
   const client = edge.client();
   const body = { phone_number: '+14155550100', email: 'ada@example.com' };
   const response = await client.post(
@@ -57,7 +57,7 @@ test('one wide line per request, without the body, the signature or the key', as
   ]);
 });
 
-test('an internal failure is in the log with its stack, and in no response', async () => {
+test('an internal failure is logged with its stack and not returned', async () => {
   const response = await edge.client().post('/merchants/v1/probe/commit', { fail: 'unexpected' });
   expect(response.status).toBe(500);
   const lines = await linesOf(response.headers['request-id'], 2);
@@ -74,7 +74,7 @@ test.each([
   ['has no event store', new EventStoreUnavailable('no leader'), 'no leader'],
   ['has no memory for a body', new Refusal(BUSY), BUSY.detail],
 ])(
-  'an expected 503 of a service that %s is a warning without a stack, and no admission',
+  'an expected 503 of a service that %s is a warning without a stack and no acceptance',
   async (_, error, reason) => {
     const { merchants } = edge;
     const client = edge.client();
@@ -115,7 +115,7 @@ test('GET /metrics counts requests on a separate port, by route and not by path'
   await server.onApplicationShutdown();
 });
 
-test('ready reports each dependency, within its time', async () => {
+test('the readiness check reports each dependency within its time limit', async () => {
   const ready = await send(`${edge.url}/health/ready`);
   expect([ready.status, ready.json()]).toEqual([
     200,
@@ -145,7 +145,7 @@ const unready = (url: string): Promise<Awaited<ReturnType<typeof send>>> =>
     return ready.status === 503 ? ready : null;
   });
 
-test('ready is 503 when the database is unavailable, and live is not', async () => {
+test('the readiness check is 503 while the database is unavailable, and the liveness check is not', async () => {
   const gone = await testDatabase();
   const app = await startEdgeApp(gone.database);
   expect((await send(`${app.url}/health/ready`)).status).toBe(200);
@@ -159,7 +159,7 @@ test('ready is 503 when the database is unavailable, and live is not', async () 
   await app.close();
 });
 
-test('ready is 503 while the database accepts no writes, as a standby', async () => {
+test('the readiness check is 503 while the database accepts no writes, like a standby', async () => {
   const standby = await testDatabase({ poolSize: 1 });
   const app = await startEdgeApp(standby.database);
   expect((await send(`${app.url}/health/ready`)).status).toBe(200);

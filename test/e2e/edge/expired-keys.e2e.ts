@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000;
 const idOf = (response: ApiResponse, of: string): string =>
   response.json<Record<string, { id: string }>>()[of]!.id;
 
-describe('an Idempotency-Key whose response is no longer kept', () => {
+describe('a repeat under an Idempotency-Key whose response is no longer stored', () => {
   // Its own service: the clock is moved by a month.
   const app = onTestApp();
   let merchant: SignedClient;
@@ -38,7 +38,7 @@ describe('an Idempotency-Key whose response is no longer kept', () => {
   const create = (phone: string, key: string): Promise<ApiResponse> =>
     merchant.post(USERS, { phone_number: phone }, key);
 
-  it('creates another user, whom a repeat finds', async () => {
+  it('creates another user, whom a later repeat finds', async () => {
     const [key, phone] = [randomUUID(), randomPhone()];
     const first = await create(phone, key);
     await later(RESPONSES_KEPT_DAYS + 1);
@@ -55,7 +55,7 @@ describe('an Idempotency-Key whose response is no longer kept', () => {
     expect([repeat.status, repeat.text]).toEqual([201, second.text]);
   });
 
-  it('returns the user that it created 28 days earlier, although the response was lost', async () => {
+  it('returns the user that it created 28 days earlier if the response was lost', async () => {
     const [key, phone] = [randomUUID(), randomPhone()];
     const first = await create(phone, key);
     await loseResponse(key);
@@ -64,7 +64,7 @@ describe('an Idempotency-Key whose response is no longer kept', () => {
     expect([repeat.status, repeat.text]).toEqual([201, first.text]);
   });
 
-  it('reports another payout; the same report remains the former payout', async () => {
+  it('reports another payout, while the same report as before is still the former payout', async () => {
     const userId = idOf(await create(randomPhone(), randomUUID()), 'user');
     const key = randomUUID();
     const report = (transaction: string): Promise<ApiResponse> =>
@@ -86,7 +86,7 @@ describe('an Idempotency-Key whose response is no longer kept', () => {
     expect((await report(other)).text).toBe(second.text);
   });
 
-  it('never shows a signing secret again', async () => {
+  it('never returns a signing secret again', async () => {
     const key = randomUUID();
     const register = (url: string): Promise<ApiResponse> =>
       merchant.post(ENDPOINTS, { webhook_endpoint: { url } }, key);

@@ -10,8 +10,8 @@ for (let n = 0; n < 3; n += 1) {
   await app.merchant.post('/merchants/v1/portal_sessions', {});
 }
 
-describe('a cursor', () => {
-  it('is 400 in another list, and with other filters', async () => {
+describe('a page cursor', () => {
+  it('gets 400 in another list or with other filters', async () => {
     const filters = 'kind=admin&status=active';
     const first = (await admin.get(`/credentials?${filters}&page_size=1`)).json();
     const cursor = `page_cursor=${first.next_cursor}`;
@@ -31,7 +31,7 @@ describe('a cursor', () => {
     }
   });
 
-  it('of the merchant API belongs to its list, too, whatever the size of its pages', async () => {
+  it('is accepted only in its own list of the merchant API, with any page size', async () => {
     const { next_cursor } = (await app.merchant.get('/merchants/v1/portal_sessions?page_size=1')).json();
     const statusOf = async (path: string): Promise<number> =>
       (await app.merchant.get(`/merchants/v1/${path}page_cursor=${next_cursor}`)).status;

@@ -37,7 +37,7 @@ const invalid = (detail: string, errors: Problem['errors'] = {}): Problem => ({
 });
 
 /** Integrators read these sentences first: each names the fault and the expected value. */
-describe('a refusal says what is wrong', () => {
+describe('a refusal', () => {
   it.each<readonly [operation: string, body: string, field: string, message: string | RegExp]>([
     ...['{}', '{"url":"https://8.8.8.8/"}', '{"webhook_endpoint":null}'].map(
       (body) => ['POST webhook_endpoints', body, 'webhook_endpoint', 'is required'] as const,
@@ -74,7 +74,7 @@ describe('a refusal says what is wrong', () => {
     ['POST sandbox/transfers', '{"amount":"1"}', 'to', 'is required'],
     ['POST sandbox/transfers', '{"to":["x"],"amount":"1"}', 'to', 'must be a string'],
     ['POST users', '{}', 'phone_number', 'is required'],
-  ])('%s %s: %s %s', async (operation, body, field, message) => {
+  ])('names the faulty field: %s %s, %s %s', async (operation, body, field, message) => {
     const { status, detail, errors } = said(await send(operation, body));
     expect([status, Object.keys(errors)]).toEqual([422, [field]]);
     expect(errors[field]).toEqual([typeof message === 'string' ? message : expect.stringMatching(message)]);
@@ -96,14 +96,14 @@ describe('a refusal says what is wrong', () => {
     [['payout.received', 'payout.received'], '[1] must not repeat another one'],
     [[], ' must name at least one event type'],
     ['payout.received', ' must be an array of event types'],
-  ])('event_types %j: event_types%s', async (event_types, message) => {
+  ])('says for event_types %j: event_types%s', async (event_types, message) => {
     const refusal = invalid(`event_types${message}`, { event_types: [message.trim()] });
     const body = (more: object) => JSON.stringify({ webhook_endpoint: { ...more, event_types } });
     expect(said(await send('POST webhook_endpoints', body(URL_OF)))).toEqual(refusal);
     expect(said(await send('PATCH webhook_endpoints/ID', body({})))).toEqual(refusal);
   });
 
-  describe.each(['[]', '"text"', '7', 'true', 'null'])('a body that is %s', (body) => {
+  describe.each(['[]', '"text"', '7', 'true', 'null'])('the body %s', (body) => {
     it.each([
       ...[
         'POST users',
@@ -113,11 +113,11 @@ describe('a refusal says what is wrong', () => {
         ROTATE,
       ],
       ...['POST webhook_endpoints/ID/recover', 'POST sandbox/transfers'],
-    ])('to %s must be an object', async (operation) => {
+    ])('is refused by %s, which requires an object', async (operation) => {
       expect(said(await send(operation, body))).toEqual(invalid(OBJECT));
     });
 
-    it('to POST /events must be an object (400)', async () =>
+    it('is refused by POST /events, which requires an object, with 400', async () =>
       expect(said(await merchant.post(`${V1}/events`, body))).toEqual({
         status: 400,
         detail: OBJECT,
@@ -126,7 +126,7 @@ describe('a refusal says what is wrong', () => {
   });
 });
 
-describe('a query parameter that nobody knows', () => {
+describe('an unknown query parameter', () => {
   it.each([
     [
       'payouts',
@@ -150,12 +150,12 @@ describe('a query parameter that nobody knows', () => {
       });
   });
 
-  it('400: a misspelt filter does not list everything', async () => {
+  it('gets 400 in a list, so that a misspelt filter does not list everything', async () => {
     for (const query of ['User_id=x', 'stauts=pending', 'constructor=x', '__proto__=x', '%66oo=1'])
       expect((await merchant.get(`${V1}/payouts?${query}`)).status).toBe(400);
   });
 
-  it('is ignored elsewhere', async () => {
+  it('is ignored outside of lists', async () => {
     for (const path of [`webhook_endpoints/${endpointId}`, `webhook_endpoints/${endpointId}/stats`])
       expect((await merchant.get(`${V1}/${path}?foo=1`)).status).toBe(200);
   });

@@ -81,7 +81,7 @@ describe('every operation of the merchant API', () => {
   const all = (of: readonly Operation[], status: number): Record<string, number> =>
     Object.fromEntries(of.map((each) => [nameOf(each), status]));
 
-  it('401 with a wrong signature', async () => {
+  it('responds with 401 to a wrong signature', async () => {
     const found = await statuses(operations, (each) =>
       merchant.call({
         method: each.method,
@@ -97,7 +97,7 @@ describe('every operation of the merchant API', () => {
     ['that another merchant has', (each: Operation) => ownId(each), () => app.secondMerchant],
     ['that does not exist', () => randomUUID(), () => merchant],
     ['that is no uuid', () => 'nonsense', () => merchant],
-  ])('404 for a resource %s', async (_, id, client) => {
+  ])('responds with 404 for a resource %s', async (_, id, client) => {
     const ofResources = operations.filter(({ path }) => path.includes('{id}'));
     const found = await statuses(ofResources, (each) =>
       client().call({ method: each.method, path: pathOf(each, id(each)), body: BODIES[nameOf(each)]?.() }),
@@ -105,7 +105,7 @@ describe('every operation of the merchant API', () => {
     expect(found).toEqual(all(ofResources, 404));
   });
 
-  it('400 for an Idempotency-Key that is no quoted uuid', async () => {
+  it('responds with 400 to an Idempotency-Key that is no quoted uuid', async () => {
     const keyed = operations.filter(({ isKeyed }) => isKeyed);
     const found = await statuses(keyed, (each) =>
       merchant.call({
@@ -173,7 +173,7 @@ describe('every documented operation', () => {
     ['a body that is no JSON', 400, { body: '{', headers: json }],
     ['a body of another type', 415, { body: '{}', headers: { 'content-type': 'text/plain' } }],
     ['a body that is too large', 413, { body: ' '.repeat(1_048_576), headers: json }],
-  ])('refuses %s with %d, as it is documented', async (_, status, malformed) => {
+  ])('refuses %s with %d as documented', async (_, status, malformed) => {
     // A read of the admin API ignores bodies.
     const all = operationsOf(document).filter(
       ({ method, path }) => malformed.body === undefined || method !== 'GET' || !path.startsWith(ADMIN),
@@ -188,7 +188,7 @@ describe('every documented operation', () => {
     expect(others).toEqual([]);
   });
 
-  it('names only the server of the admin API', async () => {
+  it('has no server of its own, except those of the admin API', async () => {
     const { valid, errors } = await new Validator().validate(JSON.parse(JSON.stringify(document)) as never);
     expect([valid, errors ?? []]).toEqual([true, []]);
     for (const { path, servers } of operationsOf(document) as readonly { path: string; servers?: object }[])
@@ -234,7 +234,7 @@ async function post(url: string, headers: Record<string, string>, { bytes, isChu
 
 const portal = new URL((await createPortalSession(app.merchant)).url).origin;
 
-describe('a body that the admin API and the portal do not accept', () => {
+describe('a body that the admin API and the portal refuse', () => {
   it.each([
     [{ bytes: 16_384, isChunked: false }, false],
     [{ bytes: 16_384, isChunked: true }, false],
@@ -242,14 +242,14 @@ describe('a body that the admin API and the portal do not accept', () => {
     [{ bytes: 24 * MIB, isChunked: true }, false],
     [{ bytes: MIB, isChunked: false, waits: true }, false],
     [{ bytes: MIB, isChunked: true, waits: true }, true],
-  ] as const)('of %j is 413 before the connection ends', async (sent, continues) => {
+  ] as const)('gets 413 before the connection ends if it is %j', async (sent, continues) => {
     const authorization = `Bearer ${admin.key}`;
     const expected = [413, continues];
     expect(await post(`${portal}/session`, { origin: portal }, sent)).toEqual(expected);
     expect(await post(`${admin.baseUrl}/admin/v1/merchants`, { authorization }, sent)).toEqual(expected);
   });
 
-  it('is 415 with a Content-Encoding', async () => {
+  it('gets 415 with a Content-Encoding', async () => {
     const [sent, encoded] = [{ bytes: 100, isChunked: false }, { 'content-encoding': 'gzip' }];
     const authorization = `Bearer ${admin.key}`;
     expect(await post(`${portal}/session`, { origin: portal, ...encoded }, sent)).toEqual([415, false]);
@@ -257,7 +257,7 @@ describe('a body that the admin API and the portal do not accept', () => {
     expect(await post(merchants, { authorization, ...encoded }, sent)).toEqual([415, false]);
   });
 
-  it('of a stranger is 401, and is not read', async () => {
+  it('gets 401 unread from a stranger', async () => {
     const sent = { bytes: MIB, isChunked: true, waits: true } as const;
     expect(await post(`${admin.baseUrl}/admin/v1/merchants`, {}, sent)).toEqual([401, false]);
   });

@@ -58,7 +58,7 @@ const open = (await created(app.exchange.signing, { user_id: 'ann' })).id;
 const foreign = (await created(foreignKey, { user_id: 'ann' })).id;
 
 describe('orders in the admin API', () => {
-  it('a search finds an order by its id, its deposit address and the hash of a deposit', async () => {
+  it('are found by order id, deposit address and transaction hash of a deposit', async () => {
     const { deposit_address, late_deposits } = await read(refundable);
     const { transaction_hash } = late_deposits[0]!;
     const search = async (q: string, by = admin) =>
@@ -96,12 +96,12 @@ describe('orders in the admin API', () => {
     ['user', 'x'],
     ['status', 'lost'],
     ['refundable', 'yes'],
-  ])('400 for the filter %s=%s, naming it', async (name, value) => {
+  ])('get 400 for the filter %s=%s, which names it', async (name, value) => {
     const response = await admin.get(`/orders?${name}=${value}`);
     expect([response.status, response.text]).toEqual([400, expect.stringContaining(name)]);
   });
 
-  it('hide their user without users_personal:read, and are not filtered by it', async () => {
+  it('hide their user without users_personal:read, and cannot be filtered by user then', async () => {
     const viewer = await app.newAdmin({ role: 'viewer' });
     const hidden = { user_id: null, withdraw_address_tag: null, withdraw_address_memo: null };
     expect(await read(refundable, viewer)).toMatchObject(hidden);
@@ -111,7 +111,7 @@ describe('orders in the admin API', () => {
     expect(filtered.json().detail).toContain('users_personal:read');
   });
 
-  it('a refund is refused for another revision, without one, and with invalid facts', async () => {
+  it('refuse a refund at another revision, without a revision and with invalid fields', async () => {
     const etag = await etagOf(refundable);
     expect((await refund(refundable, body())).status).toBe(428);
     expect((await refund(refundable, body(), '"0"')).status).toBe(412);
@@ -128,7 +128,7 @@ describe('orders in the admin API', () => {
     }
   });
 
-  it('a refund waits for a second person, and is recorded once it is approved', async () => {
+  it('record a refund once a second operator approves it', async () => {
     const payer = await app.chain.funded.getAddress();
     const transaction_hash = await pay(payer, '33.5');
     const facts = body({ transaction_hash, ticket: 'FIN-7' });

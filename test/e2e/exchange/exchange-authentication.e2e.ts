@@ -19,7 +19,7 @@ const REQUEST = { pair_id: 'USDCSOL', token: 'sol', to_token: 'sol', withdraw_ad
 const app = await sharedApp();
 const { signing, open } = app.exchange;
 
-describe('the edge of the exchange', () => {
+describe('the authentication of the exchange API', () => {
   const ask = (target: string, headers: Record<string, string> = {}): Promise<ApiResponse> =>
     send(`${app.url}${target}`, { headers });
   const expectRefused = (response: ApiResponse): void => {
@@ -29,7 +29,7 @@ describe('the edge of the exchange', () => {
     expect(response.json()).toMatchObject({ type: 'about:blank', title: TITLE, status: 401, errors: {} });
   };
 
-  it('refuses missing, malformed and unknown keys in the same words, also on unknown paths', async () => {
+  it('refuses missing, malformed and unknown keys in the same words, even on unknown paths', async () => {
     const details = new Set<unknown>();
     for (const query of ['', '?api_key=', '?api_key=nobody', `?api_key=${randomUUID()}`, '?API_KEY=x'])
       for (const path of ['/v1/tokens', '/v1/nothing', '/v1', '/v1/merchant/orders/', CONFIGURATION]) {
@@ -54,7 +54,7 @@ describe('the edge of the exchange', () => {
   it.each([
     ['POST', '/v1/orders', 201],
     ['GET', CONFIGURATION, 200],
-  ] as const)('%s %s is signed over its address', async (method, path, done) => {
+  ] as const)('accepts %s %s with a signature over its address', async (method, path, done) => {
     const call = (client: ExchangeClient, query: Record<string, string>, signs?: string | null) =>
       client.call({ method, path, query: { ...REQUEST, ...query }, signs });
     expect((await call(signing, {})).status).toBe(done);
@@ -72,7 +72,7 @@ describe('the edge of the exchange', () => {
     expectRefused(await signing.call({ method, path, signs: ADDRESS }));
   });
 
-  it("accepts the configuration's signature in a header too; with both, both have to be right", async () => {
+  it('accepts the signature of the configuration in a header too, and requires both to be right if there are two', async () => {
     const right = exchangeSignature(signing.credentials.secret, ADDRESS);
     const wrong = exchangeSignature(signing.credentials.secret, OTHER_ADDRESS);
     const configuration = async (query: string | undefined, header: string | undefined) => {
@@ -114,7 +114,7 @@ describe('the edge of the exchange', () => {
     }
   });
 
-  it('lists with signed headers of every key, over an empty address, with any filters', async () => {
+  it('accepts lists with signed headers of every key, over an empty address and with any filters', async () => {
     for (const client of [signing, open]) {
       expect((await client.list({ ...DATES, withdraw_address: ADDRESS })).status).toBe(200);
       expectRefused(await client.get(LIST, {}, null));
@@ -133,7 +133,7 @@ describe('the edge of the exchange', () => {
     expectRefused(await open.get('/v1/merchant/%6Frders'));
   });
 
-  it('refuses any repeated parameter, in any spelling', async () => {
+  it('refuses any repeated parameter in any spelling', async () => {
     const { apiKey } = open.credentials;
     for (const [query, name] of [
       ['withdraw_address=a&withdraw_address=b', 'withdraw_address'],
@@ -146,7 +146,7 @@ describe('the edge of the exchange', () => {
       }
   });
 
-  it('refuses a suspended merchant with 403, and a wrong signature with 401', async () => {
+  it('refuses a suspended merchant with 403 and a wrong signature with 401', async () => {
     const { apiKey: merchantId } = (await app.newMerchant()).credentials;
     const { apiKey, secret } = (await app.newExchangeKey(true, merchantId)).credentials;
     await app.app.get(CommandBus).execute(new SuspendMerchant(merchantId));
@@ -159,7 +159,7 @@ describe('the edge of the exchange', () => {
     expectRefused(await by('wrong'));
   });
 
-  it("refuses addresses outside the key's, and ignores the caller's claim of an address", async () => {
+  it('refuses addresses outside those of the key and ignores addresses that the caller claims', async () => {
     const issue = [app.app.get(CommandBus), app.merchant.credentials.apiKey, false] as const;
     const { keyId: apiKey, secret } = await issueExchangeKey(...issue, { addresses: ['203.0.113.0/24'] });
     const bound = new ExchangeClient(app.url, { apiKey, secret });
@@ -169,7 +169,7 @@ describe('the edge of the exchange', () => {
     expect([refused.status, refused.json()['detail']]).toEqual([403, detail]);
   });
 
-  it('reads no large body, and none of a refused caller', async () => {
+  it('reads no large body, and no body of a refused caller', async () => {
     const large = (client: ExchangeClient): Promise<ApiResponse> =>
       client.call({ method: 'POST', path: '/v1/orders', body: 'x'.repeat(20_000) });
     expect((await large(open)).status).toBe(413);
@@ -197,7 +197,7 @@ describe('the edge of the exchange', () => {
       return { signature: exchangeSignature(secret, address) };
     };
 
-    it.each([CONFIGURATION, '/v1/orders'])('%s: needed for a memo by keys issued with it', async (path) => {
+    it.each([CONFIGURATION, '/v1/orders'])('on %s is needed for a memo by keys issued so', async (path) => {
       const done = path === CONFIGURATION ? 200 : 201;
       const full = await app.newExchangeKey(true, undefined, 'full');
       const tag = { ...REQUEST, withdraw_address_tag: '7' };
@@ -214,7 +214,7 @@ describe('the edge of the exchange', () => {
     });
 
     it.each([CONFIGURATION, '/v1/orders'])(
-      '%s: refused with an added or changed parameter and for another path',
+      'on %s is refused with an added or changed parameter and for another path',
       async (path) => {
         const full = await app.newExchangeKey(true, undefined, 'full');
         const right = signedQuery(full, path, { ...MEMO, user_id: 'u' });

@@ -48,7 +48,7 @@ describe('GET /v1/merchants/configuration', () => {
     return link === null || link.hasExpired ? null : link.parameters;
   };
 
-  it('200: a link with every parameter that is valid until it expires', async () => {
+  it('200: returns a link with every parameter that is valid until it expires', async () => {
     const before = Date.now();
     const given = await configuration(FULL);
     expect(given).toEqual({
@@ -74,7 +74,7 @@ describe('GET /v1/merchants/configuration', () => {
     expect(given.signed_url).not.toContain(exchangeSignature(secret, ADDRESS));
   });
 
-  it('200: only the requested parameters, and another link each time', async () => {
+  it('200: returns only the requested parameters and a different link each time', async () => {
     const [one, other] = [await configuration(LEAST, open), await configuration(LEAST, open)];
     const { apiKey, secret } = open.credentials;
     expect(opened(one, [secret])).toEqual({ api_key: apiKey, ...LEAST });
@@ -84,7 +84,7 @@ describe('GET /v1/merchants/configuration', () => {
     expect(one.onramps).toHaveLength(2);
   });
 
-  it('200: a return_url under a signature of the whole query; 401 without it, 422 for an invalid URL', async () => {
+  it('200: returns a return_url under a signature of the whole query; 401 without it, 422 for an invalid URL', async () => {
     for (const key of [signing, open]) {
       const { apiKey, secret } = key.credentials;
       const ask = (return_url: string) => {
@@ -106,17 +106,17 @@ describe('GET /v1/merchants/configuration', () => {
     ['a tag with a line feed', { withdraw_address_tag: 'a\nb' }, 'withdraw_address_tag'],
     ['an empty user', { user_id: '' }, 'user_id'],
     ['an on-ramp that is none', { onramp_only_onramps: 'example-card,nobody' }, 'onramp_only_onramps'],
-  ])('422: %s', async (_, change, name) => {
+  ])('422: refuses %s', async (_, change, name) => {
     expectProblem(await open.get(CONFIGURATION, { ...LEAST, ...change }), 422, fault(name));
   });
 
-  it('422: the response names every invalid parameter', async () => {
+  it('422: names every invalid parameter', async () => {
     const wrong = { token: 'x', chain: 'x', withdraw_address: 'x', onramp_amount: 'x', onramp_fiat: 'x' };
     const faults = Object.assign({}, ...Object.keys(wrong).map(fault)) as object;
     expectProblem(await open.get(CONFIGURATION, wrong), 422, faults);
   });
 
-  it('unknown parameters are neither signed nor displayed; 400 for a long one', async () => {
+  it('200: neither signs nor returns unknown parameters; 400 for a long one', async () => {
     const given = await configuration({ ...LEAST, nonce: 'mine', expires: '9999999999', __proto: '1' }, open);
     const query = new URL(given.signed_url).searchParams;
     expect([query.getAll('nonce').length, query.has('__proto')]).toEqual([1, false]);
@@ -128,7 +128,7 @@ describe('GET /v1/merchants/configuration', () => {
 });
 
 describe('GET /v1/tokens', () => {
-  it('200: tokens with their chains and pairs, with and without a signature', async () => {
+  it('200: returns tokens with their chains and pairs, with and without a signature', async () => {
     const { tokens, compliance_notice } = (await open.get(TOKENS, { to_token: 'sol' })).json<{
       tokens: { id: string; pair_ids: string[]; icon_url: string }[];
       compliance_notice: null;
@@ -144,12 +144,12 @@ describe('GET /v1/tokens', () => {
     expect((await signing.get(TOKENS, query, null)).json()).toMatchObject({ tokens });
   });
 
-  it('422: another chain', async () => {
+  it('422: refuses another chain', async () => {
     expectProblem(await open.get(TOKENS, { to_token: 'sol', to_chain: 'btc' }), 422, fault('to_chain'));
   });
 });
 
-it('the icon of each token is a cacheable, inert picture; other names are not found', async () => {
+it('the icon of each token is a cacheable, inert picture, and other names are not found', async () => {
   for (const { id } of ALL_TOKENS) {
     const url = iconUrl(httpConfig({ PUBLIC_URL }), id);
     const response = await fetch(url.replace('https://api.example/base', app.url));

@@ -84,7 +84,7 @@ async function found(payer: Payer): Promise<string[]> {
 const run = programsFor(app, { READ_YOUR_WRITES_MS: '5000' });
 const erase = (...args: string[]) => run('exchange', 'erase', ...args, '--yes');
 
-it('user_id, tag and memo of orders are sealed, and after an erasure no key opens them', async () => {
+it('user_id, tag and memo of orders are sealed, and no key opens them after an erasure', async () => {
   const [gone, stays] = [newPayer(), newPayer()];
   const key = randomUUID();
   const first = await ended(gone, key);
@@ -138,7 +138,7 @@ const [TAG, MEMO] = ['tag-6412077', 'memo-9913553'];
 const QUERY = { withdraw_address: PAID_OUT_TO, withdraw_address_tag: TAG, withdraw_address_memo: MEMO };
 const ORDER: ExchangeCall = { method: 'POST', path: '/v1/orders', query: { ...QUERY, pair_id: 'USDCSOL' } };
 
-it('addresses, tags, memos and signatures of the exchange reach neither the log nor traces', async () => {
+it('addresses, tags, memos and signatures of the exchange are neither logged nor traced', async () => {
   const { signing, open } = app.exchange;
   const calls: ExchangeCall[] = [
     ORDER,
@@ -181,7 +181,7 @@ it('addresses, tags, memos and signatures of the exchange reach neither the log 
 });
 
 it(
-  'an erasure of orders whose process is killed at any of its points is completed by the next worker',
+  'an erasure of orders whose process is killed at any failpoint is completed by the next worker',
   async () => {
     for (const [n, point] of ORDER_ERASURE_FAILPOINTS.entries()) {
       const args = ['exchange', 'erase', '--order', killed[n]!.id, '--yes', '--reason', 'on request'];

@@ -27,7 +27,7 @@ const app = await sharedApp();
 const second = await startService({ ...app.config, roles: ['api'] });
 const admin = await app.newAdmin();
 
-describe('the keys of the exchange', () => {
+describe('an exchange key', () => {
   afterAll(() => second?.close());
 
   const run = async (program: string, ...args: string[]): Promise<string> =>
@@ -48,7 +48,7 @@ describe('the keys of the exchange', () => {
   const become = (status: number, callers: readonly ExchangeClient[], path?: string): Promise<true> =>
     eventually(async () => (await statuses(callers, path)).every((each) => each === status));
 
-  it('work as soon as they are displayed, in every process', async () => {
+  it('works in every process as soon as it is displayed', async () => {
     const created = await issue({ demands_signing: true, memo_signing: 'full' });
     expect(created.secret).toMatch(/^dxs_[0-9a-f]{64}$/);
     expect(await statuses(clients(created.api_key, created.secret))).toEqual([404, 404]);
@@ -59,7 +59,7 @@ describe('the keys of the exchange', () => {
     expect(displayed.text).not.toContain('dxs_');
   });
 
-  it('are refused when a writer of the database assigned the row to another merchant', async () => {
+  it('is refused if somebody changed its row to another merchant', async () => {
     const { api_key, secret } = await issue();
     const callers = clients(api_key, secret);
     const sql = 'update access.credentials set owner_id = $2 where key_id = $1';
@@ -70,7 +70,7 @@ describe('the keys of the exchange', () => {
     expect(await become(404, callers)).toBe(true);
   });
 
-  it('roll with an overlap, and a revoked secret or key, addresses and a suspension hold in every process', async () => {
+  it('obeys rolls with an overlap, revocations, addresses and suspensions in every process', async () => {
     const created = await issue();
     const rolled = (await change(created.id, '/roll')).json().credential;
     const [before, after] = [created, rolled].map(({ secret }) => clients(created.api_key, secret));
@@ -100,14 +100,14 @@ describe('the keys of the exchange', () => {
       expect((await caller.get(NOWHERE)).json()).toEqual((await unknown[place]!.get(NOWHERE)).json());
   });
 
-  it('are refused once they have expired, also for calls that need no signature', async () => {
+  it('is refused once it has expired, even for requests that need no signature', async () => {
     const { id, api_key, secret } = await issue({ expires_at: new Date(Date.now() + 10_000).toISOString() });
     await become(401, clients(api_key, secret));
     const credential = { status: 'expired' };
     expect((await admin.get(`/credentials/${id}`)).json()).toMatchObject({ credential });
   });
 
-  it('have a pay page with a logo, help and terms; omitted members are cleared, wrong ones change nothing', async () => {
+  it('has a pay page with a logo, help and terms; omitted members are cleared, and wrong ones change nothing', async () => {
     const { id, api_key: key, secret } = await issue();
     const displayed = async (): Promise<unknown> => {
       const { logo, ...links } = (await app.app.get(ExchangeKeyDirectory).find(key))!.page;
@@ -144,7 +144,7 @@ describe('the keys of the exchange', () => {
     await expect(exchange('key', 'page', key, '--help-url', help)).rejects.toThrow('The key is revoked');
   });
 
-  it('are sealed: no secret is stored in clear, and sealed secrets are counted', async () => {
+  it('is sealed: no secret is stored in clear, and sealed secrets are counted', async () => {
     const count = async (): Promise<number> => {
       const { keys } = JSON.parse(await run('keys', '--json', 'status')) as {
         keys: { exchange_secrets: number; merchant_keys: number }[];

@@ -9,7 +9,7 @@ const DATES = { start_date: '2026-01-01', end_date: '2026-01-02' };
 const REQUEST = { pair_id: 'USDCSOL', withdraw_address: ADDRESS };
 const TOKENS = { path: '/v1/tokens', query: { to_token: 'sol' } };
 
-describe('the edge of the exchange counts requests (contract.md 21.6)', () => {
+describe('the limit of the exchange API (contract.md 21.6)', () => {
   /** A separate service, because of its limits. */
   const app = onTestApp({ RATE_LIMIT_PER_MINUTE: '3', TRUST_PROXY: '127.0.0.1' });
 
@@ -20,7 +20,7 @@ describe('the edge of the exchange counts requests (contract.md 21.6)', () => {
     return all;
   };
 
-  it('of each key separately from other keys and from the merchant API', async () => {
+  it('counts requests of each key separately from other keys and from the merchant API', async () => {
     const { open: busy, signing: sister } = app.exchange;
     const first = await busy.call(TOKENS);
     expect(first.headers['ratelimit-policy']).toBe('"key";q=3;w=60');
@@ -34,7 +34,7 @@ describe('the edge of the exchange counts requests (contract.md 21.6)', () => {
     expect([own.status, own.headers['ratelimit-policy']]).toEqual([200, '"merchant";q=3;w=60']);
   });
 
-  it("of each client with a key apart: one link's holder does not exhaust the others' limits", async () => {
+  it('counts requests of each client of a key separately, so that the holder of one link does not exhaust the others', async () => {
     const owner = await app.newExchangeKey(true);
     const { apiKey, secret } = owner.credentials;
     const from = (last: number) => ({ 'x-forwarded-for': `203.0.113.${last}` });

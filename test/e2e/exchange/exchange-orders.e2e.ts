@@ -32,7 +32,7 @@ const listed = async (query: Record<string, string> = {}, by = signing): Promise
   (await by.list({ ...NOW, ...query })).json();
 
 describe('POST /v1/orders', () => {
-  it('201: the order, with everything requested', async () => {
+  it('201: returns the order with everything that was requested', async () => {
     const order = await created(FULL);
     expect(order).toEqual({
       ...FULL,
@@ -61,7 +61,7 @@ describe('POST /v1/orders', () => {
     expect(Date.parse(order.expires_at) - Date.parse(order.created_at)).toBe(3_600_000);
   });
 
-  it('201: a minimal order, with its own deposit address and no user', async () => {
+  it('201: creates a minimal order with its own deposit address and no user', async () => {
     const [one, other] = [await created(LEAST, open), await created(LEAST, open)];
     expect([one.withdraw_address_tag, one.withdraw_address_memo, one.user_id]).toEqual([null, null, null]);
     expect(one.id).not.toBe(other.id);
@@ -71,7 +71,7 @@ describe('POST /v1/orders', () => {
     expect((await open.call({ method: 'POST', path: ORDERS, query: LEAST, signs: null })).status).toBe(201);
   });
 
-  it('201: any text is returned unchanged, up to 255 characters', async () => {
+  it('201: returns any text of up to 255 characters unchanged', async () => {
     const user_id = `'; drop table exchange.orders; -- <script>"\\ %00 \u202e${'😀'.repeat(50)}`;
     const longest = '😀'.repeat(255);
     const texts = { user_id, withdraw_address_tag: longest, withdraw_address_memo: longest };
@@ -82,7 +82,7 @@ describe('POST /v1/orders', () => {
     expect(await listed({ user_id: sent.user_id })).toMatchObject({ total_count: 1 });
   });
 
-  it('201: once for an Idempotency-Key, also for repeats', async () => {
+  it('201: creates one order for an Idempotency-Key, however often it is repeated', async () => {
     const key = randomUUID();
     const before = (await listed()).total_count;
     const responses = await Promise.all(Array.from({ length: 5 }, () => signing.order(FULL, key)));
@@ -105,7 +105,7 @@ describe('POST /v1/orders', () => {
     ['a tag with a line feed', { withdraw_address_tag: 'a\nb' }, 'withdraw_address_tag'],
     ['a user of 256 characters', { user_id: '😀'.repeat(256) }, 'user_id'],
   ];
-  it.each(bad)('422 without an order: %s', async (_, change, name) => {
+  it.each(bad)('422: creates no order with %s', async (_, change, name) => {
     expectProblem(await open.order({ ...LEAST, ...change }), 422, { [name]: [expect.any(String)] });
   });
 });
@@ -113,7 +113,7 @@ describe('POST /v1/orders', () => {
 const ACTIONS = ['refresh', 'cancel', 'mark_as_paid'] as const;
 
 describe('PATCH /v1/orders/{id}/...', () => {
-  it('200: refreshed, marked as paid, and marked as paid again', async () => {
+  it('200: refreshes an order, marks it as paid, and accepts a repeat', async () => {
     const order = await created();
     expect(orderIn(await signing.act(order.id, 'refresh', ADDRESS))).toEqual(order);
     const paid = orderIn(await signing.act(order.id, 'mark_as_paid', ADDRESS));
@@ -124,14 +124,14 @@ describe('PATCH /v1/orders/{id}/...', () => {
     expect(orderIn(await signing.act(order.id, 'refresh', ADDRESS))).toEqual(paid);
   });
 
-  it.each(ACTIONS)('200: %s, with an empty object; 415 with an encoded one', async (action) => {
+  it.each(ACTIONS)('200: accepts an empty object for %s; 415 for an encoded one', async (action) => {
     const path = `${ORDERS}/${(await created()).id}/${action}`;
     const call = { method: 'PATCH', path, signs: ADDRESS, body: '{}' } as const;
     expectProblem(await signing.call({ ...call, headers: { 'content-encoding': 'br' } }), 415);
     expect((await signing.call(call)).status).toBe(200);
   });
 
-  it('200: cancelled; then it can neither be paid nor cancelled again', async () => {
+  it('200: cancels an order, which can then be neither paid nor cancelled again', async () => {
     const order = await created();
     const cancelled = orderIn(await signing.act(order.id, 'cancel', ADDRESS));
     expect(cancelled).toEqual({ ...order, status: 'cancelled', updated_at: expect.any(String) });
@@ -140,7 +140,7 @@ describe('PATCH /v1/orders/{id}/...', () => {
     expect((await listed({ status: 'cancelled' })).orders).toContainEqual(cancelled);
   });
 
-  it.each(ACTIONS)('401 of %s: without a signature, or with one over another address', async (action) => {
+  it.each(ACTIONS)('401: refuses %s without a signature or with one over another address', async (action) => {
     const order = await created();
     const path = `${ORDERS}/${order.id}/${action}`;
     expectProblem(await signing.call({ method: 'PATCH', path, signs: null }), 401);
@@ -156,7 +156,7 @@ describe('PATCH /v1/orders/{id}/...', () => {
     expect((await open.call(unsigned)).status).toBe(200);
   });
 
-  it('200: the recorded order, for its own key and with its signature', async () => {
+  it('200: returns the recorded order to its own key with its signature', async () => {
     const order = await created();
     expect(orderIn(await signing.read(order.id, ADDRESS))).toEqual(order);
     const paid = orderIn(await signing.act(order.id, 'mark_as_paid', ADDRESS));
@@ -167,7 +167,7 @@ describe('PATCH /v1/orders/{id}/...', () => {
     expectProblem(await signing.read(randomUUID(), ADDRESS), 404);
   });
 
-  it.each(ACTIONS)("404 of %s: another key's order, an unknown id, and no UUID", async (action) => {
+  it.each(ACTIONS)('404 for %s: the order of another key, an unknown id, no UUID', async (action) => {
     const order = await created();
     const stranger = await app.newExchangeKey(true, app.secondMerchant.credentials.apiKey);
     const refusals = await Promise.all([
@@ -186,7 +186,7 @@ describe('PATCH /v1/orders/{id}/...', () => {
     expect(orderIn(await signing.act(order.id, 'refresh', ADDRESS))).toEqual(order);
   });
 
-  it('404 and 405 for an unknown action', async () => {
+  it('404 and 405: refuses an unknown action', async () => {
     const order = await created(LEAST, open);
     const { apiKey } = open.credentials;
     const call = (method: string, path: string): Promise<number> =>
@@ -220,11 +220,11 @@ describe('GET /v1/merchant/orders', () => {
     ['all, newest first', {}, [2, 1, 0]],
     ['everything', { user_id: 'ann', status: 'pending', withdraw_address: ADDRESS }, [0]],
     ['92 days', { start_date: daysAgo(91), end_date: daysAgo(0) }, [2, 1, 0]],
-  ])('200: %s', async (_, query, expected) => {
+  ])('200: lists %s', async (_, query, expected) => {
     expect(await displayed(query)).toEqual(expected);
   });
 
-  it('200: nothing of another key, of the same merchant or not', async () => {
+  it('200: lists nothing of another key, whether of the same merchant or not', async () => {
     expect(await displayed({}, await app.newExchangeKey(false))).toEqual([]);
     const stranger = await app.newExchangeKey(false, app.secondMerchant.credentials.apiKey);
     expect(await displayed({ user_id: 'ann' }, stranger)).toEqual([]);
@@ -241,7 +241,7 @@ describe('GET /v1/merchant/orders', () => {
     ['a page of 0', { ...JANUARY, page_size: '0' }, /^page_size must/],
     ['a cursor that is none', { ...JANUARY, page_cursor: 'abc' }, /^page_cursor must/],
     ['a misspelt filter', { ...JANUARY, staus: 'paid' }, /^staus is not a parameter/],
-  ])('400: %s', async (_, query, detail) => {
+  ])('400: refuses %s', async (_, query, detail) => {
     const response = await key.list(query);
     expectProblem(response, 400);
     expect(response.json().detail).toMatch(detail);

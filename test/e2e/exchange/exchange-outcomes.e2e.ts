@@ -9,7 +9,7 @@ import { ADDRESS, expectProblem, orderIn } from '../../support/exchange/exchange
 import { programsFor } from '../../support/programs/cli.js';
 
 /** Outcomes of orders with real deposits on a chain, for merchant and operator (contract.md 23). */
-describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, settings) => {
+describe.each(STORES)('an exchange order with events in %s', (_name, settings) => {
   let app: TestApp;
   /** Creates orders that wait for a second. */
   let brief: Service;
@@ -41,7 +41,7 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
       const order = await read(id);
       return shows(order) && order;
     });
-  it('a second deposit: late, refundable, listed for the operator until it is refunded', async () => {
+  it('has a second deposit that is late, refundable and listed for the operator until it is refunded', async () => {
     const order = await newOrder();
     await pay(order, '100');
     await until(order.id, ({ status }) => status === 'completed');
@@ -75,7 +75,7 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
     expect((await read(order.id)).amount_refundable).toBe('0');
   });
 
-  it('a deposit without confirmations: the order is not cancelled; a reorganisation removes it', async () => {
+  it('cannot be cancelled with an unconfirmed deposit, which a reorganisation can remove', async () => {
     const order = await newOrder();
     const snapshot = await app.chain.rpc('evm_snapshot', []);
     await app.chain.transfer(order.deposit_address, '100');
@@ -96,7 +96,7 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
     });
   });
 
-  it('no deposit in time: expired, and a later one is late', async () => {
+  it('expires without a deposit in time, and a later deposit is late', async () => {
     const order = await newShortOrder();
     await until(order.id, ({ status }) => status === 'expired');
     expectProblem(await app.exchange.open.act(order.id, 'mark_as_paid', ADDRESS), 409);
@@ -109,7 +109,7 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
     });
   });
 
-  it('a recheck finds every deposit on its chain, and checks none without a node', async () => {
+  it('is rechecked with every deposit on its chain, or not at all without a node', async () => {
     const recheck = async (CHAIN_RPC_URL: string, ...args: string[]) => {
       const env = { CHAIN_RPC_URL, USDC_ADDRESS: app.config.usdcAddress!, PAYOUT_FINALITY: '2' };
       const { printed, exitCode } = await programsFor(app, env)('exchange', '--json', 'recheck', ...args);

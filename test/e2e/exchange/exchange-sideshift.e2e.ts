@@ -81,7 +81,7 @@ describe('an order at SideShift', () => {
 });
 
 describe('the notice for the country of the caller', () => {
-  it('comes with orders, their actions, tokens and the configuration', async () => {
+  it('is returned with orders, their actions, tokens and the configuration', async () => {
     const { order } = await newOrder();
     for (const call of [
       { method: 'POST', path: '/v1/orders', query: REQUEST },
@@ -98,7 +98,7 @@ describe('the notice for the country of the caller', () => {
   });
 });
 
-it('logs neither the secret nor the payout address', () => {
+it('the service logs neither the SideShift secret nor the payout address', () => {
   const log = readFileSync(logFile, 'utf8');
   expect(log).toContain('exchange provider call failed');
   expect(log).not.toContain(sideshift.account.sideshiftSecret);

@@ -63,7 +63,7 @@ describe('webhooks of orders', () => {
       })
       .sort(([one], [other]) => (one < other ? -1 : 1));
 
-  it('order.failed and order.refundable follow from one event, under separate ids', async () => {
+  it('contain order.failed and order.refundable under separate ids for one event', async () => {
     const order = await paidInPart();
     orderIn(await app.merchant.post(`${SANDBOX}/${order.id}/fail`));
     expect(await sentOf(order, 2)).toEqual([
@@ -75,7 +75,7 @@ describe('webhooks of orders', () => {
     expect(new Set([...ids, other!.id]).size).toBe(3);
   });
 
-  it("order.refunded has the provider's refund", async () => {
+  it('contain the refund of the provider in order.refunded', async () => {
     const order = await paidInPart();
     const by = (id: string) => app.merchant.post(`${SANDBOX}/${id}/refund`);
     for (let time = 1; time <= 2; time += 1)

@@ -37,8 +37,8 @@ const unsigned = (address = ADDRESS): Record<string, string> => ({
   withdraw_address: address,
 });
 
-describe('the page is opened (contract.md 26.1)', () => {
-  it('by headers, by a signature in the query, by a signed_url, and by a key that demands no signature', async () => {
+describe('the pay page (contract.md 26.1)', () => {
+  it('opens with headers, a signature in the query, a signed_url, or a key that demands no signature', async () => {
     const { api_key, withdraw_address = '', signature = '' } = signedBy(signing);
     const headers = { 'x-api-key': api_key ?? '', 'x-signature': signature };
     expect(await statusOf({ withdraw_address }, headers)).toBe(200);
@@ -52,7 +52,7 @@ describe('the page is opened (contract.md 26.1)', () => {
     expect(facts.offers.filter(({ is_open }) => is_open).map(({ pair_id }) => pair_id)).toEqual(['USDCSOL']);
   });
 
-  it('401: with any other credentials, without a reason on the page', async () => {
+  it('401: does not open with any other credentials, and the page gives no reason', async () => {
     const { api_key, signature = '' } = signedBy(signing);
     const refused: [Record<string, string>, Record<string, string>?][] = [
       [{}],
@@ -87,7 +87,7 @@ describe('the page is opened (contract.md 26.1)', () => {
     expect(await response.json()).toMatchObject({ status: 401, title: 'Invalid link' });
   });
 
-  it('400: a repeated parameter; 422: an invalid address', async () => {
+  it('400: refuses a repeated parameter; 422: refuses an invalid address', async () => {
     for (const query of [signedBy(signing), unsigned()]) {
       const url = `${widgetUrl(app, query)}&withdraw_address=${OTHER_ADDRESS}`;
       expect((await navigate(url)).status).toBe(400);
@@ -97,7 +97,7 @@ describe('the page is opened (contract.md 26.1)', () => {
     expect(await statusOf({ ...unsigned(), user_id: 'a\u0000' })).toBe(422);
   });
 
-  it('a signed_url with another address or without its signature is refused; an expired one says so', async () => {
+  it('refuses a signed_url with another address or without its signature, and says if it has expired', async () => {
     const url = signedUrl(app, signing, { user_id: 'u' });
     const ofOpenKey = signedUrl(app, open, { user_id: 'u' });
     expect((await navigate(url.replace(ADDRESS, OTHER_ADDRESS))).status).toBe(401);
@@ -119,8 +119,8 @@ describe('the page is opened (contract.md 26.1)', () => {
   });
 });
 
-describe('the page', () => {
-  it('loads only its own files, is never framed, and is not cached', async () => {
+describe('the document of the pay page', () => {
+  it('loads only its own files, is never framed and is not cached', async () => {
     const response = await navigate(widgetUrl(app, unsigned()));
     expect(response.headers.get('content-security-policy')).toBe(
       "default-src 'none'; connect-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -141,7 +141,7 @@ describe('the page', () => {
     expect((await fetch(`${payUrl(app)}/widget/assets/licenses.txt`)).status).toBe(200);
   });
 
-  it('displays the parameters of the link as text, also markup', async () => {
+  it('displays the parameters of the link as text, even if they are markup', async () => {
     const memo = '"></main><script>alert(1)</script>';
     const displayed = await navigate(widgetUrl(app, { ...unsigned(), withdraw_address_memo: memo }));
     expect(await displayed.clone().text()).not.toContain('<script>');
@@ -162,8 +162,8 @@ describe('the page', () => {
   });
 });
 
-describe('nothing is served', () => {
-  it('403 while the merchant is suspended, 401 once the key is revoked', async () => {
+describe('the pay page without access', () => {
+  it('is 403 while the merchant is suspended and 401 once the key is revoked', async () => {
     const { apiKey } = (await app.newMerchant()).credentials;
     const key = await app.newExchangeKey(false, apiKey);
     const url = widgetUrl(app, { api_key: key.credentials.apiKey, withdraw_address: ADDRESS });
@@ -195,7 +195,7 @@ describe('a signature of the whole query (contract.md 26.1)', () => {
   };
   const MORE = { withdraw_address_memo: '7', return_url: 'https://shop.example/done?order=7' };
 
-  it('opens the page with a memo and a return URL, for every key', async () => {
+  it('opens the pay page with a memo and a return URL, for every key', async () => {
     const full = await app.newExchangeKey(true, undefined, 'full');
     for (const key of [signing, open, full]) {
       const response = await navigate(widgetUrl(app, signedQuery(key, MORE)));
@@ -207,7 +207,7 @@ describe('a signature of the whole query (contract.md 26.1)', () => {
     expect((await payFactsIn(await navigate(widgetUrl(app, signedBy(full))))).return_url).toBeNull();
   });
 
-  it('401: with any change, and for a return URL under another signature', async () => {
+  it('401: refuses any change, and a return URL under another signature', async () => {
     const { return_url } = MORE;
     for (const key of [signing, open]) {
       const right = signedQuery(key, MORE);
@@ -227,7 +227,7 @@ describe('a signature of the whole query (contract.md 26.1)', () => {
   });
 });
 
-describe('behind a proxy', () => {
+describe('the pay page behind a proxy', () => {
   /** Its own service: its limits, and its allowed framers. */
   const crowded = onTestApp({
     TRUST_PROXY: '127.0.0.1',
@@ -236,7 +236,7 @@ describe('behind a proxy', () => {
     RATE_LIMIT_PER_IP_PER_MINUTE: '1000',
   });
 
-  it("429 for one address with too many requests; framed by the operator's list", async () => {
+  it('is 429 for one address with too many requests, and framed by the origins of the operator', async () => {
     const { apiKey } = crowded.exchange.open.credentials;
     const url = widgetUrl(crowded, { api_key: apiKey, withdraw_address: ADDRESS });
     const from = (last: number) => ({ 'x-forwarded-for': `198.51.100.${last}` });
@@ -261,7 +261,7 @@ describe('behind a proxy', () => {
     expect(reads).toEqual([...Array<number>(50).fill(404), 429]);
   });
 
-  it("an order belongs to the address that the proxy names; with IPv6 to its subscriber's network", async () => {
+  it('binds an order to the address that the proxy names, or to the network of an IPv6 subscriber', async () => {
     const { open: key } = crowded.exchange;
     const callerOf = async (address: string): Promise<string | null> => {
       const headers = { 'x-forwarded-for': address };

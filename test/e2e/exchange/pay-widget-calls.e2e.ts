@@ -25,8 +25,8 @@ const { signing, open } = app.exchange;
 const unsigned = { api_key: open.credentials.apiKey, withdraw_address: ADDRESS };
 const jsonIn = async (response: Response) => (await response.json()) as PayOrder;
 
-describe('a session (contract.md 26.3)', () => {
-  it('ends once its secret is revoked; a session of the other secret does not', async () => {
+describe('a session of the pay page (contract.md 26.3)', () => {
+  it('ends once its secret is revoked, unlike a session of the other secret', async () => {
     const key = await app.newExchangeKey(true);
     const bus = app.app.get(CommandBus);
     const { apiKey } = key.credentials;
@@ -54,8 +54,8 @@ describe('a session (contract.md 26.3)', () => {
   });
 });
 
-describe('the calls of the page', () => {
-  it('401 without the session of a page, also with any other credentials', async () => {
+describe('the calls of the pay page', () => {
+  it('401: need the session of a page, whatever other credentials there are', async () => {
     const { session } = await Visitor.at(app, widgetUrl(app, unsigned));
     const [encoded = '', ...rest] = session.split('.');
     const other = Buffer.from(encoded, 'base64url').toString().replace(ADDRESS, OTHER_ADDRESS);
@@ -68,7 +68,7 @@ describe('the calls of the page', () => {
     }
   });
 
-  it('quote from either side', async () => {
+  it('return a quote from either side', async () => {
     const visitor = await Visitor.at(app, widgetUrl(app, unsigned));
     const quote = async (query: string) => {
       const response = await visitor.call(`quote?pair_id=USDCSOL${query}`);
@@ -114,7 +114,7 @@ describe('the calls of the page', () => {
     expect(theirs.order.id).not.toBe(orders[0]!.id);
   });
 
-  it('422: an impossible order', async () => {
+  it('422: refuse an impossible order', async () => {
     const visitor = await Visitor.at(app, widgetUrl(app, unsigned));
     const request_id = randomBytes(16).toString('hex');
     const good = { pair_id: 'USDCSOL', amount_from: '100', request_id };
@@ -132,7 +132,7 @@ describe('the calls of the page', () => {
     expect(order).toMatchObject({ withdraw_address: ADDRESS, user_id: null });
   });
 
-  it("404: another payer's order, for every call", async () => {
+  it('404: hide the order of another payer from every call', async () => {
     const visitor = await Visitor.at(app, signedUrl(app, signing, { user_id: 'u' }));
     const { order } = await visitor.order();
     const others = await Promise.all(

@@ -129,7 +129,7 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
     await guest.heading('chooseHeading');
   });
 
-  it('creates one order for a double click, and for a lost response', async () => {
+  it('creates one order for a double click and after a lost response', async () => {
     const guest = await arrive();
     await guest.toAmounts(signedUrl(app, app.exchange.signing, { user_id: 'twice' }));
     let lost = 0;
@@ -167,7 +167,7 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
     expect(await focused()).toBe('Copy Amount');
   });
 
-  it('an expired link says so, and still follows its order, in other tabs and browsers too', async () => {
+  it('says that a link has expired and still follows its order, in other tabs and browsers too', async () => {
     const guest = await arrive();
     const url = signedUrl(app, app.exchange.signing, { user_id: 'late' });
     await guest.toPayment(url);
@@ -200,7 +200,7 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
 
   testLanguages(app, browser);
 
-  it("copies the required tag of an address with a warning, and counts down by the server's clock", async () => {
+  it('copies the required tag of an address with a warning, and counts down by the clock of the server', async () => {
     const guest = await arrive({ permissions: ['clipboard-read', 'clipboard-write'] });
     await guest.page.addInitScript(`{
       const now = Date.now;
@@ -235,7 +235,7 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
     await guest.check();
   });
 
-  it("displays no address after the offer's end, while the service checks for a payment", async () => {
+  it('displays no address after the end of the offer while the service checks for a payment', async () => {
     const guest = await arrive();
     let ending: PayOrder | undefined;
     await guest.page.route('**/widget/api/orders', async (route) => {
@@ -256,7 +256,7 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
     await guest.check();
   });
 
-  it('reports the end of the offer, lists late payments, and begins another', async () => {
+  it('reports the end of the offer, lists late payments and starts another offer', async () => {
     const guest = await arrive(SMALL);
     const { page } = guest;
     const { exchangeOrderExpirySeconds } = app.config;

@@ -17,7 +17,7 @@ const options = {
 };
 const people = await startPeople(options);
 
-describe('a service whose identities are checked by Onfido', () => {
+describe('a service whose identity checks are by Onfido', () => {
   afterAll(async () => {
     await people.close();
     await onfido.shutDown();
@@ -50,7 +50,7 @@ describe('a service whose identities are checked by Onfido', () => {
     await eventually(async () => (await stageOf(userId)) === 'completed');
   });
 
-  it('200: a valid callback polls the provider before the next poll is due, and a refused one does not', async () => {
+  it('200: polls the provider on a valid callback before the next poll is due, and not on a refused one', async () => {
     const userId = await submitted(people);
     const check = await openCheck();
     const postponed = `update work.items set due_at = now() + interval '1 hour' where kind = 'onboarding.step'

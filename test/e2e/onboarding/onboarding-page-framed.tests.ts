@@ -11,7 +11,7 @@ const SHOP = 'https://shop.example';
 
 /** Tests of `onboarding-page.extended.e2e.ts`. */
 export function describeFramed(pages: OnboardingPages): void {
-  describe('of a shop', () => {
+  describe('in the frame of a shop', () => {
     const embed = async (change: Partial<Embedding>, user: Visitor, framers?: string): Promise<void> => {
       const { app, merchant } = pages.app;
       await app
@@ -22,7 +22,7 @@ export function describeFramed(pages: OnboardingPages): void {
     };
     const messagesTo = (page: Page) => page.evaluate<{ origin: string; data: object }[]>('heard');
 
-    it('is notified of each step, without navigation of the frame', async () => {
+    it('notifies the shop of each step without navigating the frame', async () => {
       const query = { callback_url: `${SHOP}/done` };
       const { page, user, origin, address, enter } = await pages.openFramed('es', { query });
       await embed({ origins: [origin, SHOP] }, user, `${origin} ${SHOP}`);
@@ -51,7 +51,7 @@ export function describeFramed(pages: OnboardingPages): void {
       await embed({ origins: [] }, user);
     });
 
-    it('takes files where the frame does not allow the camera', async () => {
+    it('takes files if the frame does not allow the camera', async () => {
       const person = await (await pages.openFramed('es', { allow: '' })).enter();
       await person.confirmPhone();
       await person.enterDetails();
@@ -62,7 +62,7 @@ export function describeFramed(pages: OnboardingPages): void {
       await person.button('captureUploadOnly').waitFor();
     });
 
-    it('is displayed only by sites of its list, and sends others no messages', async () => {
+    it('is displayed only by listed sites and sends no messages to others', async () => {
       const { page, problems, user, origin } = await pages.openFramed('es');
       await embed({ origins: [SHOP] }, user, SHOP);
       await page.goto(origin);

@@ -28,7 +28,7 @@ export function describePhotos(pages: OnboardingPages): void {
       await (await chooser).setFiles({ name, buffer, mimeType });
     };
 
-    it('are uploaded where the camera is refused, without metadata', async () => {
+    it('uploads photos without metadata if the camera is refused', async () => {
       const visit = await toPhotos('es', { ...NO_CAMERA, viewport: SIZES.phone });
       const { person, page } = visit;
       await person.text('cameraRefused').waitFor();
@@ -51,7 +51,7 @@ export function describePhotos(pages: OnboardingPages): void {
       }
     });
 
-    it('come from the camera once it is allowed, and can be retaken, also when all are complete', async () => {
+    it('takes photos with the camera once it is allowed, and allows retaking them even when all are complete', async () => {
       const { person, page } = await toPhotos('de', NO_CAMERA);
       await person.text('cameraRefused').waitFor();
       await page.context().grantPermissions(['camera']);
@@ -72,7 +72,7 @@ export function describePhotos(pages: OnboardingPages): void {
       await person.heading('doneHeading');
     });
 
-    it('unusable photos are explained in plain words', async () => {
+    it('explains unusable photos in plain words', async () => {
       const visit = await toPhotos('es');
       const { person, page } = visit;
       await upload(visit, 'IMG_2.HEIC', Buffer.from('....ftypheic'));
@@ -97,7 +97,7 @@ export function describePhotos(pages: OnboardingPages): void {
       }
     });
 
-    it('without a camera are explained: in use, missing, failing, not over https', async () => {
+    it('explains a camera that is in use, missing, failing or not available without https', async () => {
       const { person, page } = await pages.open('de', { at: 'documents' });
       await person.choose('documentsPassport');
       const rejectWith = (error: string): string =>

@@ -11,10 +11,10 @@ const HOUR_MS = 3_600_000;
 /** A browser without storage, as many are for frames of other sites. */
 const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('', 'SecurityError'); } })`;
 
-(canBrowse() ? describe : describe.skip)('what goes wrong on the onboarding page', () => {
+(canBrowse() ? describe : describe.skip)('the onboarding page under adverse conditions', () => {
   const pages = onOnboardingPages();
 
-  it('errors are explained in plain words: offline, unavailable, too often, another number', async () => {
+  it('explains in plain words that it is offline, unavailable, used too often or that the number differs', async () => {
     const { person, page, user, problems } = await pages.open('es');
     await page.context().setOffline(true);
     await person.press('phoneSubmit');
@@ -48,7 +48,7 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
     problems.length = 0;
   });
 
-  it('an ended session leads back to the code, and keeps the typed text', async () => {
+  it('leads back to the code after the session ends and retains the typed text', async () => {
     const { person } = await pages.open('de', { at: 'details' });
     const clock = jest.spyOn(pages.app.app.get<Clock>(CLOCK, { strict: false }), 'now');
     try {
@@ -64,7 +64,7 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
     expect(await person.field('lastNameLabel').inputValue()).toBe('Lovelace');
   });
 
-  it('two presses are one call, also on a slow network', async () => {
+  it('makes one call of two presses, even on a slow network', async () => {
     const { person, page } = await pages.open('es');
     const calls: string[] = [];
     await page.route('**/onboarding/*/*/**', async (route) => {
@@ -86,7 +86,7 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
     expect(calls).toEqual(['code', 'inbox', 'phone', 'details', 'document_front']);
   });
 
-  it('progress in another tab is noticed', async () => {
+  it('notices progress in another tab', async () => {
     const { person, page, problems } = await pages.open('de', { at: 'documents' });
     await person.choose('documentsPassport');
     const [other] = await Promise.all([
@@ -103,7 +103,7 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
     await person.heading('doneHeading');
   });
 
-  it('the back button closes the camera and the code', async () => {
+  it('closes the camera and the code with the back button', async () => {
     const { person, page } = await pages.open('es');
     const goBack = async (): Promise<void> => {
       // The page shows the button once it is painted.
@@ -130,7 +130,7 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
     await person.heading('documentsHeading');
   });
 
-  it('the page works with the keyboard alone', async () => {
+  it('works with the keyboard alone', async () => {
     const { person, page } = await pages.open('en');
     const { keyboard } = page;
     const focused = (): Promise<unknown> =>
@@ -181,7 +181,7 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
 
   describePhotos(pages);
 
-  it('the person signs up with a long code after a stranger with the link requested all others', async () => {
+  it('lets the person sign up with a long code after a stranger with the link requested all others', async () => {
     const { user, enter } = await pages.openFramed('es', { script: NO_STORAGE });
     const person = await enter();
     await person.heading('phoneHeading');

@@ -59,7 +59,7 @@ const SHOP = 'https://shop.example';
     },
   );
 
-  it('restores its step after each reload, and is accessible on 320 pixels', async () => {
+  it('restores its step after each reload and is accessible at 320 pixels', async () => {
     const { person, page, user } = await pages.open('es', { options: SMALL });
     await person.check();
     const code = await person.askForCode();
@@ -104,7 +104,7 @@ const SHOP = 'https://shop.example';
     expect(page.url()).not.toContain('session');
   });
 
-  it('counts down the attempts after each wrong code, and requests a new code after the fifth', async () => {
+  it('counts down the attempts after each wrong code and requests a new code after the fifth', async () => {
     const { person, page } = await pages.open('es', { before: (page) => page.clock.install() });
     const code = await person.askForCode();
     const wrong = code === '000000' ? '000001' : '000000';
@@ -126,7 +126,7 @@ const SHOP = 'https://shop.example';
     await person.heading('detailsHeading');
   });
 
-  it('continues only with consent and from the minimum age, which it displays before', async () => {
+  it('continues only with consent and from the minimum age, which it displays beforehand', async () => {
     const { person, page } = await pages.open('de', { at: 'details' });
     await person.text('birthHint').waitFor();
     await person.press('detailsSubmit');
@@ -167,7 +167,7 @@ const SHOP = 'https://shop.example';
     await person.check();
   });
 
-  it.each(['en', 'de', 'es'] as const)('takes one name from a person who has one: %s', async (locale) => {
+  it.each(['en', 'de', 'es'] as const)('takes a single name of a person who has one: %s', async (locale) => {
     const { person, page, user } = await pages.open(locale, { at: 'details' });
     const oneName = page.getByRole('switch', { name: person.says('oneName') });
     await person.field('lastNameLabel').fill('invented');
@@ -185,7 +185,7 @@ const SHOP = 'https://shop.example';
     expect(state).toMatchObject({ details: { first_name: 'Sukarno', last_name: null } });
   });
 
-  it('displays the present terms when they changed while the page was open', async () => {
+  it('displays the present terms if they changed while the page was open', async () => {
     const { person, page } = await pages.open('es', { at: 'details' });
     Object.assign(pages.app.config, { onboardingTermsVersion: '2027-01' });
     try {
@@ -219,7 +219,7 @@ const SHOP = 'https://shop.example';
 
   describeFramed(pages);
 
-  it('a rejected identity has a reason, and may be tried again', async () => {
+  it('displays the reason of a rejected identity, which can be tried again', async () => {
     const visit = await pages.open('de', { at: 'submitted', lastName: 'Rejected' });
     const { person, page } = visit;
     await person.heading('failedHeading');
@@ -234,7 +234,7 @@ const SHOP = 'https://shop.example';
     expect(await pages.stateOf(visit)).toBe('active');
   });
 
-  it('a refused card has a reason, and is requested again', async () => {
+  it('displays the reason of a refused card, which can be requested again', async () => {
     const visit = await pages.open('es', { at: 'submitted', lastName: 'Cardless' });
     const { person, page } = visit;
     await person.heading('cardFailedHeading');
@@ -247,7 +247,7 @@ const SHOP = 'https://shop.example';
   });
 
   // The last test, because it stops the service of this suite.
-  it('a review survives reloads and a restart, and the page continues once it passes', async () => {
+  it('restores a review after reloads and a restart, and continues once it passes', async () => {
     const visit = await pages.open('es', { at: 'submitted', lastName: 'Review', options: PHONE });
     const { person, page } = visit;
     await person.heading('reviewHeading');

@@ -93,7 +93,7 @@ const noStepOf = (userId: string): Promise<true> =>
 const advance = (userId: string) => people.module.get(OnboardingSteps, { strict: false }).advance(userId);
 const retry = (userId: string): Promise<unknown> => people.commandBus.execute(new RetryStep(userId));
 
-it('an onboarding activates the user with its wallet, once also for repeated events', async () => {
+it('an onboarding activates the user with its wallet once, even if events are repeated', async () => {
   const userId = await submitted(people);
   await completed(userId);
   const { address } = await providers.sandboxWallets.provision(userId);
@@ -112,13 +112,13 @@ it('an onboarding activates the user with its wallet, once also for repeated eve
   await completed(userId);
 });
 
-it("eight concurrent workers and the service's write every step once", async () => {
+it('eight concurrent workers and the writes of the service record every step once', async () => {
   const userId = await submitted(people);
   await Promise.all(Array.from({ length: 8 }, () => advance(userId)));
   await completed(userId);
 });
 
-it('the second of two users with one wallet waits until the provider gives another', async () => {
+it('the second of two users with one wallet waits until the provider returns another', async () => {
   const wallet = HDNodeWallet.createRandom().address;
   providers.giveAll(wallet);
   const both = await Promise.all([submitted(people), submitted(people, 'Lovelace', newId())]);
@@ -136,7 +136,7 @@ it('the second of two users with one wallet waits until the provider gives anoth
   await completed(second);
 });
 
-it('a deactivated user gets neither wallet nor card after a late decision', async () => {
+it('a user who is deactivated before a late decision gets neither wallet nor card', async () => {
   let decide = (): void => undefined;
   providers.decides = new Promise((resolve) => (decide = resolve));
   const userId = await submitted(people);

@@ -37,7 +37,7 @@ const stageOf = async (people: People, userId: string): Promise<string> =>
   (await onboardingOf(people, userId)).stage;
 
 describe('an identity under review in the sandbox', () => {
-  it('survives a restart, is no failed attempt, and ends once an operator decides', async () => {
+  it('survives a restart, counts as no failed attempt, and ends once an operator decides', async () => {
     const first = await start();
     const userId = await submitted(first, 'Review');
     await eventually(async () => ((await stepOf(first, userId))?.['polls'] as number) >= 2);
@@ -82,8 +82,8 @@ class Unavailable {
   async forget(): Promise<void> {}
 }
 
-describe('a provider that gives nothing', () => {
-  it('is retried for ONBOARDING_GIVE_UP_SECONDS; then the check fails, and an operator retries it', async () => {
+describe('a provider that never succeeds', () => {
+  it('is retried for ONBOARDING_GIVE_UP_SECONDS, after which the check fails and an operator can retry it', async () => {
     const provider = new Unavailable();
     const people = await start({
       override: (builder) => builder.overrideProvider(IdentityVerifier).useValue(provider),
@@ -108,7 +108,7 @@ describe('a provider that gives nothing', () => {
     await eventually(async () => (await stageOf(people, userId)) === 'completed');
   });
 
-  it('is counted, as are onboardings by stage; a review passes after SANDBOX_REVIEW_SECONDS', async () => {
+  it('is counted, as are onboardings by stage, while a review passes after SANDBOX_REVIEW_SECONDS', async () => {
     // Suites of one worker share it.
     registry.resetMetrics();
     const people = await start({ env: { SANDBOX_REVIEW_SECONDS: '1' } });

@@ -10,7 +10,7 @@ import { TERMS, Widget } from '../../support/onboarding/widget-harness.js';
 const PROXIED = { 'x-forwarded-proto': 'https' };
 let widget: Widget;
 
-describe('the widget behind a proxy', () => {
+describe('the onboarding page behind a proxy', () => {
   beforeAll(async () => {
     widget = await Widget.start({
       REQUIRE_HTTPS: 'true',
@@ -21,7 +21,7 @@ describe('the widget behind a proxy', () => {
   });
   afterAll(() => widget?.close());
 
-  it('403: requests in the clear, on every route and by every method', async () => {
+  it('403: refuses requests in clear on every route and with every method', async () => {
     const visitor = await widget.visitor();
     for (const proto of [undefined, 'http']) {
       const headers: Record<string, string> = proto === undefined ? {} : { 'x-forwarded-proto': proto };
@@ -43,7 +43,7 @@ describe('the widget behind a proxy', () => {
     expect([page.status, ...headers]).toEqual([200, 'max-age=31536000', 'no-store']);
   });
 
-  it('429: the eleventh request of an address for one user; other addresses are served', async () => {
+  it('429: refuses the eleventh request of an address for one user, and serves other addresses', async () => {
     const [visitor, other] = [await widget.visitor(), await widget.visitor()];
     const from = (last: number) => ({ headers: { ...PROXIED, 'x-forwarded-for': `198.51.100.${last}` } });
     for (let i = 0; i < 10; i += 1) expect((await visitor.page(from(1))).status).toBe(200);
@@ -56,7 +56,7 @@ describe('the widget behind a proxy', () => {
     expect((await visitor.page(from(2))).status).toBe(200);
   });
 
-  it('429: the 71st request of two addresses for a merchant; other addresses are served', async () => {
+  it('429: refuses the 71st request of two addresses for a merchant, and serves other addresses', async () => {
     const { merchantId } = await createMerchant(widget.people.commandBus, 'Crowded shop');
     const request = async (merchant: string, last: number): Promise<number> => {
       const headers = { ...PROXIED, 'x-forwarded-for': `203.0.113.${last}` };
@@ -85,7 +85,7 @@ const PRODUCTION = {
 const checkOf = async (name: string) =>
   (await widget.people.module.get(HealthRegistry, { strict: false }).report()).checks[name];
 
-describe('the page in production', () => {
+describe('the onboarding page in production', () => {
   beforeAll(async () => {
     widget = await Widget.start(PRODUCTION);
   });
@@ -109,14 +109,14 @@ describe('the page in production', () => {
       );
   });
 
-  it('has the configured terms, and nothing of the sandbox', async () => {
+  it('has the configured terms and nothing of the sandbox', async () => {
     const visitor = await widget.visitor();
     expect((await visitor.page()).status).toBe(200);
     expect(await checkOf('onboarding_terms')).toBeUndefined();
     expect((await visitor.step('inbox')).status).toBe(404);
   });
 
-  it('is displayed in no frame until origins are listed, then in exactly theirs', async () => {
+  it('can be framed by no origin until some are listed, then exactly by those', async () => {
     const visitor = await widget.visitor();
     expect(await widget.framersFor(visitor)).toBe("frame-ancestors 'none'");
     await expect(widget.embed({ origins: ['http://localhost:3000'] })).rejects.toMatchObject({
@@ -128,7 +128,7 @@ describe('the page in production', () => {
     );
   });
 
-  it('a refused frame is logged once per merchant', async () => {
+  it('logs a refused frame once per merchant', async () => {
     await widget.embed({ origins: [] });
     const visitor = await widget.visitor();
     await eventually(async () => (await widget.framersFor(visitor)) === "frame-ancestors 'none'");
@@ -148,13 +148,13 @@ describe('the page in production', () => {
   });
 });
 
-describe('the page in production without terms (contract.md 18.8)', () => {
+describe('the onboarding page in production without terms (contract.md 18.8)', () => {
   beforeAll(async () => {
     widget = await Widget.start({ ...PRODUCTION, ONBOARDING_TERMS_VERSION: '' });
   });
   afterAll(() => widget?.close());
 
-  it('503: no code is sent, and readiness names the missing terms', async () => {
+  it('503: sends no code, and readiness names the missing terms', async () => {
     const visitor = await widget.visitor();
     const page = await visitor.page({ headers: { accept: 'text/html' } });
     const trouble = expect.stringContaining('We are having technical problems');

@@ -42,7 +42,7 @@ const widget = await Widget.start(env, (builder) =>
 describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () => {
   afterAll(() => widget.close());
 
-  it('opening the page starts no onboarding; the first request for a code does', async () => {
+  it('starts no onboarding when it is opened, only at the first request for a code', async () => {
     const visitor = await widget.visitor();
     expect((await visitor.page()).status).toBe(200);
     expect((await visitor.page({ method: 'HEAD' })).status).toBe(200);
@@ -57,7 +57,7 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
     expect(await widget.eventsOf(visitor)).toEqual(['onboarding.started.v1']);
   });
 
-  it('403: nothing is served for a suspended merchant, and no code is sent', async () => {
+  it('403: is not served for a suspended merchant, and no code is sent', async () => {
     const visitor = await widget.visitor();
     await widget.people.commandBus.execute(new SuspendMerchant(widget.merchantId));
     await eventually(async () => (await visitor.page()).status === 403);
@@ -78,7 +78,7 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
     await eventually(async () => (await visitor.page()).status === 200);
   });
 
-  it('refusals are displayed in no frame', async () => {
+  it('cannot be framed if it is a refusal', async () => {
     const visitor = await widget.visitor();
     const refused = [
       await fetch(`${widget.url}/onboarding`, { headers: { accept: 'text/html' } }),
@@ -95,7 +95,7 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
     }
   });
 
-  it('400: a callback_url that the merchant does not allow, once it allows any', async () => {
+  it('400: refuses a callback_url that the merchant does not allow, once it allows any', async () => {
     const visitor = await widget.visitor();
     const opened = async (callback: string): Promise<number> =>
       (await visitor.page({ method: 'HEAD' }, { callback_url: callback })).status;
@@ -115,7 +115,7 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
     await widget.embed({ callbacks: [] });
   });
 
-  it('loads only its own files, requests only the camera, and is not cached', async () => {
+  it('loads only its own files, requests only the camera and is not cached', async () => {
     const response = await (await widget.visitor()).page();
     expect(response.headers.get('content-security-policy')).toBe(
       "default-src 'none'; connect-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src blob:; base-uri 'none'; form-action 'none'",
@@ -154,7 +154,7 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
     expect(await (await fetch(`${widget.url}/onboarding/assets/licenses.txt`)).text()).toContain('preact');
   });
 
-  it('has all facts of the page, in the language of the browser', async () => {
+  it('contains all data of the page in the language of the browser', async () => {
     const visitor = await widget.visitor();
     for (const [requested, locale] of [
       ['fr', 'en'],
@@ -186,7 +186,7 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
     }
   });
 
-  it('has the name of the merchant and the callback_url as text', async () => {
+  it('contains the name of the merchant and the callback_url as text', async () => {
     const visitor = await widget.visitor();
     const name = `"></main><script>alert(1)</script>'&amp;`;
     const origins = ['https://shop.example'];
@@ -201,7 +201,7 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
     expect(facts).toMatchObject({ framers: origins, callbackUrl: new URL(callback).href });
   });
 
-  it('404: a page for an unknown merchant or user, and problem details for programs', async () => {
+  it('404: is a page for an unknown merchant or user in a browser, and problem details for programs', async () => {
     const { userId } = await widget.visitor();
     const other = await createMerchant(widget.people.commandBus, 'Other shop');
     for (const query of [
@@ -221,7 +221,7 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
     }
   });
 
-  it('a refusal is in the language of the browser too', async () => {
+  it('is in the language of the browser for a refusal too', async () => {
     const headers = { ...HTML, 'accept-language': 'es' };
     const lost = await fetch(`${widget.url}/onboarding?merchant_id=x&user_id=y`, { headers });
     expect(await lost.text()).toMatch(new RegExp(`<html lang="es">[^]*${MESSAGES.es.refusedLink}`));
@@ -240,7 +240,7 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
       return lines.length > 0 && lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     });
 
-  it('is logged as one wide line a request, without personal data', async () => {
+  it('is logged as one wide line per request without personal data', async () => {
     const visitor = await widget.visitor();
     for (const [response, method, route, status] of [
       [await visitor.page(), 'GET', '/onboarding', 200],
@@ -261,7 +261,7 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
       expect(logged()).not.toContain(personal);
   });
 
-  it('503: a code that cannot be sent; the error is neither in the response nor in the log', async () => {
+  it('503: is returned for a code that cannot be sent, and the error is neither returned nor logged', async () => {
     const visitor = await widget.visitor();
     unreachable = visitor.phone;
     const response = await visitor.step('code', { phone_number: visitor.phone });

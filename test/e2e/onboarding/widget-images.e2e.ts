@@ -48,7 +48,7 @@ describe('images of documents and faces (contract.md 18.10)', () => {
         expect(sealed).not.toContain(hidden.slice(40, 80));
   });
 
-  it('415: neither JPEG nor PNG; 422: damaged, too small or too large', async () => {
+  it('415: must be JPEG or PNG; 422: must be intact, not too small and not too large', async () => {
     const refusals: [number, Buffer][] = [
       [415, Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>')],
       [415, Buffer.alloc(0)],
@@ -65,7 +65,7 @@ describe('images of documents and faces (contract.md 18.10)', () => {
     expect(await imagesOf(visitor)).toEqual(before);
   });
 
-  it('413: more than eight megabytes', async () => {
+  it('413: cannot have more than eight megabytes', async () => {
     const detail = { detail: `The request body must be smaller than ${LIMIT} bytes` };
     const ofBytes = (bytes: number): Buffer => Buffer.concat([JPEG], bytes);
     const announced = await visitor.upload('selfie', ofBytes(LIMIT), session);
@@ -73,7 +73,7 @@ describe('images of documents and faces (contract.md 18.10)', () => {
     expect(await statusOf(visitor.upload('selfie', ofBytes(LIMIT - 1), session))).toBe(200);
   });
 
-  it('403: without a session, before the body is read', async () => {
+  it('403: are refused without a session before the body is read', async () => {
     const other = await widget.visitor();
     for (const token of ['', session.authorization.slice(0, -1)])
       expect(await statusOf(visitor.upload('selfie', JPEG, { authorization: `Bearer ${token}` }))).toBe(403);
@@ -89,7 +89,7 @@ describe('images of documents and faces (contract.md 18.10)', () => {
     expect(await imagesOf(other)).toEqual([]);
   });
 
-  it('404: an unknown kind, or another method', async () => {
+  it('404: are refused with an unknown kind or another method', async () => {
     for (const kind of ['passport', '__proto__', ''])
       expect([kind, await statusOf(visitor.upload(kind, JPEG, session))]).toEqual([kind, 404]);
     const path = `${widget.url}/onboarding/${widget.merchantId}/${visitor.userId}/images/selfie`;
@@ -99,7 +99,7 @@ describe('images of documents and faces (contract.md 18.10)', () => {
     expect(await statusOf(fetch(unknown, { method: 'POST', headers: session, body: JPEG }))).toBe(404);
   });
 
-  it('409: before the phone is verified, and during the identity check', async () => {
+  it('409: are refused before the phone is verified and during the identity check', async () => {
     const late = await widget.visitor();
     const its = await late.signIn();
     expect(await statusOf(late.step('details', DETAILS, its))).toBe(200);
@@ -109,7 +109,7 @@ describe('images of documents and faces (contract.md 18.10)', () => {
     await eventually(async () => (await imagesOf(late)).length === 0);
   });
 
-  it('429: too many uploads, from any addresses', async () => {
+  it('429: are limited in number, whatever addresses they come from', async () => {
     const [often, other] = [await widget.visitor(), await widget.visitor()];
     const [its, theirs] = [await often.signIn(), await other.signIn()];
     const from = (last: number) => ({ 'x-forwarded-for': `198.51.100.${last}` });

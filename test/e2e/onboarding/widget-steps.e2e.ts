@@ -34,10 +34,10 @@ const widget = await Widget.start(limits, (builder) =>
 );
 expect(widget.people.module.get(SmsSender, { strict: false })).toBeInstanceOf(RecordedSms);
 
-describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
+describe('the steps of the onboarding page (contract.md 18.8 and 18.9)', () => {
   afterAll(() => widget.close());
 
-  it('a message with the code is in the language of the browser and names the merchant', async () => {
+  it('send the code in a message in the language of the browser that names the merchant', async () => {
     const displayName = '$& <Shop> {code} and a name that is far too long for one message';
     await widget.people.commandBus.execute(
       new UpdateMerchant(widget.merchantId, { embedding: { display_name: displayName } }),
@@ -64,7 +64,7 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
     );
   });
 
-  it('422: a code without the nonce of a browser', async () => {
+  it('422: refuse a code without the nonce of a browser', async () => {
     const visitor = await widget.visitor();
     for (const browser of [undefined, '', 'g'.repeat(32), 'a'.repeat(31), 'a'.repeat(65)])
       for (const step of ['code', 'phone']) {
@@ -74,7 +74,7 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
     expect(await widget.codesOf(visitor)).toBe(0);
   });
 
-  it("403: a step after the code without the user's session", async () => {
+  it('403: refuse a step after the code without the session of the user', async () => {
     const [visitor, other] = [await widget.visitor(), await widget.visitor()];
     const [session, its] = [await visitor.signIn(), await other.signIn()];
     const [user, , hash] = session.authorization.split('.');
@@ -86,7 +86,7 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
       }
   });
 
-  it('404: a step under the id of another merchant', async () => {
+  it('404: refuse a step under the id of another merchant', async () => {
     const visitor = await widget.visitor();
     const session = await visitor.signIn();
     const { merchantId } = await createMerchant(widget.people.commandBus, 'Other shop');
@@ -107,7 +107,7 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
     expect(await stateOf(visitor, session)).toEqual({ stage: 'phone_verified' });
   });
 
-  it('409: details under former terms, of which nothing is kept', async () => {
+  it('409: refuse details under former terms and store nothing of them', async () => {
     const visitor = await widget.visitor();
     const session = await visitor.signIn();
     for (const field of ['terms_version', 'privacy_version']) {
@@ -126,7 +126,7 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
     ]);
   });
 
-  it('422: a person one day too young; an invalid day', async () => {
+  it('422: refuse a person who is one day too young and an invalid day', async () => {
     const visitor = await widget.visitor();
     const session = await visitor.signIn();
     const today = new Date();
@@ -143,7 +143,7 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
     expect((await details(day(21, 0)))[0]).toBe(200);
   });
 
-  it('a phone number is the same in other spellings and digits of other scripts', async () => {
+  it('accept a phone number in other spellings and digits of other scripts', async () => {
     for (const [phone, typed] of [
       ['+5215512345678', '\u202a+52 55 1234 5678\u202c'],
       ['+5491123456789', '+٥٤ ١١ ٢٣٤٥ ٦٧٨٩'],
@@ -153,7 +153,7 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
     }
   });
 
-  it('the state after a reload: under review since, failed with a reason, done', async () => {
+  it('return the state after a reload: under review, failed with a reason, done', async () => {
     const follow = async (last_name: string): Promise<{ visitor: Visitor; session: Session }> => {
       const visitor = await widget.visitor();
       const session = await visitor.signIn();
@@ -198,7 +198,7 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
     expect((await review.visitor.step('card/retry', {}, review.session)).status).toBe(409);
   });
 
-  it('422: an identity without its images, at first and after a failure that deleted them', async () => {
+  it('422: refuse an identity without its images, at first and after a failure that deleted them', async () => {
     const visitor = await widget.visitor();
     const session = await visitor.signIn();
     const identity = () => responseOf(visitor.step('identity', {}, session));
@@ -212,7 +212,7 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
     expect(await identity()).toMatchObject([422, { errors: { document_front: missing, selfie: missing } }]);
   });
 
-  it('400: a body that is no object; 415: of another type; 404: by another method', async () => {
+  it('400: refuse a body that is no object; 415: of another type; 404: with another method', async () => {
     const visitor = await widget.visitor();
     const session = await visitor.signIn();
     const url = `${widget.url}/onboarding/${widget.merchantId}/${visitor.userId}/details`;
@@ -224,7 +224,7 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
     for (const method of ['GET', 'HEAD', 'PUT']) expect((await fetch(url, { method })).status).toBe(404);
   });
 
-  it('the terms of the sandbox are pages in the language of the browser, displayed in no frame', async () => {
+  it('serve the terms of the sandbox as pages in the language of the browser that cannot be framed', async () => {
     for (const path of ['/onboarding/terms', '/onboarding/privacy']) {
       const page = await fetch(`${widget.url}${path}`, { headers: { 'accept-language': 'de' } });
       expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");

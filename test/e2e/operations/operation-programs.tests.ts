@@ -10,7 +10,7 @@ import { programsFor } from '../../support/programs/cli.js';
 
 /** The programs of operators, on the service of the suite. */
 export function describePrograms(app: TestApp): void {
-  describe('what programs change', () => {
+  describe('the operator programs', () => {
     let [ada, bob]: AdminClient[] = [];
 
     beforeAll(async () => {
@@ -23,7 +23,7 @@ export function describePrograms(app: TestApp): void {
     const json = async <T>(program: string, ...args: string[]): Promise<T> =>
       JSON.parse(await run(program, '--json', ...args)) as T;
 
-    it('removes a passkey of a person, and lists the others', async () => {
+    it('remove a passkey of an operator and list the others', async () => {
       const { operatorId } = await app.newAdmin({ role: 'viewer' });
       const passkey = { credential_id: 'cred', public_key: 'p', counter: 0, transports: ['usb'] };
       await app.app.get(CommandBus).execute(new AddPasskey(operatorId, passkey));
@@ -45,13 +45,13 @@ export function describePrograms(app: TestApp): void {
       await expect(run('operator', 'remove-passkey', operatorId, 'cred')).rejects.toThrow('not found');
     });
 
-    it('needs a reason', async () => {
+    it('need a reason for every change', async () => {
       await expect(run('subscriptions', 'hold', 'older.program.v1', '--reason', 'no')).rejects.toThrow(
         'reason must have 3 to 500 characters',
       );
     });
 
-    it('is explained from the person to the event, its leaf and a signed head, and back', async () => {
+    it('explain a change from the operator to the event, its leaf and a signed head, and back', async () => {
       const id = app.secondMerchant.credentials.apiKey;
       const written = await ada!.change(`/merchants/${id}`, '', {
         embedding: { display_name: 'Shop' },

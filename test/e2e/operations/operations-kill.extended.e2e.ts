@@ -59,7 +59,7 @@ async function programAt(point: Point, env: NodeJS.ProcessEnv = {}) {
 }
 
 it(
-  'an operation whose process is killed at any of its points is executed once, by a worker',
+  'an operation whose process is killed at any failpoint is executed once, by a worker',
   async () => {
     for (const point of OPERATION_FAILPOINTS) {
       const { run, executedByWorker, changes } = await programAt(point);
@@ -73,7 +73,7 @@ it(
 );
 
 it(
-  'a key that seals is created once, although the process is killed after it was',
+  'a sealing key is created once, even if the process is killed after it was',
   async () => {
     const keys = async (): Promise<number> => {
       const rows = await app.database.query('select from platform.key_ring group by key_id');
@@ -95,7 +95,7 @@ it(
 );
 
 it(
-  'an operation whose process is stopped at any of its points, and continues once a worker has executed it, is executed once',
+  'an operation is executed once if its process stalls at any failpoint and continues after a worker has executed it',
   async () => {
     await Promise.all(
       OPERATION_FAILPOINTS.map(async (point) => {

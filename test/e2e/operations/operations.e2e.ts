@@ -42,7 +42,7 @@ describe('operations of operators', () => {
     return rows.map(({ what, id: row }) => `${what} ${row}`);
   };
 
-  it('have no effect until another person approves them, where they need one', async () => {
+  it('have no effect until another operator approves them, if they need approval', async () => {
     const type = nextType();
     const operation = await request(type);
     expect(operation).toMatchObject({
@@ -90,7 +90,7 @@ describe('operations of operators', () => {
     expect(await listed('status=pending_approval')).toEqual([]);
   });
 
-  it('without a merchant are 404, and not listed, for a key confined to a merchant', async () => {
+  it('are hidden with 404 from a key that is confined to a merchant, if they have no merchant', async () => {
     const merchantId = app.merchant.credentials.apiKey;
     const confined = await app.newAdmin({ merchants: [merchantId] });
     const { id } = await request(nextType());
@@ -100,7 +100,7 @@ describe('operations of operators', () => {
       expect((await confined.post(`/operations/${id}/${decision}`, because)).status).toBe(404);
   });
 
-  it('are listed with known filters, and those that do not exist are 404', async () => {
+  it('are listed with known filters, and unknown ones get 404', async () => {
     expect((await ada.get('/operations?state=executed')).status).toBe(400);
     expect((await ada.get('/operations?status=done')).status).toBe(400);
     expect((await ada.get(`/operations/${randomUUID()}`)).status).toBe(404);
@@ -114,7 +114,7 @@ describe('operations of operators', () => {
     expect(next[0]!.id).not.toBe(first.operations[0]!.id);
   });
 
-  it('recorded by a killed process are executed by a worker', async () => {
+  it('are executed by a worker if the process that recorded them was killed', async () => {
     const id = randomUUID();
     const type = nextType();
     await app.database.query(`insert into event_store.passing_types values ($1, 'spec', now())`, [type]);
@@ -152,7 +152,7 @@ describe('operations of operators', () => {
     expect(await changedBy(id)).toEqual(['read_model operations.views']);
   });
 
-  it('retire a former master key only with a second person', async () => {
+  it('retire a former master key only with a second operator', async () => {
     const response = await ada.post('/system/master_key/retire_former', { reason });
     const { operation } = response.json();
     expect([response.status, operation.status]).toEqual([202, 'pending_approval']);
@@ -160,7 +160,7 @@ describe('operations of operators', () => {
     expect(approved.json()).toMatchObject({ operation: { status: 'executed' } });
   });
 
-  it('and reads of operators are listed for the merchant, the newest first', async () => {
+  it('are listed for the merchant together with reads of operators, newest first', async () => {
     const id = (await app.newMerchant()).credentials.apiKey;
     // Each change reads the merchant first; the reads of an hour are one lookup.
     for (const name of ['Shop', 'Store'])
@@ -183,7 +183,7 @@ describePrograms(app);
 
 const AT_ONCE = 20;
 
-describe('decisions of one person at once', () => {
+describe('concurrent decisions of one operator', () => {
   let types = 0;
 
   const requested = async (): Promise<string> => {
@@ -201,7 +201,7 @@ describe('decisions of one person at once', () => {
     ['reject', 'rejected', requested, () => bob],
     ['reject', 'withdrawn', requested, () => ada],
     ['confirm', 'executed', suspended, () => bob],
-  ] as const)('to %s: one is recorded, as %s, the others are 409', async (decision, status, begin, who) => {
+  ] as const)('to %s are recorded once, as %s; the others get 409', async (decision, status, begin, who) => {
     const path = `/operations/${await begin()}`;
     const tries = Array.from({ length: AT_ONCE }, (_, n) => {
       const body = { reason: `${reason}, number ${n}` };

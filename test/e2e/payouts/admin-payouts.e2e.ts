@@ -38,7 +38,7 @@ describe('payouts in the admin API', () => {
     (await list(query, by)).payouts.map(({ id }) => id);
   const statusOf = async (path: string, by = admin): Promise<number> => (await by.get(path)).status;
 
-  it('are listed over all merchants, newest first, as in the merchant API, with their merchant', async () => {
+  it('are listed over all merchants, newest first, as in the merchant API and with their merchant', async () => {
     const { payouts, next_cursor } = await list({});
     expect(payouts.map(({ id }) => id)).toEqual([foreign.id, pending.id, received.id]);
     expect(next_cursor).toBeNull();
@@ -58,7 +58,7 @@ describe('payouts in the admin API', () => {
     expect(await ids({ overdue: 'true', status: 'received' })).toEqual([]);
   });
 
-  it('400 for a filter that is unknown or wrong, naming it', async () => {
+  it('get 400 for a filter that is unknown or wrong, which names it', async () => {
     const wrong = {
       merchant: 'x',
       status: 'lost',
@@ -74,7 +74,7 @@ describe('payouts in the admin API', () => {
     }
   });
 
-  it('are read one by one, with an ETag, and the checks so far', async () => {
+  it('are returned one by one with an ETag and the checks so far', async () => {
     const response = await admin.get(`/payouts/${received.id}`);
     expect([response.status, response.headers['etag']]).toEqual([200, '"1"']);
     const { payout } = response.json();
@@ -90,7 +90,7 @@ describe('payouts in the admin API', () => {
     });
   });
 
-  it('display the finding of each check and its node, without credentials', async () => {
+  it('return the finding of each check and its node without credentials', async () => {
     const { checks } = (await admin.get(`/payouts/${received.id}/checks`)).json<{ checks: object[] }>();
     expect(checks[0]).toEqual({
       at: expect.any(String),
@@ -103,7 +103,7 @@ describe('payouts in the admin API', () => {
     expect(ofPending[0]).toMatchObject({ finding: 'not_found', confirmations: null });
   });
 
-  it('have the evidence and the proof of the merchant API', async () => {
+  it('return the evidence and the proof of the merchant API', async () => {
     const path = `/payouts/${received.id}`;
     const merchants = (part: string) => app.merchant.get(`/merchants/v1${path}/${part}`);
     expect((await admin.get(`${path}/evidence`)).json()).toEqual((await merchants('evidence')).json());

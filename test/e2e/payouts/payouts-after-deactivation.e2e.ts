@@ -229,12 +229,12 @@ describe.each([
   ...(eventStoreDb === undefined
     ? []
     : [['EventStoreDB', 60, () => openEventStoreDb(eventStoreDb)] as const]),
-] as const)('reports during a deactivation, on a store that is not atomic: %s', (_, numRuns, open) => {
+] as const)('reports during a deactivation, on a store that is not atomic: %s,', (_, numRuns, open) => {
   const db = onTestDatabase();
   const store: EventStore = open();
   afterAll(() => store.close());
 
-  it('never follow its end, also when a process stalls or is killed at any step', async () => {
+  it('never follow the end of the deactivation, even if a process stalls or is killed at any step', async () => {
     await fc.assert(
       fc.asyncProperty(stories, async (story) => {
         const world = await World.begin(store, db);
@@ -244,7 +244,7 @@ describe.each([
     );
   });
 
-  it('delay it until they are counted, and leave nothing behind', async () => {
+  it('delay the deactivation until they are counted and leave nothing behind', async () => {
     const world = await World.begin(store, db);
     const [counted, late] = [newId(), newId()];
     await world.report(counted);

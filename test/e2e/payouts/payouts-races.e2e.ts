@@ -33,7 +33,7 @@ describe('two processes on one database', () => {
     amountMinor: 1_000_000n,
   });
 
-  it('end a payout once when one receives it and the other lets it expire', async () => {
+  it('end a payout once if one receives it and the other lets it expire', async () => {
     harness.node.goDown();
     const ids = await Promise.all(
       Array.from({ length: REPEATS }, () => harness.report({ hash: NOWHERE, windowSeconds: 1 })),
@@ -53,7 +53,7 @@ describe('two processes on one database', () => {
     );
   });
 
-  it('report a payout that has its outcome already, or time left', async () => {
+  it('report that a payout has ended already or has time left', async () => {
     harness.node.goDown();
     const [id, other] = await Promise.all([1, 2].map(() => harness.report({ hash: NOWHERE })));
     const [one, two] = both as [PayoutOutcomes, PayoutOutcomes];
@@ -68,7 +68,7 @@ describe('two processes on one database', () => {
     expect((await harness.history(other!)).at(-1)!.data['log_index']).toBe(101);
   });
 
-  it('assign a transfer to one of the payouts that name it', async () => {
+  it('assign a transfer to only one of the payouts that name it', async () => {
     const pairs: string[][] = [];
     for (let pair = 0; pair < REPEATS; pair += 1) {
       const hash = await harness.pay();
@@ -81,7 +81,7 @@ describe('two processes on one database', () => {
   });
 });
 
-describe('the table of payouts to verify, changed outside the service', () => {
+describe('the table of payouts to verify, if it was changed outside the service,', () => {
   const expectUndecided = async (id: string): Promise<void> => {
     const log = (): string => readFileSync(logFile, 'utf8');
     await eventually(async () => (await harness.outcome(id)) !== 'reported' || log().includes(id));
@@ -89,7 +89,7 @@ describe('the table of payouts to verify, changed outside the service', () => {
     expect(log()).toMatch(new RegExp(`${id}.*payout not decided: its row was changed outside the service`));
   };
 
-  it('confirms nothing where a row has another transfer, amount or user', async () => {
+  it('confirms nothing if a row has another transfer, amount or user', async () => {
     const { user } = harness;
     // Their transfer was never sent.
     const ids = await Promise.all([1, 2, 3].map(() => harness.report({ hash: randomHash(), amount: '5' })));
@@ -104,7 +104,7 @@ describe('the table of payouts to verify, changed outside the service', () => {
     await Promise.all(ids.map(expectUndecided));
   });
 
-  it('lets no payout expire with an existing transfer where its row has another transaction', async () => {
+  it('lets no payout with an existing transfer expire if its row has another transaction', async () => {
     const { user } = harness;
     const hash = await harness.pay(user, '7');
     const release = await harness.holdCheckpoint('payouts.verification');
@@ -118,7 +118,7 @@ describe('the table of payouts to verify, changed outside the service', () => {
     expect(await harness.settled(id)).toBe('received');
   });
 
-  it('confirms no unreported payout, and drops its row', async () => {
+  it('confirms no unreported payout and drops its row', async () => {
     const { user } = harness;
     const [id, hash] = [newId(), await harness.pay(user, '3')];
     await harness.forge({ id, user, hash, amountMinor: 3_000_000, seconds: 3600 });

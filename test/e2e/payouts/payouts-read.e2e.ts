@@ -52,7 +52,7 @@ describe('reading payouts', () => {
   const ids = (page: Page): string[] => page.payouts.map(({ id }) => id);
 
   describe('GET /payouts/{id}', () => {
-    it('200: a payout through its life', async () => {
+    it('200: returns a payout through its life', async () => {
       const payee = await createPayee(merchant);
       const paid = await reported(merchant, payee.id, {
         transaction_hash: (await app.chain.transfer(payee.wallet, '1')).hash,
@@ -77,7 +77,7 @@ describe('reading payouts', () => {
       for (let n = 0; n < 7; n += 1) listed.unshift(await reported(owner, users[n % 2]!));
     });
 
-    it('200: newest first, by pages that newer payouts do not shift, to an end', async () => {
+    it('200: lists payouts newest first, on pages that newer payouts do not shift, to an end', async () => {
       const all = ids(await list('', owner));
       expect([...all].sort()).toEqual(listed.map(({ id }) => id).sort());
       const first = await list('?page_size=3', owner);
@@ -89,7 +89,7 @@ describe('reading payouts', () => {
       expect((await other.get(PAYOUTS)).text).toBe('{"payouts":[],"next_cursor":null}');
     });
 
-    it('200: totals=true adds count and amount by status of all that match, on every page', async () => {
+    it('200: adds with totals=true the count and amount by status of all matches to every page', async () => {
       const payer = await app.newMerchant();
       const [one, two] = [await createPayee(payer), await createPayee(payer)];
       const { hash } = await app.chain.transfer(one.wallet, '12.5');
@@ -118,7 +118,7 @@ describe('reading payouts', () => {
       problem(await payer.get(`${PAYOUTS}?totals=yes`), 400, /totals/);
     });
 
-    it('200: by transaction, in either letter case, and by the external_id of the user', async () => {
+    it('200: finds payouts by transaction, in either letter case, and by the external_id of the user', async () => {
       const external_id = `player ${randomUUID()}`;
       const created = await owner.post(USERS, { phone_number: '+15557654321', external_id });
       const { id } = created.json().user;
@@ -151,7 +151,7 @@ describe('reading payouts', () => {
       expect(ids(await list(query, merchant))).toEqual([]);
     });
 
-    it('200: all of them as lines of JSON or CSV, with the reported metadata', async () => {
+    it('200: exports all payouts as lines of JSON or CSV with the reported metadata', async () => {
       const seller = await app.newMerchant();
       const id = await createUser(seller);
       // Formatted JSON, quotes, and a number beyond doubles.
@@ -205,7 +205,7 @@ describe('reading payouts', () => {
       ['page_size', '1001'],
       ['page_size', ''],
       ['page_cursor', 'abc'],
-    ])('400 that names %s when it is %j', async (name, value) => {
+    ])('400: names %s when it is %j', async (name, value) => {
       problem(await merchant.get(`${PAYOUTS}?${name}=${value}`), 400, new RegExp(`^${name} `));
     });
   });
@@ -217,7 +217,7 @@ describe('reading payouts', () => {
     });
     const evidenceOf = (id: string): Promise<ApiResponse> => merchant.get(`${PAYOUTS}/${id}/evidence`);
 
-    it("200: equal to the chain's data", async () => {
+    it('200: equals the data of the chain', async () => {
       const { hash, blockNumber, blockHash } = await app.chain.transfer(payee.wallet, '12.5');
       const sent = ` ${hash.toUpperCase().replace('X', 'x')}`;
       const payout = await reported(merchant, payee.id, { amount: '12.50', transaction_hash: sent });
@@ -248,7 +248,7 @@ describe('reading payouts', () => {
       expect(JSON.parse(json)).toEqual(await app.chain.rpc('eth_getTransactionReceipt', [hash]));
     });
 
-    it('409 while it is pending, and after it expired', async () => {
+    it('409: does not exist while the payout is pending and after it expired', async () => {
       const { id } = await reported(merchant, payee.id);
       problem(await evidenceOf(id), 409, /^The payout is pending: there is no evidence of it$/);
       await expirePayout(merchant, id);

@@ -39,8 +39,8 @@ describe('POST /payouts/report', () => {
       `{"user_id":"${userId}","payout":{"amount":"1","transaction_hash":"${randomHash()}","custom_metadata":${text}}}`,
     );
 
-  describe('201', () => {
-    it('returns the payout, fields in the order of the specification', async () => {
+  describe('responds with 201', () => {
+    it('and returns the payout with its fields in the order of the specification', async () => {
       const hash = randomHash().toUpperCase();
       const response = await report(merchant, userId, { amount: '12.50', transaction_hash: hash });
       expect(response.status).toBe(201);
@@ -64,12 +64,12 @@ describe('POST /payouts/report', () => {
       ['١٢٫٥', '12.5'],
       ['۱۲', '12'],
       ['१२', '12'],
-    ])('%s in digits of another script is %s', async (amount, read) => {
+    ])('and reads %s in digits of another script as %s', async (amount, read) => {
       const response = await report(merchant, userId, { amount });
       expect([response.status, response.json().payout.amount]).toEqual([201, read]);
     });
 
-    it('is readable at once, alone and as the newest of the list', async () => {
+    it('and makes the payout readable at once, alone and as the newest of the list', async () => {
       const response = await report(merchant, userId);
       const { payout } = response.json();
       expect((await merchant.get(`${PAYOUTS}/${payout.id}`)).text).toBe(response.text);
@@ -97,7 +97,7 @@ describe('POST /payouts/report', () => {
       ['repeated keys', '{"a":1,"a":2}'],
       ['words of the envelope', '{"custom_metadata":{"payout":"]}"},"status":"received"}'],
       ['32 levels', '{"a":'.repeat(32).replace(/"a":$/, '') + '}'.repeat(32)],
-    ])('keeps custom_metadata byte for byte: %s', async (_name, text) => {
+    ])('and retains custom_metadata byte for byte: %s', async (_name, text) => {
       const response = await withMetadata(text);
       expect([response.status, response.text]).toEqual([
         201,
@@ -108,7 +108,7 @@ describe('POST /payouts/report', () => {
       expect((await merchant.get(`${PAYOUTS}?page_size=1`)).text).toContain(text);
     });
 
-    it('again under the same Idempotency-Key, byte for byte, also after the outcome', async () => {
+    it('again under the same Idempotency-Key, byte for byte, even after the outcome', async () => {
       const payee = await createPayee(merchant);
       const { hash } = await app.chain.transfer(payee.wallet, '1');
       const [key, body] = [
@@ -123,7 +123,7 @@ describe('POST /payouts/report', () => {
       expect(again.headers['idempotent-replayed']).toBe('true');
     });
 
-    it('as two payouts without a key: only an Idempotency-Key makes a repeat one', async () => {
+    it('twice without an Idempotency-Key and records two payouts', async () => {
       const hash = randomHash();
       const [one, two] = await Promise.all(
         [1, 2].map(() => reported(merchant, userId, { transaction_hash: hash })),
@@ -137,11 +137,11 @@ describe('POST /payouts/report', () => {
     ['malformed', async () => 'none'],
     ['blank', async () => ''],
     ["another merchant's", async () => createUser(app.secondMerchant)],
-  ])('404 for a user id that is %s', async (_name, idOf) => {
+  ])('responds with 404 for a user id that is %s', async (_name, idOf) => {
     expect(problem(await report(merchant, await idOf()), 404).detail).toBe('User not found');
   });
 
-  describe('422', () => {
+  describe('responds with 422', () => {
     it.each<[object, string[]]>([
       [{ amount: null }, ['amount']],
       [{ amount: '0' }, ['amount']],
@@ -164,7 +164,7 @@ describe('POST /payouts/report', () => {
       problem(await report(merchant, userId, over), 422, ...fields);
     });
 
-    it('for custom_metadata of 33 levels, and for far more', async () => {
+    it('for custom_metadata of 33 levels and for far more', async () => {
       expect((await withMetadata('{"a":'.repeat(32) + '{}' + '}'.repeat(32))).status).toBe(422);
       expect((await withMetadata('{"a":'.repeat(5000) + '1' + '}'.repeat(5000))).status).toBe(422);
     });
@@ -175,7 +175,7 @@ describe('GET /users/{id}/balance', () => {
   const balance = (userId: string, by = merchant): Promise<ApiResponse> =>
     by.get(`${USERS}/${userId}/balance`);
 
-  it('200: zeros for a new user also when the read models are far behind', async () => {
+  it('200: is zero for a new user even if the read models are far behind', async () => {
     const userId = await createUser(merchant);
     const forget = (): Promise<object[]> =>
       app.database.query('delete from payouts.balances where user_id = $1 returning user_id', [userId]);
@@ -184,7 +184,7 @@ describe('GET /users/{id}/balance', () => {
     expect((await balance(userId, app.secondMerchant)).status).toBe(404);
   });
 
-  it('200: pending at once, confirmed when received, without expired payouts', async () => {
+  it('200: is pending at once and confirmed when received, without expired payouts', async () => {
     const payee = await createPayee(merchant);
     const { hash } = await app.chain.transfer(payee.wallet, '2.500001');
     const paid = await reported(merchant, payee.id, { amount: '2.500001', transaction_hash: hash });
@@ -201,7 +201,7 @@ describe('GET /users/{id}/balance', () => {
     );
   });
 
-  it('200: the sum of all reports, also of concurrent ones', async () => {
+  it('200: is the sum of all reports, even of concurrent ones', async () => {
     const userId = await createUser(merchant);
     await Promise.all(Array.from({ length: 40 }, () => reported(merchant, userId, { amount: '10000' })));
     expect((await balance(userId.toUpperCase())).json()).toMatchObject({ balance: { pending: '400000' } });

@@ -18,7 +18,7 @@ describe('the verification of payouts', () => {
   const harness = PayoutHarness.forSuite();
 
   describe('receives a payout', () => {
-    it('whose transfer is on the chain, with its place', async () => {
+    it('whose transfer is on the chain, with the position of the transfer', async () => {
       const { hash, blockNumber, blockHash } = await harness.chain.transfer(harness.user.wallet, '12.5');
       const id = await harness.report({ hash, amount: '12.50' });
       expect(await harness.settled(id)).toBe('received');
@@ -38,7 +38,7 @@ describe('the verification of payouts', () => {
       await eventually(async () => !(await harness.isListed(id)));
     });
 
-    it('soon after the transfer is mined, when it was reported before', async () => {
+    it('soon after the transfer is mined, if it was reported before', async () => {
       await harness.chain.rpc('evm_setAutomine', [false]);
       const hash = await harness.broadcast(harness.user.wallet, '1');
       const id = await harness.report({ hash });
@@ -48,7 +48,7 @@ describe('the verification of payouts', () => {
       expect(await harness.settled(id)).toBe('received');
     });
 
-    it('of a user in onboarding, as soon as the wallet exists', async () => {
+    it('of a user in onboarding as soon as the wallet exists', async () => {
       const late = await harness.newUser();
       const id = await harness.report({ user: late, hash: await harness.pay(late) });
       await eventually(() => harness.isListed(id));
@@ -57,7 +57,7 @@ describe('the verification of payouts', () => {
       expect(await harness.settled(id)).toBe('received');
     });
 
-    it('once for each of several logs of one transaction, and not a third time', async () => {
+    it('for each of several logs of one transaction once, and not a third time', async () => {
       const hash = await harness.chain.twoTransfers(harness.user.wallet, '1');
       const ids = await Promise.all(
         [1, 2, 3].map(() => harness.report({ hash, windowSeconds: SHORT_WINDOW })),
@@ -70,7 +70,7 @@ describe('the verification of payouts', () => {
     });
   });
 
-  describe('expires a payout, and says why', () => {
+  describe('expires a payout', () => {
     it('once its window is over', async () => {
       const { chain, user } = harness;
       const transfer = async (...to: Parameters<typeof chain.transfer>) => (await chain.transfer(...to)).hash;
@@ -98,7 +98,7 @@ describe('the verification of payouts', () => {
       }
     });
 
-    it('no wallet only where the user has none, also while the subscription is behind', async () => {
+    it('for lack of a wallet only if the user has none, even while the subscription is behind', async () => {
       const late = await harness.newUser();
       const id = await harness.report({
         user: late,
@@ -116,7 +116,7 @@ describe('the verification of payouts', () => {
     });
   });
 
-  it('does not begin in a process whose USDC_ADDRESS is no contract', async () => {
+  it('does not start in a process whose USDC_ADDRESS is no contract', async () => {
     const failure = await harness
       .start({ USDC_ADDRESS: NOWHERE.slice(0, 42) })
       .catch((error: unknown) => error);
@@ -124,7 +124,7 @@ describe('the verification of payouts', () => {
     expect(toExitCode(failure)).toBe(78);
   });
 
-  it("decides nothing during an outage over the window's end; then an existing transfer counts", async () => {
+  it('decides nothing during an outage across the end of the window, after which an existing transfer counts', async () => {
     const { node } = harness;
     node.goDown();
     const paid = await harness.report({ hash: await harness.pay(), windowSeconds: 1 });
@@ -150,7 +150,7 @@ describe('three confirmations', () => {
     return id;
   };
 
-  it('are waited for; the block of the transfer is the first', async () => {
+  it('are required, and the block of the transfer counts as the first', async () => {
     const id = await confirming();
     await harness.chain.mine(1);
     await harness.expectPending(id);
@@ -158,7 +158,7 @@ describe('three confirmations', () => {
     expect(await harness.settled(id)).toBe('received');
   });
 
-  it('begin again after a reorganisation', async () => {
+  it('are counted anew after a reorganisation', async () => {
     const { chain } = harness;
     const hash = await harness.pay();
     const raw = (await chain.rpc('eth_getRawTransactionByHash', [hash])) as string;
@@ -177,7 +177,7 @@ describe('three confirmations', () => {
   });
 });
 
-describe('a chain with a safe head', () => {
+describe('the verification on a chain with a safe head', () => {
   // Blocks have times, also where many blocks are mined at once.
   const harness = PayoutHarness.forSuite({
     PAYOUT_FINALITY: 'safe',
@@ -185,7 +185,7 @@ describe('a chain with a safe head', () => {
     PAYOUT_EXPIRY_MARGIN_SECONDS: '1',
   });
 
-  it('receives a payout when its block is safe, and not one block earlier', async () => {
+  it('receives a payout when its block is safe and not one block earlier', async () => {
     await harness.chain.mine(SAFE);
     const id = await harness.report({ hash: await harness.pay() });
     await harness.found(id, 'confirming');
@@ -195,7 +195,7 @@ describe('a chain with a safe head', () => {
     expect(await harness.settled(id)).toBe('received');
   });
 
-  it('expires a payout by the time of the safe block, not of the newest one', async () => {
+  it('expires a payout by the time of the safe block and not of the newest one', async () => {
     const id = await harness.report({ hash: NOWHERE, windowSeconds: 1 });
     await harness.chain.rpc('evm_increaseTime', [60]);
     await harness.chain.mine(SAFE - 1);
@@ -208,7 +208,7 @@ describe('a chain with a safe head', () => {
     }
   });
 
-  it('is not ready, with a reason, while its node does not know the tag', async () => {
+  it('is not ready, with a reason, while its node does not know the safe tag', async () => {
     const health = async (): Promise<string> =>
       JSON.stringify((await harness.service.app.get(HealthRegistry).report()).checks['chain']);
     expect(await health()).toContain('"ok"');

@@ -26,12 +26,12 @@ interface System {
   };
 }
 
-describe('what operators see of the whole service', () => {
+describe('the system status for operators', () => {
   // Its own service: heads every second, one process, and an audit of the whole log.
   const app = onTestApp({ AUDIT_HEAD_SECONDS: '1' });
   const system = async (): Promise<System> => (await (await app.newAdmin()).get('/system')).json();
 
-  it('has the processes, their work and their dependencies', async () => {
+  it('contains the processes, their work and their dependencies', async () => {
     // The last call counts; another suite of this worker may have failed it.
     await measureCall('sms', async () => undefined);
     await eventually(async () => {
@@ -69,7 +69,7 @@ describe('what operators see of the whole service', () => {
     });
   });
 
-  it('has the newest signed head, its proof, and the outcome of the last verification', async () => {
+  it('contains the newest signed head, its proof and the outcome of the last verification', async () => {
     const admin = await app.newAdmin();
     const head = await eventually(async () => {
       const response = await admin.get('/audit/head');
@@ -86,7 +86,7 @@ describe('what operators see of the whole service', () => {
     expect((await viewer.get('/audit/head')).status).toBe(403);
   });
 
-  it('finds merchants and operators by their ids, and nothing under an unknown one', async () => {
+  it('finds merchants and operators by their ids and nothing under an unknown id', async () => {
     const admin = await app.newAdmin();
     const search = async (q: string) => (await admin.get(`/search?q=${q}`)).json().results;
     const merchant_id = app.merchant.credentials.apiKey;

@@ -36,7 +36,7 @@ const DEFECT = `process.on('SIGUSR2', () => { void Promise.reject(new TypeError(
 
 const nowhere = `127.0.0.1:${await freePort()}`;
 
-describe('a boot while something it needs is unavailable', () => {
+describe('a boot while a dependency is unavailable', () => {
   const db = onTestDatabase();
 
   const NO_DATABASE = { DATABASE_URL: `postgres://eve:hunter2@${nowhere}/disburse` };
@@ -51,7 +51,7 @@ describe('a boot while something it needs is unavailable', () => {
     ],
     ['QUEUE_URL', 'the service', () => ({ DATABASE_URL: db.url, QUEUE_URL: `redis://:hunter2@${nowhere}` })],
   ])(
-    'exits with 69 and one sentence when the server of %s is unavailable to %s',
+    'exits with 69 and one sentence if the server of %s is unavailable to %s',
     async (name, program, env) => {
       const args = program === 'rebuild' ? [PROGRAMS, program] : [MAIN];
       const { errors, code } = await boot({ CHAIN_RPC_URL: `http://${nowhere}`, ...env() }, args);
@@ -61,7 +61,7 @@ describe('a boot while something it needs is unavailable', () => {
     },
   );
 
-  it('a database that does not exist is named in one sentence, and the exit code is 69', async () => {
+  it('exits with 69 and one sentence if the database does not exist', async () => {
     const wrong = new URL(db.url);
     wrong.pathname = '/no_such_database';
     const { errors, code } = await boot({ CHAIN_RPC_URL: `http://${nowhere}`, DATABASE_URL: wrong.href });
@@ -105,7 +105,7 @@ describe('a boot while something it needs is unavailable', () => {
   });
 
   it.each(['keys status', 'rebuild --compare-only access.directory'])(
-    'is no matter to a program that needs neither the queue nor the chain: %s',
+    'succeeds for a program that needs neither the queue nor the chain: %s',
     async (command) => {
       const env = {
         CHAIN_RPC_URL: `http://${nowhere}`,
@@ -117,10 +117,10 @@ describe('a boot while something it needs is unavailable', () => {
   );
 });
 
-describe('a process in which a rejection is not handled', () => {
+describe('a process with an unhandled rejection', () => {
   const db = onTestDatabase();
 
-  it('logs it, responds to the request in flight, and ends with 1', async () => {
+  it('logs it, responds to the request in flight and exits with 1', async () => {
     const port = await freePort();
     const log = join(specFolder('uncaught'), 'service.json.log');
     const defect = `data:text/javascript,${encodeURIComponent(DEFECT)}`;

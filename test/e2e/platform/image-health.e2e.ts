@@ -20,7 +20,7 @@ const LISTENERS = ['PORT', 'WIDGET_PORT', 'PAY_PORT', 'ADMIN_PORT', 'PORTAL_PORT
 
 const chain = await TestChain.start();
 
-describe("the image's health check", () => {
+describe('the health check of the image', () => {
   const db = onTestDatabase();
 
   afterAll(() => chain?.stop());

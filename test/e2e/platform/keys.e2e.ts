@@ -99,7 +99,7 @@ describe('a master key', () => {
     );
   };
 
-  it('that is wrong stops the service and the operator programs with a sentence', async () => {
+  it('stops the service and the operator programs with a message if it is wrong', async () => {
     const wrong = { masterKey: newKey(), masterKeyFormer: null };
     expect(await refusal(wrong)).toMatch(REFUSED);
     await expect(run('keys', wrong, 'status')).rejects.toThrow(
@@ -108,7 +108,7 @@ describe('a master key', () => {
     await expect(run('audit', wrong, 'verify')).rejects.toThrow('MASTER_KEY does not match the key');
   });
 
-  it('is replaced under load, process by process, without a failed request', async () => {
+  it('can be replaced under load, process by process, without a failed request', async () => {
     const present = { masterKey: app.config.masterKey!, masterKeyFormer: null };
     const next = { masterKey: newKey(), masterKeyFormer: present.masterKey };
     first = await start(present);

@@ -106,13 +106,13 @@ it('rules and dashboards query metrics that a scraped service exposes, by labels
   ]);
 });
 
-it('each check of readiness is a metric', async () => {
+it('each readiness check is a metric', async () => {
   const exposed = await scraped();
   for (const check of HEALTHY)
     expect([check, valueOf(exposed, 'disburse_health_check', { check })]).toEqual([check, 1]);
 });
 
-it('the time of a payout until its outcome and until its webhook is measured', async () => {
+it('the time from a payout to its outcome and to its webhook is measured', async () => {
   const receiver = await TestReceiver.start();
   const { merchant, chain } = app;
   const webhook_endpoint = { url: receiver.url, event_types: ['payout.received'] };
@@ -142,7 +142,7 @@ it('the time of a payout until its outcome and until its webhook is measured', a
   await receiver.stop();
 });
 
-it("operators' matters are measured: due work, nodes, expiring keys, the last verification", async () => {
+it('due work, nodes, expiring keys and the last verification are measured for operators', async () => {
   const gauges = [CredentialIndex, LastVerifies, SystemStatus].map((each) =>
     app.app.get(each, { strict: false }),
   );
@@ -216,7 +216,7 @@ function valueOf({ samples }: Exposed, name: string, labels: Readonly<Record<str
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 
-test("with a collector, a write is a span of the client's trace, down to its command and its commit", async () => {
+test('a write with a collector is a span of the trace of the client, down to its command and its commit', async () => {
   const spans: Span[] = [];
   let cause: unknown;
   const server = await startCollector(spans);

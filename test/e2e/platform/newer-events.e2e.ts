@@ -45,7 +45,7 @@ describe('events of a newer version', () => {
     expect((await app.merchant.get(`${ENDPOINTS}/${endpoint}`)).status).toBe(200);
   });
 
-  it('refuse decisions with 503, and free the key for the newer version', async () => {
+  it('make decisions fail with 503 and leave the Idempotency-Key free for the newer version', async () => {
     const refused = await report(app.merchant, flagged);
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, expect.any(String)]);
     const patched = await app.merchant.call({
@@ -82,7 +82,7 @@ describe('events of a newer version', () => {
     });
   });
 
-  it('pass once an operator lets them, by an operation', async () => {
+  it('no longer halt subscriptions once an operator lets them pass', async () => {
     const other = await createUser(app.merchant);
     const payout = await reported(app.merchant, other);
     const letPass = (type: string): Promise<object> =>

@@ -7,7 +7,7 @@ import { MIGRATIONS } from '../../../src/composition.js';
 import { ConfigError } from '../../../src/platform/config/settings.js';
 import { Unreachable } from '../../../src/platform/postgres/unavailable.js';
 
-it("the operators' program rebuilds all read models, and only compares them with --compare-only", async () => {
+it('the operator program rebuilds all read models, and only compares them with --compare-only', async () => {
   const url = await testDatabaseUrl();
   try {
     const env = { DATABASE_URL: url, MASTER_KEY: '11'.repeat(32) };
@@ -56,7 +56,7 @@ describe('npm run migrate', () => {
     invoke('migrate', { ...PRODUCTION, DATABASE_URL: url }, ...args);
   const migrated = `select name from disburse_migrations order by name`;
 
-  it('migrates an empty database, once when several run at the same time, and nothing when it runs again', async () => {
+  it('migrates an empty database once if several run at the same time, and changes nothing when it runs again', async () => {
     const name = `${new URL(db.url).pathname.slice(1)}_empty`;
     await db.pool.query(`create database ${name}`);
     const url = Object.assign(new URL(db.url), { pathname: name }).href;

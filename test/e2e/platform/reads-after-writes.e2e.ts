@@ -35,7 +35,7 @@ const endpointId = await new MerchantWebhooks(app, app.merchant).register('https
 const order = await app.exchange.open.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS });
 const orderId = order.json().order.id;
 
-describe('reads after writes, while no process can move the read models', () => {
+describe('reads after writes while no process can update the read models', () => {
   afterAll(async () => {
     await release?.();
     await app?.close();
@@ -58,7 +58,7 @@ describe('reads after writes, while no process can move the read models', () => 
     expect((await app.merchant.get(`${PAYOUTS}/${payoutId}/evidence`)).status).toBe(409);
   });
 
-  it('are 503 while the read models are held, and have the writes afterwards', async () => {
+  it('get 503 while the read models are held back, and contain the writes afterwards', async () => {
     const held = await Promise.all(
       reads().map(async ([what, read]) => {
         const { status, headers } = await read();

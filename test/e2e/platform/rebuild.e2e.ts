@@ -130,7 +130,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     }
   }
 
-  it('shows readers all rows, also those written meanwhile', async () => {
+  it('shows readers all rows, even those written meanwhile', async () => {
     const before = await seen();
     gate.shut();
     const rebuilding = rebuild();
@@ -149,7 +149,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     expect(await seen()).toBe(before + 102);
   });
 
-  it('compares while events come, and finds no false difference', async () => {
+  it('compares while events arrive and finds no false difference', async () => {
     let over = false;
     const writing = (async () => {
       while (!over) await write(5);
@@ -168,7 +168,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     }
   });
 
-  it('reports differences: keeps them with --compare-only, and repairs them otherwise', async () => {
+  it('reports differences, which it leaves alone with --compare-only and repairs otherwise', async () => {
     const before = await seen();
     const [table] = tables;
     await db.pool.query(`delete from ${table} where ctid = (select min(ctid) from ${table})`);
@@ -189,7 +189,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
 
   // The machine's figure is the same for every read model.
   if (definition === payoutViews) {
-    it('waits for a long reader, such as pg_dump, without blocking the others', async () => {
+    it('waits for a long reader such as pg_dump without blocking others', async () => {
       const before = await seen();
       const dump = new pg.Client({ connectionString: db.url });
       await dump.connect();
@@ -209,7 +209,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
       expect(await seen()).toBe(before + 5);
     });
 
-    it('leaves nothing behind when it dies half-way, and can run again', async () => {
+    it('leaves nothing behind if it dies half-way, and can run again', async () => {
       const before = await seen();
       gate.shut();
       const dying = rebuild();
@@ -275,7 +275,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     });
   }
 
-  it('keeps columns, indexes, constraints, options, comments and grants', async () => {
+  it('retains columns, indexes, constraints, options, comments and grants', async () => {
     const shape = (): Promise<object[]> =>
       db.database.query(
         `select c.oid::regclass::text, c.reloptions, pg_get_indexdef(c.oid) as index, obj_description(c.oid),

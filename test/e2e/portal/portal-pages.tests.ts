@@ -8,8 +8,8 @@ import { HOME } from '../../support/pages/console-page.js';
 const LISTS = ['Endpoints', 'Deliveries', 'Requests', 'Keys', 'Payouts', 'Orders'] as const;
 
 export function describePages(world: PortalWorld): void {
-  describe('its pages', () => {
-    it.each(LISTS)('%s: has data, is accessible at each width, and so is its first row', async (label) => {
+  describe('for a reader', () => {
+    it.each(LISTS)('displays %s with data, accessible at each width, as is its first row', async (label) => {
       const user = await world.enter();
       await user.follow(label, user.page.locator('.side'));
       await user.heading(label);
@@ -23,7 +23,7 @@ export function describePages(world: PortalWorld): void {
       await user.check();
     });
 
-    it('an endpoint with failing attempts is displayed as failing', async () => {
+    it('displays an endpoint with failing attempts as failing', async () => {
       const { id, url } = world.morning.endpoint;
       const user = await world.enter();
       await user.open('/endpoints', 'Endpoints');
@@ -35,14 +35,14 @@ export function describePages(world: PortalWorld): void {
       await user.open(`/endpoints/${id}`, /failing/);
     });
 
-    it('matters that need attention', async () => {
+    it('displays what needs attention', async () => {
       const user = await world.enter();
       await user.settled();
       await user.text('1 Endpoints failing').waitFor();
       await user.check();
     });
 
-    it('the journey of a user, by its id', async () => {
+    it('displays the journey of a user by its id', async () => {
       const user = await world.enter();
       await user.open('/events', 'Events');
       await user.text('Filter first').waitFor();
@@ -59,7 +59,7 @@ export function describePages(world: PortalWorld): void {
       await user.check();
     });
 
-    it('a payout with its evidence and its proof', async () => {
+    it('displays a payout with its evidence and its proof', async () => {
       const user = await world.enter();
       await user.open(`/payouts/${world.morning.received.id}`, /received/);
       await user.page.locator('dd').getByText('25.50 USDC').waitFor();
@@ -77,7 +77,7 @@ export function describePages(world: PortalWorld): void {
       await user.check();
     });
 
-    it('a refused request, with the text that the service expected', async () => {
+    it('displays a refused request with the text that the service expected', async () => {
       const { app } = world.service;
       const { apiKey } = app.merchant.credentials;
       const wrong = new SignedClient(app.url, { apiKey, privateKey: 'another key' });
@@ -95,7 +95,7 @@ export function describePages(world: PortalWorld): void {
       await user.check();
     });
 
-    it('usage against the limit', async () => {
+    it('displays usage against the limit', async () => {
       const user = await world.enter();
       await user.follow('Usage', user.page.locator('.side'));
       await user.heading('Usage');
@@ -104,7 +104,7 @@ export function describePages(world: PortalWorld): void {
       await user.check();
     });
 
-    it("lookups: operators' reads and changes of this merchant, with reasons", async () => {
+    it('displays reads and changes of this merchant by operators, with reasons', async () => {
       const { admin } = world.service;
       const path = `/users/${world.morning.users[2]!.id}`;
       await admin.change(path, '/deactivate', { reason: 'The person requested it by letter' });
@@ -124,8 +124,8 @@ export function describePages(world: PortalWorld): void {
 const DEAD = 'This link does not work any more';
 
 export function describeEntering(world: PortalWorld): void {
-  describe('a link from the backend of the merchant', () => {
-    it('opens the portal once, for the person whom the backend names', async () => {
+  describe('opened by a link from the backend of the merchant', () => {
+    it('opens once, for the person whom the backend names', async () => {
       const url = await world.linkFor({ return_url: 'https://backoffice.example/webhooks' });
       const user = await world.visit();
       await user.open(url, HOME);
@@ -144,14 +144,14 @@ export function describeEntering(world: PortalWorld): void {
       await again.check();
     });
 
-    it('pasted into an open portal begins the other session', async () => {
+    it('starts the other session if the link is pasted into an open portal', async () => {
       const user = await world.enter();
       await user.open(await world.linkFor({ actor: { id: 'u-18', name: 'Bob of the shop' } }), HOME);
       await user.button('Account of Bob of the shop').waitFor();
       await user.expectFine();
     });
 
-    it('of another merchant ends the session only if the person agrees', async () => {
+    it('ends the session for a link of another merchant only if the person agrees', async () => {
       const user = await world.enter();
       const other = await world.linkFor(
         { actor: { id: 'u-1', name: 'Bob elsewhere' } },
@@ -169,7 +169,7 @@ export function describeEntering(world: PortalWorld): void {
       await user.button('Account of Bob elsewhere').waitFor();
     });
 
-    it('leads to the pages of its scopes', async () => {
+    it('offers only the pages of its scopes', async () => {
       const user = await world.enter({ scopes: ['deliveries:read'] });
       const labels = await user.page.locator('.side nav').getByRole('link').allTextContents();
       expect(labels).toEqual(['Attention', 'Deliveries', 'Lookups']);
@@ -178,8 +178,8 @@ export function describeEntering(world: PortalWorld): void {
     });
   });
 
-  describe('a session', () => {
-    it('ends with “Sign out”, in this tab and in others', async () => {
+  describe('with a session', () => {
+    it('signs out in this tab and in others with “Sign out”', async () => {
       const user = await world.enter({ return_url: 'https://backoffice.example/' });
       const tab = await user.page.context().newPage();
       await tab.goto(`${user.origin}/payouts`);

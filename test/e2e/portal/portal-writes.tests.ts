@@ -8,8 +8,8 @@ import type { PortalWorld } from '../../support/pages/portal-world.js';
 export function describeWrites(world: PortalWorld): void {
   const endpoint = (): string => `/endpoints/${world.morning.endpoint.id}`;
 
-  describe('what a person of the merchant does', () => {
-    it('sends a test to an endpoint, sees the response of the receiver, repairs it and resends', async () => {
+  describe('for a person of the merchant', () => {
+    it('sends a test to an endpoint, shows the response of the receiver, repairs the endpoint and resends', async () => {
       const { receiver } = world.service;
       const user = await world.enter();
       await user.open(endpoint());
@@ -58,7 +58,7 @@ export function describeWrites(world: PortalWorld): void {
       ['leaked', {}, 0],
       ['planned', { 'Overlap in hours': '2' }, 7200],
     ])(
-      'rotates the secret of an endpoint, which is %s: the new one is displayed once',
+      'rotates the secret of an endpoint, which is %s, and displays the new one once',
       async (why, more, overlap_seconds) => {
         const user = await world.enter();
         await user.open(endpoint());

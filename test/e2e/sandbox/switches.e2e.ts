@@ -16,7 +16,7 @@ interface Endpoint {
   readonly disabled_cause: string | null;
 }
 
-describe('switches of the sandbox', () => {
+describe('the switches of the sandbox', () => {
   // Its own service: its whole log is audited.
   const app = onTestApp();
   const expire = (id: string, by: SignedClient = app.merchant): Promise<ApiResponse> =>
@@ -28,7 +28,7 @@ describe('switches of the sandbox', () => {
   const createdOrder = async () =>
     orderIn(await app.exchange.open.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS }), 201);
 
-  it('expire a payout at once: its webhook is payout.failed, and the books are in order', async () => {
+  it('expire a payout at once: its webhook is payout.failed, and the audit finds no difference', async () => {
     const receiver = await TestReceiver.start();
     await app.merchant.post('/merchants/v1/webhook_endpoints', { webhook_endpoint: { url: receiver.url } });
     const payee = await createPayee(app.merchant);
@@ -49,7 +49,7 @@ describe('switches of the sandbox', () => {
     await expectAuditPasses(app.config.databaseUrl!);
   });
 
-  it('expire neither a received payout nor an unknown one', async () => {
+  it('do not expire a received or an unknown payout', async () => {
     const payee = await createPayee(app.merchant);
     const { hash } = await app.chain.transfer(payee.wallet, '2');
     const { id } = await reported(app.merchant, payee.id, { amount: '2', transaction_hash: hash });
@@ -58,7 +58,7 @@ describe('switches of the sandbox', () => {
     expect((await expire(randomUUID())).status).toBe(404);
   });
 
-  it('fail an order of the merchant, whose deposits are refundable; no ended order', async () => {
+  it('fail an order of the merchant with refundable deposits, but no ended order', async () => {
     const order = await createdOrder();
     expect((await fail(order.id, app.secondMerchant)).status).toBe(404);
     for (let time = 1; time <= 2; time += 1)
@@ -84,7 +84,7 @@ describe('switches of the sandbox', () => {
     expect(endpointIn(enabled)).toMatchObject({ status: 'enabled', disabled_cause: null });
   });
 
-  it("the document's values lead to their outcomes", async () => {
+  it('have the outcomes that the OpenAPI document names for their values', async () => {
     const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as {
       tags: readonly { readonly name: string; readonly description: string }[];
     };

@@ -23,7 +23,7 @@ const receiver = await TestReceiver.start();
 describe('the TypeScript client', () => {
   afterAll(() => receiver.stop());
 
-  it('reports a payout, reads it everywhere, and verifies its webhook', async () => {
+  it('reports a payout, reads it everywhere and verifies its webhook', async () => {
     const { users, payouts, webhookEndpoints, webhookDeliveries, audit, sandbox, events } = clients.merchant;
     const registered = await webhookEndpoints.register({ webhook_endpoint: { url: receiver.url } });
     const endpoint = registered.data.webhook_endpoint;
@@ -96,7 +96,7 @@ describe('the TypeScript client', () => {
     expect(journey.event_id).toBe(event_id);
   });
 
-  it('creates, lists and revokes sessions of the portal', async () => {
+  it('creates, lists and revokes portal sessions', async () => {
     const { portalSessions } = clients.merchant;
     const { portal_session } = (await portalSessions.create()).data;
     const listed = await portalSessions.list({ page_size: 1 }).all();
@@ -104,7 +104,7 @@ describe('the TypeScript client', () => {
     expect((await portalSessions.revoke(portal_session.id)).status).toBe(204);
   });
 
-  it('creates an order, acts on it, and lists it', async () => {
+  it('creates an order, acts on it and lists it', async () => {
     const { exchange } = clients;
     const [token] = (await exchange.tokens({ to_token: 'sol' })).data.tokens;
     const query = { pair_id: token!.pair_ids[0]!, withdraw_address: ADDRESS };
@@ -126,7 +126,7 @@ describe('the TypeScript client', () => {
     expect(signed_url).toContain(ADDRESS);
   });
 
-  it('walks a list page after page', async () => {
+  it('walks a list page by page', async () => {
     const { users, payouts, sandbox } = clients.merchant;
     const { user } = (await users.create({ phone_number: '+15551230002' })).data;
     await sandbox.completeOnboarding(user.id);
@@ -173,7 +173,7 @@ describe('the TypeScript client', () => {
     await expect(payouts.get(randomUUID())).rejects.toThrow('404');
   });
 
-  it('has called every operation of merchants in the document', async () => {
+  it('has called every documented operation of merchants', async () => {
     expect(await uncalled(app.url, clients.sent)).toEqual([]);
     expect(clients.sent.size).toBeGreaterThan(30);
   });

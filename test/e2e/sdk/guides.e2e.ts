@@ -58,7 +58,7 @@ describe('the guides for merchants', () => {
     expect(stdout).toBe('');
   });
 
-  it.each(GUIDES)('%s prints what it says', async (guide) => {
+  it.each(GUIDES)('%s prints what it documents', async (guide) => {
     const { stdout } = await run(process.execPath, ['--import', 'tsx', `${guide}.ts`], { cwd: folder });
     const expected = linesOf(blocksOf(guide, 'text'));
     const printed = linesOf(stdout).map((line, n) => (fits(line, expected[n] ?? '') ? expected[n] : line));

@@ -64,12 +64,12 @@ function signatureOf({ headers, body }: Delivery, secret: string): string {
   });
   afterAll(() => receiver?.stop());
 
-  it('has called every operation of merchants in the document', async () => {
+  it('has called every documented operation of merchants', async () => {
     expect(await uncalled(app.url, facts.called)).toEqual([]);
     expect((await merchantOperations(app.url)).length).toBeGreaterThan(30);
   });
 
-  it('gets the first response for a write that the other client repeats under the same id', async () => {
+  it('gets the first response if it repeats a write of the other client under the same id', async () => {
     const { merchant, exchange } = sdkClients(app);
     const { user_id, transaction_hash } = facts;
     const user = { phone_number: '+15551230001', email: 'zoë@example.com', external_id: 'player-1' };

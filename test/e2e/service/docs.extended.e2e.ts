@@ -15,7 +15,7 @@ const missing = ['bash', 'curl', 'openssl'].filter((each) => systemProgram(each)
 
 const app = await testApp();
 
-it('the program of README.md creates a user, and prints where the user signs up', async () => {
+it('the program of README.md creates a user and prints where the user signs up', async () => {
   const folder = specFolder('readme-node');
   renameSync(sandboxFolderOf(app), join(folder, '.sandbox'));
   const [, program] = /```js\n([\s\S]*?)```/.exec(readFileSync('README.md', 'utf8'))!;
@@ -29,7 +29,7 @@ it('the program of README.md creates a user, and prints where the user signs up'
 });
 
 (missing.length > 0 ? describe.skip : describe)('commands, pasted into a shell that knows nothing,', () => {
-  it('of the API reference create a user, make an order and list it', async () => {
+  it('of the API reference create a user, create an order and list it', async () => {
     const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as {
       info: { description: string };
     };
@@ -49,7 +49,7 @@ it('the program of README.md creates a user, and prints where the user signs up'
     expect(list).toEqual({ total_count: 1, orders: [order], next_cursor: null });
   }, 60_000);
 
-  it('of docs/signing.md sign as it says, and verify a delivery as it came', async () => {
+  it('of docs/signing.md sign as documented and verify a delivery as it arrived', async () => {
     const folder = specFolder('signing');
     renameSync(sandboxFolderOf(app), join(folder, '.sandbox'));
     const receiver = await TestReceiver.start();

@@ -115,7 +115,7 @@ describe('an installation', () => {
     await expectInstalled();
   });
 
-  test('ends npm with its children when the shell of npm died of SIGTERM', async () => {
+  test('ends npm with its children if the shell of npm was ended by SIGTERM', async () => {
     const [started, pids] = await halfInstalled({ npm_lifecycle_event: 'start' }, true);
     await started.end('SIGTERM');
     expect(started.text).toContain('Stopped while installing');
@@ -123,7 +123,7 @@ describe('an installation', () => {
     await expectInstalled();
   });
 
-  test('that was killed leaves npm behind, which the next one ends first', async () => {
+  test('leaves npm behind if it is killed, and the next one ends that npm first', async () => {
     const [started, pids] = await halfInstalled();
     started.child.kill('SIGKILL');
     await eventually(() => !isAlive(started.child.pid!));
@@ -135,7 +135,7 @@ describe('an installation', () => {
     expect(pids.filter(isAlive)).toEqual([]);
   });
 
-  test('waits for the installation of another process, and prints its process id', async () => {
+  test('waits for the installation of another process and prints its process id', async () => {
     const [started] = await halfInstalled();
     const second = run();
     const waiting = `Waiting for process ${started.child.pid}, which is installing`;
@@ -145,7 +145,7 @@ describe('an installation', () => {
     expect(second.text).toContain('installed with npm ci');
   });
 
-  test('happens again when a package is missing, and not for a lock whose process is gone', async () => {
+  test('is repeated if a package is missing, but not for a lock whose process is gone', async () => {
     await run().ended;
     rmSync(join(tree, 'node_modules', 'a'), { recursive: true });
     write(
@@ -158,7 +158,7 @@ describe('an installation', () => {
   });
 });
 
-test('a build that lacks a package installs again, once', async () => {
+test('a build that lacks a package installs again once', async () => {
   await run().ended;
   const nest = join(tree, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
   rmSync(nest);
@@ -186,7 +186,7 @@ describe('npm run', () => {
   };
 
   test.each(['chaos', 'drill', 'failover', 'gameday', 'mutants', 'bench', 'image', 'docs', 'build:sdk'])(
-    '%s prints its usage for --help, and for an unknown option with exit code 2, before an installation',
+    '%s prints its usage for --help, and exits with 2 for an unknown option before an installation',
     (name) => {
       const help = npmRun(name, '--help');
       expect([help.status, help.stdout]).toEqual([0, expect.stringMatching(`^npm run ${name}`)]);
@@ -202,7 +202,7 @@ describe('npm run', () => {
     for (const size of SIZES) expect(stdout).toContain(`--${size} N`);
   });
 
-  test('lint says in a sentence that it is not installed', () => {
+  test('lint prints a message if eslint is not installed', () => {
     expect(npmRun('lint')).toEqual({
       status: 69,
       stdout: '',

@@ -34,7 +34,7 @@ describe.each(STORES)('the whole service with events in %s', (_name, settings) =
     return adapter.routes.all.filter(isDocumented);
   };
 
-  it('a payout goes all the way, from a new user to a webhook that standardwebhooks verifies', async () => {
+  it('takes a payout from a new user to a webhook that standardwebhooks verifies', async () => {
     const { merchant, chain } = test;
     const registered = await merchant.post('/merchants/v1/webhook_endpoints', {
       webhook_endpoint: { url: `${receiver.url}/hook` },
@@ -65,7 +65,7 @@ describe.each(STORES)('the whole service with events in %s', (_name, settings) =
     expect(new Set(receiver.received.map((each) => each.headers['webhook-id'])).size).toBeGreaterThan(4);
   });
 
-  it('the sandbox pays by a signed call, also many times at once', async () => {
+  it('pays in the sandbox by a signed call, even many times at once', async () => {
     const { merchant, chain } = test;
     const to = chain.newAddress();
     const sent = await Promise.all(
@@ -78,7 +78,7 @@ describe.each(STORES)('the whole service with events in %s', (_name, settings) =
     expect(await chain.balanceOf(to)).toBe(5_000_000n);
   });
 
-  it('a sandbox transfer under one Idempotency-Key is sent once', async () => {
+  it('sends a sandbox transfer once under one Idempotency-Key', async () => {
     const { merchant, chain } = test;
     const { id, wallet: to } = await createPayee(merchant);
     const key = randomUUID();
@@ -100,13 +100,13 @@ describe.each(STORES)('the whole service with events in %s', (_name, settings) =
     ['a number', { to: '0x8464135c8f25da09e49bc8782676a84730c318bc', amount: 1 }, ['amount']],
     ['too much', { to: '0x8464135c8f25da09e49bc8782676a84730c318bc', amount: '1000000.000001' }, ['amount']],
     ['nothing at all', {}, ['to', 'amount']],
-  ])('a sandbox transfer with %s is 422', async (_, body, fields) => {
+  ])('refuses a sandbox transfer with %s with 422', async (_, body, fields) => {
     const response = await test.merchant.post(TRANSFERS, body);
     expect(response.status).toBe(422);
     expect(Object.keys(response.json().errors)).toEqual(fields);
   });
 
-  it('real responses match the OpenAPI document, and one that does not is seen', async () => {
+  it('sends responses that match the OpenAPI document, and one that does not is detected', async () => {
     const { merchant } = test;
     const { id } = await createPayee(merchant);
     // The client checks each of its responses.
@@ -166,7 +166,7 @@ describe.each(STORES)('the whole service with events in %s', (_name, settings) =
     expect(Object.keys(paths).at(-1)).toBe('/admin/v1/search');
   });
 
-  it('tells of each dependency when it is ready', async () => {
+  it('reports each dependency when it is ready', async () => {
     const response = await eventually(async () => {
       const each = await fetch(`${test.url}/health/ready`);
       return each.status === 200 && each;
@@ -179,7 +179,7 @@ describe.each(STORES)('the whole service with events in %s', (_name, settings) =
     expect(Object.values(checks).every(({ status }) => status === 'ok')).toBe(true);
   });
 
-  it('is not ready, and says why, when the node of the chain is unavailable', async () => {
+  it('is not ready, with a reason, while the node of the chain is unavailable', async () => {
     await test.chain.stop();
     const response = await freshReport(() => fetch(`${test.url}/health/ready`));
     expect(response.status).toBe(503);
@@ -189,7 +189,7 @@ describe.each(STORES)('the whole service with events in %s', (_name, settings) =
   });
 });
 
-describe('outside the sandbox', () => {
+describe('a service outside the sandbox', () => {
   const logFile = join(specFolder('production'), 'service.log');
   const test = onTestApp({
     MODE: 'production',
@@ -201,7 +201,7 @@ describe('outside the sandbox', () => {
   it.each([
     [TRANSFERS, { to: '0x0000000000000000000000000000000000000001', amount: '1' }],
     ['/merchants/v1/sandbox/users/90c24bb3-327c-857c-bd44-e5155e389be6/complete_onboarding', undefined],
-  ])('there is no %s', async (path, body) => {
+  ])('has no %s', async (path, body) => {
     const response = await test.merchant.call({
       method: 'POST',
       path,
@@ -210,7 +210,7 @@ describe('outside the sandbox', () => {
     expect(response.status).toBe(404);
   });
 
-  it('webhooks go only to public addresses over https', async () => {
+  it('sends webhooks only to public addresses over https', async () => {
     const path = '/merchants/v1/webhook_endpoints';
     const created = await test.merchant.post(path, { webhook_endpoint: { url: 'https://8.8.8.8/' } });
     const { id } = created.json().webhook_endpoint;
@@ -226,7 +226,7 @@ describe('outside the sandbox', () => {
     }
   });
 
-  it('there are no exchange orders without a provider, and the service is ready and says so', async () => {
+  it('creates no exchange orders without a provider, and readiness says so', async () => {
     const query = { pair_id: 'USDCSOL', withdraw_address: '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV' };
     expect((await test.exchange.open.order(query)).status).toBe(503);
     const ready = await fetch(`${test.url}/health/ready`);

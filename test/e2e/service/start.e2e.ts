@@ -54,7 +54,7 @@ async function payouts(sandbox: SandboxFile): Promise<unknown[]> {
 
 describe('npm start', () => {
   test(
-    'boots everything, serves the demo, has it all again after kill -9, and stops also when Redis went down',
+    'boots everything, serves the demo, is the same again after kill -9, and stops even if Redis is down',
     async () => {
       // Without Redis its queue is in PostgreSQL.
       const redis = await TestRedis.start();
@@ -97,7 +97,7 @@ describe('npm start', () => {
   );
 
   test.each(['SIGINT', 'SIGKILL'] as const)(
-    'leaves no server behind when it is stopped during the boot: %s',
+    'leaves no server behind if it is stopped during the boot: %s',
     async (signal) => {
       const dataDir = specFolder('sandbox');
       const started = run('start.mjs', { DATA_DIR: dataDir });
@@ -116,7 +116,7 @@ describe('npm start', () => {
   );
 
   test(
-    'stops with a sentence for each of its ports that is in use, before it installs and builds',
+    'stops with a message for each of its ports that is in use, before it installs and builds',
     async () => {
       const [one, two] = [await freePort(), await freePort()];
       const squatters = [one, two].map((port) => createServer().listen(port, '127.0.0.1'));
@@ -136,7 +136,7 @@ describe('npm start', () => {
 });
 
 test(
-  'npm run demo starts its own sandbox where none runs, says that the chain is another, and stops it',
+  'npm run demo starts its own sandbox if none runs, says that the chain is another, and stops it',
   async () => {
     const chain = await startChain({ dir: specFolder('chain'), chainId: CHAIN_ID });
     const token = '0x00000000000000000000000000000000000000c0';

@@ -79,8 +79,8 @@ function batchOfBytes(bytes: number): string {
   return text.replace('"filler":""', `"filler":"${'x'.repeat(bytes - Buffer.byteLength(text))}"`);
 }
 
-describe('202', () => {
-  test('the batch is on disk as it was sent, and the response has no body', async () => {
+describe('a batch of events that is accepted with 202', () => {
+  test('is stored as it was sent, and the response has no body', async () => {
     const client = await app.newMerchant();
     const body = `\ufeff ${batchOf([eventItem(), eventItem({ device_id: undefined, event_name: 'Köln \u{1F600}' })])}\n`;
     const response = await client.post(PATH, body);
@@ -91,7 +91,7 @@ describe('202', () => {
     expect(await stored(client)).toEqual([{ body: Buffer.from(body), item_count: 2 }]);
   });
 
-  test('for 1000 events, for 1,048,575 bytes, and for many batches at once', async () => {
+  test('can have 1000 events or 1,048,575 bytes, or be one of many at once', async () => {
     const client = await app.newMerchant();
     const thousand = batchOf(Array.from({ length: 1000 }, () => eventItem()));
     const largest = batchOfBytes(MAX_BYTES);
@@ -102,7 +102,7 @@ describe('202', () => {
     expect(rows.map(({ body }) => body.toString()).sort()).toEqual([...bodies].sort());
   });
 
-  test('shows in the log and in the metrics how many events came', async () => {
+  test('is logged and measured with the number of its events', async () => {
     const client = await app.newMerchant();
     const before = await counts();
     const response = await client.post(PATH, batchOf([eventItem(), eventItem(), eventItem()]));
@@ -117,7 +117,7 @@ describe('202', () => {
   });
 });
 
-test('a provider that never responds slows no request, and readiness does not depend on it', async () => {
+test('a provider that never responds slows no request and does not affect readiness', async () => {
   // Five waits for the provider would outlast a test.
   for (let n = 0; n < 5; n += 1) await app.merchant.post(PATH, batchOf([eventItem()]));
   await eventually(() => provider.received.length > 0);
@@ -125,8 +125,8 @@ test('a provider that never responds slows no request, and readiness does not de
   expect((await fetch(`${app.url}/health/ready`)).status).toBe(200);
 });
 
-describe('400', () => {
-  test('one event at fault refuses the whole batch, and nothing of it is kept', async () => {
+describe('a batch of events that is refused with 400', () => {
+  test('is refused whole for one faulty event, and nothing of it is stored', async () => {
     const client = await app.newMerchant();
     const events = Array.from({ length: 999 }, () => eventItem());
     const response = await client.post(PATH, batchOf([...events, eventItem({ event_id: '1' })]));
@@ -135,7 +135,7 @@ describe('400', () => {
   });
 });
 
-test('401 before the body is read', async () => {
+test('a batch without a valid signature gets 401 before the body is read', async () => {
   const call = (body: string, headers: Record<string, string | null>) =>
     app.merchant.call({ method: 'POST', path: PATH, body, headers });
   const tooMany = `{"events":[${'1,'.repeat(1000)}1]}`;
@@ -147,11 +147,11 @@ test('401 before the body is read', async () => {
   expect((await call(tooMany, { 'svc-signature': null })).status).toBe(401);
 });
 
-describe('413', () => {
+describe('a batch of events that is refused with 413', () => {
   const tooManyEvents = 'A batch must contain at most 1000 events';
   const tooLarge = 'The request body must be smaller than 1048576 bytes';
 
-  test('above 1000 events, valid or not', async () => {
+  test('has more than 1000 events, valid or not', async () => {
     const client = await app.newMerchant();
     const events = Array.from({ length: 1001 }, () => eventItem({ payload: {}, device_id: undefined }));
     for (const body of [batchOf(events), `{"events":[${'1,'.repeat(1000)}1]}`])
@@ -159,13 +159,13 @@ describe('413', () => {
     expect(await stored(client)).toEqual([]);
   });
 
-  test('at 1,048,576 bytes and above, announced', async () => {
+  test('announces 1,048,576 bytes or more', async () => {
     for (const bytes of [MAX_BYTES + 1, 3_000_000])
       expectProblem(await app.merchant.post(PATH, batchOfBytes(bytes)), 413, 'Content too large', tooLarge);
   });
 });
 
-test('under an Idempotency-Key the empty response is replayed and the batch stored once', async () => {
+test('a repeat under an Idempotency-Key replays the empty response and stores the batch once', async () => {
   const client = await app.newMerchant();
   const [key, body] = [randomUUID(), batchOf([eventItem()])];
   const responses = [await client.post(PATH, body, key), await client.post(PATH, body, key)];
@@ -178,7 +178,7 @@ test('under an Idempotency-Key the empty response is replayed and the batch stor
   expect(await stored(client)).toHaveLength(1);
 });
 
-test('503 while the database is unavailable, nothing is stored, and later the same request is accepted', async () => {
+test('a batch gets 503 and is not stored while the database is unavailable, and is accepted later', async () => {
   const client = await app.newMerchant();
   const [key, body] = [randomUUID(), batchOf([eventItem()])];
   expect((await client.post(PATH, batchOf([eventItem()]))).status).toBe(202);

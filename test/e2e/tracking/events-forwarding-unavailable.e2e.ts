@@ -46,7 +46,7 @@ describe('while the provider', () => {
     ['closes connections', 'reset', 'unreachable'],
     ['redirects', { status: 302, body: '', headers: { location: '/elsewhere' } }, 'misconfigured'],
   ];
-  it.each(faults)('%s, events wait, and are accepted afterwards', async (_, fault, cause) => {
+  it.each(faults)('%s, events wait and are accepted afterwards', async (_, fault, cause) => {
     const events = items(4);
     provider.always = fault;
     await harness.processed(events.slice(0, 2));
@@ -64,7 +64,7 @@ describe('while the provider', () => {
     expect(await harness.provider()).toMatchObject([{ cause: null }]);
   });
 
-  it('does not take the key, no event is refused, and operators are notified', async () => {
+  it('refuses the API key, no event is refused and operators are notified', async () => {
     const events = items(3);
     await harness.processed(events);
     const first = harness.start(harness.amplitude({ apiKey: 'a-wrong-key' }));
@@ -80,7 +80,7 @@ describe('while the provider', () => {
     expect(await harness.refused()).toEqual([]);
   });
 
-  it('requests a pause of 600 s, it is kept over a restart', async () => {
+  it('requests a pause of 600 s, the pause survives a restart', async () => {
     await harness.processed(items(2));
     provider.always = { status: 503, body: '', headers: { 'retry-after': '600' } };
     const first = harness.start();
@@ -134,7 +134,7 @@ describe('while the provider', () => {
   });
 });
 
-it('a body that cannot be read waits with its error, and delays no other batch', async () => {
+it('an unreadable body waits with its error and delays no other batch', async () => {
   const broken = await harness.processed(items(1));
   await db.database.query(`update tracking.batches set body = 'nonsense' where batch_id = $1`, [broken]);
   const events = items(2);
@@ -162,7 +162,7 @@ it('the backlog and the state of the provider are metrics', async () => {
   expect(text).toMatch(/disburse_analytics_requests_total\{outcome="unauthorized"\} \d+/);
 });
 
-it('is due work while batches wait and no process holds them', async () => {
+it('forwarding is due work while batches wait and no process holds them', async () => {
   const due = () => new ForwardingStore(db.database).dueBacklog();
   const none = { name: 'tracking.forwarding', due: 0, oldest_at: null };
   await db.database.query(`update work.items set due_at = now() - interval '1 day'`);

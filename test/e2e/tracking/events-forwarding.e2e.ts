@@ -28,7 +28,7 @@ const refusals = async (): Promise<Record<string, string>> =>
   Object.fromEntries((await harness.refused()).map(({ event_id, reason }) => [event_id, reason]));
 
 describe('new events', () => {
-  it('are sent in the terms of the provider, with the payload as it was sent and the id as insert_id', async () => {
+  it('are sent in the terms of the provider, with the original payload and the id as insert_id', async () => {
     const payload = '{ "n":1.10, "big":12345678901234567890,"u":"\\u0000 \\ud800 \\u00e9" ,"é":[{}]}';
     const sent = item({
       event_id: 'A1B2C3D4-0000-4000-8000-00000000000F',
@@ -56,7 +56,7 @@ describe('new events', () => {
     expect(JSON.parse(provider.bodies[0]!)).toMatchObject({ options: { min_id_length: 1 } });
   });
 
-  it('go without a device id when it is one for which the provider refuses the whole event', async () => {
+  it('are sent without a device id for which the provider would refuse the whole event', async () => {
     const events = ['Unknown', '00000000-0000-0000-0000-000000000000', 'null', 'phone-1'].map((device_id) =>
       item({ device_id }),
     );
@@ -84,8 +84,8 @@ describe('new events', () => {
   });
 });
 
-describe('an event that is refused', () => {
-  it('is recorded, and the others are accepted, though only the first at fault is named each time', async () => {
+describe('an event that the provider refuses', () => {
+  it('is recorded, and the others are accepted, even if only the first faulty event is named each time', async () => {
     const events = items(40);
     const wrong = new Set(events.filter((_, index) => [0, 7, 8, 39].includes(index)).map((e) => e.event_id));
     provider.invalidField = ({ insert_id }) => (wrong.has(insert_id!) ? 'event_type' : null);
@@ -101,7 +101,7 @@ describe('an event that is refused', () => {
     expect(refused[0]).toMatchObject({ batch_id: batch, reason: 'invalid event_type' });
   });
 
-  it('for its time, or for its device, has that reason', async () => {
+  it('is recorded with the reason if its time or device is refused', async () => {
     const [ancient, silenced, good] = [
       item({ event_datetime: '0001-01-01T00:00:00Z' }),
       item({ device_id: 'spammer' }),
@@ -118,7 +118,7 @@ describe('an event that is refused', () => {
     });
   });
 
-  it('without a reason, by a firewall, waits in its batch, and all others are accepted', async () => {
+  it('waits in its batch if a firewall refuses it without a reason, and all others are accepted', async () => {
     const events = items(1000);
     const wrong = [events[0]!, events[500]!, events[501]!];
     provider.blocks = (body) => wrong.some(({ event_id }) => body.includes(event_id));
@@ -140,7 +140,7 @@ describe('an event that is refused', () => {
     expect(provider.ids).toEqual(idsOf([...events, ...shared, ...later]));
   });
 
-  it('is not refused when everything is blocked, but waits until the provider accepts an event again', async () => {
+  it('waits, if everything is refused, until the provider accepts an event again', async () => {
     const events = items(50);
     provider.always = { status: 403, body: '{}' };
     await harness.processed(events);
@@ -157,7 +157,7 @@ describe('an event that is refused', () => {
   });
 });
 
-it('events of a user of whom too much comes are sent later, and none is refused', async () => {
+it('events of a throttled user are sent later, and none is refused', async () => {
   const spam = items(40, { user_external_id: 'busy' });
   const others = items(30);
   const body = JSON.stringify({ code: 429, throttled_events: [...spam.keys()] });
@@ -170,7 +170,7 @@ it('events of a user of whom too much comes are sent later, and none is refused'
   expect((await harness.provider())[0]!.failures).toBe(0);
 });
 
-it('events are skipped when no provider is configured', async () => {
+it('skips events if no provider is configured', async () => {
   await harness.processed(items(3));
   harness.start(null);
   await harness.drained();

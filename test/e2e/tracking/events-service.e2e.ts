@@ -49,7 +49,7 @@ describe('GET /users/{id}/events', () => {
     }
   };
 
-  it('200: events from before and after the user was created, as they were sent', async () => {
+  it('200: lists events from before and after the user was created, as they were sent', async () => {
     const externalId = `Zoë 🐙 ${randomUUID()}`;
     const copied = ` \u200e${externalId.replace(' 🐙', ' 🐙\u200b')}\ufeff `;
     const payload = '{"n": 12345678901234567890,"a":1.0, "a":"\\u00e9"}';
@@ -83,12 +83,12 @@ describe('GET /users/{id}/events', () => {
     expect(response.text).toContain(`"payload":${payload},"received_at":"`);
   });
 
-  it('200: nothing for a user without events, or without external_id', async () => {
+  it('200: lists nothing for a user without events or without external_id', async () => {
     for (const externalId of [undefined, randomUUID()])
       expect((await journey(await userOf(externalId))).text).toBe('{"events":[],"next_cursor":null}');
   });
 
-  it('200: only what the merchant sent itself, and only for that user', async () => {
+  it('200: lists only what the merchant itself sent, and only for that user', async () => {
     const externalId = randomUUID();
     const userId = await userOf(externalId);
     await send([eventItem({ user_external_id: externalId })], app.secondMerchant);
@@ -103,13 +103,13 @@ describe('GET /users/{id}/events', () => {
     ...['page_size=0', 'page_size=1001', 'page_size=x', 'page_cursor=x', 'page_cursor='],
     ...['event_from=2026-02-30', 'event_from=0000-01-01', 'event_to=yesterday'],
     ...['event_name=', 'event_name=a&event_name=b', 'event_name=%00'],
-  ])('400: %s', async (query) => {
+  ])('400: refuses %s', async (query) => {
     const name = query.slice(0, query.indexOf('='));
     const response = await journey(randomUUID(), `?${query}`);
     expect(response.json()).toMatchObject({ status: 400, errors: {}, detail: expect.stringContaining(name) });
   });
 
-  it('200: filtered by name in any letter case, and by days that are inclusive', async () => {
+  it('200: filters by name in any letter case and by inclusive days', async () => {
     const externalId = randomUUID();
     const userId = await userOf(externalId);
     const at = (event_datetime: string, event_name = 'Ångström'): SentItem =>
@@ -130,7 +130,7 @@ describe('GET /users/{id}/events', () => {
     expect(await walk(userId, `event_name=%20OTHER%20&event_to=2026-01-31%20`)).toEqual(ids([first]));
   });
 
-  it('200: large payloads make short pages, and none is left out', async () => {
+  it('200: makes pages with large payloads short, and leaves none out', async () => {
     const externalId = randomUUID();
     const userId = await userOf(externalId);
     const sent = Array.from({ length: 7 }, (_, index) =>
@@ -150,7 +150,7 @@ describe('GET /users/{id}/events', () => {
       expect(await walk(userId, query)).toEqual(ids);
   });
 
-  it('200: pages of any size hold every event once in order, also while more are accepted', async () => {
+  it('200: lists every event once and in order on pages of any size, even while more are accepted', async () => {
     const externalId = randomUUID();
     const userId = await userOf(externalId);
     const time = fc

@@ -49,7 +49,7 @@ describe('users in the admin API', () => {
     await eventually(async () => (await get(id)).account_state === 'deactivated');
   };
 
-  it('GET users/{id}: the user of the merchant API, whose it is, and how far the onboarding is', async () => {
+  it('GET users/{id}: returns the user of the merchant API with its merchant and the progress of the onboarding', async () => {
     const created = await create(merchant, { email: 'ada@example.com', external_id: `c-${newId()}` });
     const response = await admin.get(`/users/${created.id}`);
     expect(response.headers['etag']).toBe('"0"');
@@ -69,7 +69,7 @@ describe('users in the admin API', () => {
     expect(Number(etag!.replaceAll('"', ''))).toBeGreaterThan(5);
   });
 
-  it('GET users/{id}: personal data is null without its scope, and each read is in the lookups of the merchant', async () => {
+  it('GET users/{id}: returns personal data only with its scope, and each read is in the lookups of the merchant', async () => {
     const user = await create(merchant, { email: 'ada@example.com', external_id: `c-${newId()}` });
     expect(await get(user.id, viewer)).toMatchObject({
       id: user.id,
@@ -81,7 +81,7 @@ describe('users in the admin API', () => {
     expect(JSON.stringify(lookups)).toContain(`user ${user.id}`);
   });
 
-  it('GET users: by merchant, external id, wallet, state and phone number, newest first, in pages', async () => {
+  it('GET users: filters by merchant, external id, wallet, state and phone number, newest first, in pages', async () => {
     const other = await app.newMerchant();
     const otherId = other.credentials.apiKey;
     const [phone, external_id] = [randomPhone(), `c-${newId()}`];
@@ -107,7 +107,7 @@ describe('users in the admin API', () => {
     expect(hidden).toEqual({ ...seen, phone_number: null, email: null });
   });
 
-  it('GET users: 403 naming the scope for a phone number without it, 400 for a bad or unknown parameter', async () => {
+  it('GET users: responds with 403 to a phone number without its scope and with 400 to a bad or unknown parameter', async () => {
     const refused = await viewer.get(`/users?phone_number=${encodeURIComponent(randomPhone())}`);
     expect([refused.status, refused.json().detail]).toEqual([
       403,
@@ -117,7 +117,7 @@ describe('users in the admin API', () => {
       expect((await admin.get(`/users?${query}`)).status).toBe(400);
   });
 
-  it('POST deactivate: at the revision that was read, with a reason, by who may write', async () => {
+  it('POST deactivate: requires the revision that was read, a reason and the scope to write', async () => {
     const { id } = await create();
     const path = `/users/${id}/deactivate`;
     expect((await admin.post(path, WHY)).status).toBe(428);
@@ -142,7 +142,7 @@ describe('users in the admin API', () => {
     expect((await write(id, 'deactivate')).status).toBe(409);
   });
 
-  it('POST erase: once deactivated and by a second person; then nothing personal is left, nor the user for the merchant', async () => {
+  it('POST erase: requires a deactivated user and a second operator, and leaves nothing personal and no user for the merchant', async () => {
     const phone = randomPhone();
     const { id } = await create(merchant, { phone_number: phone, email: 'ada@example.com' });
     expect((await write(id, 'erase')).status).toBe(409);
@@ -162,7 +162,7 @@ describe('users in the admin API', () => {
     expect((await write(id, 'erase')).status).toBe(409);
   });
 
-  it('POST retry: the step that waits for the service, and 409 where the next one is the person’s', async () => {
+  it('POST retry: retries the step that waits for the service, and responds with 409 if the person is next', async () => {
     const waiting = await submitted(onboarders, 'Review', merchantId);
     await eventually(async () => (await get(waiting)).onboarding['waiting_for'] === 'review');
     expect((await get(waiting)).onboarding['next_at']).toEqual(expect.any(String));
@@ -180,7 +180,7 @@ describe('users in the admin API', () => {
     expect((await write(person, 'retry')).status).toBe(409);
   });
 
-  it('POST review: approves or rejects an identity under review, and is 409 where none is', async () => {
+  it('POST review: approves or rejects an identity under review, and responds with 409 if there is none', async () => {
     const [good, bad] = [
       await submitted(onboarders, 'Review', merchantId),
       await submitted(onboarders, 'Review', merchantId),
@@ -198,7 +198,7 @@ describe('users in the admin API', () => {
     expect((await write(good, 'review', { ...WHY, decision: 'approve' })).status).toBe(409);
   });
 
-  it('GET search: a user by id, external id, wallet and phone number, with a title that is not personal', async () => {
+  it('GET search: finds a user by id, external id, wallet and phone number, with a title without personal data', async () => {
     const [phone, external_id] = [randomPhone(), `c-${newId()}`];
     const { id } = await create(merchant, { phone_number: phone, external_id });
     await activate(id);

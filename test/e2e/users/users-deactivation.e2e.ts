@@ -40,7 +40,7 @@ describe('the deactivation of a user', () => {
     await store.commit({ appends: [{ stream: `payout-${payoutId}`, events: [event], expected }] });
   };
 
-  it('waits for the last pending payout, and refuses to be hurried', async () => {
+  it('waits for the last pending payout and cannot be forced earlier', async () => {
     const [userId, one, two] = [await create(), newId(), newId()];
     await payout(one, 'payout.reported.v1', userId);
     await payout(two, 'payout.reported.v1', userId);
@@ -74,7 +74,7 @@ const holderOf = async (phone: string): Promise<string | undefined> => {
 };
 
 describe('the phone number of a user', () => {
-  it('is free again once the user is deactivated, as often as that happens', async () => {
+  it('is free again once the user is deactivated, however often that happens', async () => {
     const phone = randomPhone();
     for (let holder = 0; holder < 3; holder += 1) {
       const userId = await create(phone);
@@ -100,7 +100,7 @@ describe('a subscriber with two numbers', () => {
     ['Ivory Coast', `+22507${rest.slice(2)}`, `+2250707${rest.slice(2)}`],
   ];
 
-  it.each(numbers('12345678'))('is one user: %s, %s and %s', async (_, former, current) => {
+  it.each(numbers('12345678'))('is one user under both: %s, %s and %s', async (_, former, current) => {
     for (const [first, second] of [
       [former, current],
       [current, former],
@@ -113,7 +113,7 @@ describe('a subscriber with two numbers', () => {
     }
   });
 
-  it('is one user of many concurrent creations under both numbers', async () => {
+  it('is created once by concurrent requests under both numbers', async () => {
     const rest = '1123456789';
     const tried = Array.from({ length: 12 }, (_, n) =>
       create(`+54${n % 2 ? 9 : ''}${rest}`).catch(() => null),

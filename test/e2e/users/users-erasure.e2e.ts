@@ -51,7 +51,7 @@ describe('an erased user', () => {
       [ids],
     );
 
-  it('was deactivated before', async () => {
+  it('must have been deactivated before', async () => {
     const id = await createUser(app.merchant);
     const refused = await ada.change(`/users/${id}`, '/erase', { reason: 'not this one' });
     expect(refused.json()).toMatchObject({
@@ -61,13 +61,13 @@ describe('an erased user', () => {
     expect(await status(`${USERS}/${id}`)).toBe(200);
   });
 
-  it('is gone for the merchant: 404, by id, by wallet, and the events', async () => {
+  it('is gone for the merchant with 404, by id, by wallet and in the events', async () => {
     expect(await status(`${USERS}/${life.id}`)).toBe(404);
     expect(await status(`${USERS}/by_issuer_wallet_address?address=${life.wallet}`)).toBe(404);
     expect(await status(`${USERS}/${life.id}/events`)).toBe(404);
   });
 
-  it('leaves the books as they were: payouts and the balance stay, and no payout is added', async () => {
+  it('leaves payouts and the balance as they were, and no payout can be added', async () => {
     const { payout } = (await app.merchant.get(`/merchants/v1/payouts/${life.payoutId}`)).json();
     expect(payout).toMatchObject({ user_id: life.id, status: 'received', amount: '12.5' });
     const balance = await app.merchant.get(`${USERS}/${life.id}/balance`);
@@ -77,7 +77,7 @@ describe('an erased user', () => {
     expect((await report(app.merchant, life.id)).status).toBe(409);
   });
 
-  it('cannot return: not under the key that created it, nor through the widget', async () => {
+  it('cannot return under the key that created it or through the onboarding page', async () => {
     const created = await life.createAgain();
     expect(created.status).toBe(409);
     expect(created.text).toContain('a new user needs a new key');
@@ -92,7 +92,7 @@ describe('an erased user', () => {
     expect(again.json()).toMatchObject({ status: 409, detail: 'The user is erased' });
   });
 
-  it('frees the phone number and keeps the external_id', async () => {
+  it('frees the phone number, but not the external_id', async () => {
     const { phone, email } = life.person;
     const refused = await app.merchant.post(USERS, { phone_number: phone, external_id: life.externalId });
     expect(refused.json()).toMatchObject({
@@ -109,7 +109,7 @@ describe('an erased user', () => {
     expect(await status(`${USERS}/${life.id}`)).toBe(404);
   });
 
-  it('is displayed to operators without personal data, and its operations with who requested them and why', async () => {
+  it('is displayed to operators without personal data, with who requested its operations and why', async () => {
     const { user } = (await ada.get(`/users/${life.id}`)).json();
     expect(user).toMatchObject({
       merchant_id: app.merchant.credentials.apiKey,
@@ -129,7 +129,7 @@ describe('an erased user', () => {
     ]);
   });
 
-  it('leaves only the ids of its events, so that repeats do not count, and the events of others', async () => {
+  it('leaves only the ids of its tracking events, so that repeats do not count, and the events of others', async () => {
     expect(await counted(life.own)).toEqual(
       life.own.map(() => ({ user_external_id: '', event_name: '', device_id: null, payload: '{}' })),
     );
@@ -178,7 +178,7 @@ describe('an erased user', () => {
     return rows[0]!.wrapped_key;
   }
 
-  it('a dump holds nothing of an erased person, in clear or under a key that is left, and the books agree', async () => {
+  it('leaves nothing in a dump, in clear or under a remaining key, and the audit finds no difference', async () => {
     const webhooks = new MerchantWebhooks(app, app.merchant);
     const endpoint = await webhooks.register(receiver.url);
     const person = newPerson();

@@ -33,7 +33,7 @@ describe('users', () => {
     by.post(`/merchants/v1/sandbox/users/${id}/complete_onboarding`);
 
   describe('POST /users', () => {
-    it('201: returns the user in onboarding, normalised, fields in the order of the specification, and read in either letter case of the id', async () => {
+    it('201: returns the user in onboarding, normalised, with the fields in the order of the specification', async () => {
       const phone = randomPhone();
       const typed = `${phone.slice(0, 2)} (${phone.slice(2, 5)}) ${phone.slice(5, 8)}-${phone.slice(8)}`;
       const externalId = ` order-${randomUUID()} `;
@@ -64,7 +64,7 @@ describe('users', () => {
       expect(theirs['id']).not.toBe(mine['id']);
     });
 
-    it('422: a phone number of another user, in any spelling, also for a repeat under its Idempotency-Key', async () => {
+    it('422: refuses the phone number of another user, in any spelling and even for a repeat under its Idempotency-Key', async () => {
       const [phone_number, key] = [randomPhone(), randomUUID()];
       await created({ phone_number });
       for (const spelling of [phone_number, `${phone_number.slice(0, 2)}-${phone_number.slice(2)}`])
@@ -75,7 +75,7 @@ describe('users', () => {
         }
     });
 
-    it('422: an external_id of another user; the phone number of the refused user stays free', async () => {
+    it('422: refuses the external_id of another user, and the phone number of the refused user stays free', async () => {
       const externalId = randomUUID();
       await created({ external_id: externalId });
       const phone = randomPhone();
@@ -85,7 +85,7 @@ describe('users', () => {
       await created({ phone_number: phone });
     });
 
-    it('422: a refused user leaves no personal key behind', async () => {
+    it('422: leaves no personal key of a refused user behind', async () => {
       const [phone, externalId] = [randomPhone(), randomUUID()];
       await created({ phone_number: phone, external_id: externalId });
       const keys = async (): Promise<unknown> =>
@@ -101,7 +101,7 @@ describe('users', () => {
       expect(await keys()).toEqual(before);
     });
 
-    it('lets exactly one of many racing for one phone number win', async () => {
+    it('creates exactly one of many users that race for one phone number', async () => {
       for (let round = 0; round < 5; round += 1) {
         const body = { phone_number: randomPhone() };
         const responses = await Promise.all(Array.from({ length: 12 }, () => create(body)));
@@ -113,7 +113,7 @@ describe('users', () => {
   });
 
   describe('GET /users/by_issuer_wallet_address', () => {
-    it('200 as soon as the onboarding is completed, in any letter case of the address', async () => {
+    it('200: finds the user as soon as the onboarding is completed, in any letter case of the address', async () => {
       const user = await created();
       const response = await complete(user['id']!);
       expect(response.status).toBe(200);
@@ -130,7 +130,7 @@ describe('users', () => {
       expectProblem(await byWallet(address, other), 404);
     });
 
-    it('404: an unknown wallet; 400: no address', async () => {
+    it('404: refuses an unknown wallet; 400: refuses a missing address', async () => {
       expectProblem(await byWallet(`0x${'0'.repeat(40)}`), 404);
       expectProblem(await byWallet('nonsense%00'), 404);
       const missing = await merchant.get(`${USERS}/by_issuer_wallet_address`);
@@ -141,7 +141,7 @@ describe('users', () => {
   });
 
   describe('POST /sandbox/users/{id}/complete_onboarding', () => {
-    it('200: the user is active, with its own wallet, also by concurrent calls and again', async () => {
+    it('200: activates the user with its own wallet, even with concurrent and repeated calls', async () => {
       const [one, two] = [(await created())['id']!, (await created())['id']!];
       const responses = await Promise.all([one, two, one].map((id) => complete(id)));
       expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -155,7 +155,7 @@ describe('users', () => {
       expect((await complete(one)).text).toBe(responses[0]!.text);
     });
 
-    it('200: after an identity that was rejected', async () => {
+    it('200: activates a user after a rejected identity', async () => {
       const here = onboardersIn(app);
       const id = await submitted(here, 'Rejected', merchant.credentials.apiKey);
       await eventually(async () => (await onboardingOf(here, id)).stage === 'kyc_failed');
@@ -164,7 +164,7 @@ describe('users', () => {
       expect(response.json().user).toMatchObject({ account_state: 'active' });
     });
 
-    it('409: the user is deactivating or deactivated', async () => {
+    it('409: refuses a user who is deactivating or deactivated', async () => {
       const id = (await created())['id']!;
       await app.app.get(CommandBus).execute(new StartDeactivation(id, {}, { id: 'operation', ...ACT }));
       expect((await complete(id)).status).toBe(409);

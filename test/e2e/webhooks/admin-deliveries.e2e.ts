@@ -51,7 +51,7 @@ describe('webhooks in the admin API', () => {
       (await app.app.get(LookupsView, { strict: false }).page(merchantId, { page_size: 20 })).lookups,
     );
 
-  it('GET webhook_endpoints: of all merchants, newest first, without secrets, by merchant and status', async () => {
+  it('GET webhook_endpoints: lists those of all merchants, newest first, without secrets, by merchant and status', async () => {
     const one = await webhooks.register(receiver.url);
     const two = await webhooks.register(receiver.url);
     await webhooks.change(two, { status: 'disabled', description: 'orders' });
@@ -75,7 +75,7 @@ describe('webhooks in the admin API', () => {
     expect(await lookups()).toContain('webhook endpoints');
   });
 
-  it('GET deliveries: of all merchants, newest first, by all filters at once, in pages', async () => {
+  it('GET deliveries: lists those of all merchants, newest first, by all filters at once, in pages', async () => {
     const other = await app.newMerchant();
     const others = new MerchantWebhooks(app, other);
     const [id, otherId] = [await webhooks.register(receiver.url), await others.register(receiver.url)];
@@ -97,7 +97,7 @@ describe('webhooks in the admin API', () => {
       expect((await admin.get(`/deliveries?${query}`)).status).toBe(400);
   });
 
-  it('GET deliveries/{id}: with each attempt, its status, latency and the first bytes of the response', async () => {
+  it('GET deliveries/{id}: returns each attempt with its status, latency and the first bytes of the response', async () => {
     const id = await webhooks.register(receiver.url);
     receiver.behavior = (response) => response.writeHead(422).end('no such order');
     const delivery = await webhooks.test(id);
@@ -122,7 +122,7 @@ describe('webhooks in the admin API', () => {
     expect(await lookups()).toContain(`delivery ${delivery}`);
   });
 
-  it('POST deliveries/{id}/resend: by who may write, with a reason, once under a key; 409 for a disabled endpoint', async () => {
+  it('POST deliveries/{id}/resend: requires the scope to write and a reason, works once per key, and is 409 for a disabled endpoint', async () => {
     const id = await webhooks.register(receiver.url);
     receiver.respondWith(400, 204);
     await webhooks.publish();
@@ -156,7 +156,7 @@ describe('webhooks in the admin API', () => {
     expect((await resend(delivery)).status).toBe(409);
   });
 
-  it('GET search: an endpoint and a delivery by their ids', async () => {
+  it('GET search: finds an endpoint and a delivery by their ids', async () => {
     const id = await webhooks.register(`${receiver.url}/token-of-the-merchant`);
     const delivery = await webhooks.test(id);
     await webhooks.settled(id, 1);

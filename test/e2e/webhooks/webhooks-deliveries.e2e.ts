@@ -17,7 +17,7 @@ onWebhookHarness((harness) => ({ receiver, merchant, webhooks } = harness));
 const ids = (deliveries: readonly Delivery[]) => deliveries.map(({ id }) => id);
 
 describe('GET webhook_endpoints/{id}/deliveries', () => {
-  it('200: deliveries newest first, in pages', async () => {
+  it('200: lists deliveries newest first, in pages', async () => {
     const id = await webhooks.register(receiver.url);
     const tests: string[] = [];
     for (let count = 0; count < 5; count += 1) tests.push(await webhooks.test(id));
@@ -46,7 +46,7 @@ describe('GET webhook_endpoints/{id}/deliveries', () => {
     expect(rest.next_cursor).toBeNull();
   });
 
-  it('200: filters, and what happened while the endpoint was disabled is dropped', async () => {
+  it('200: applies filters, and deliveries of a disabled endpoint are listed as dropped', async () => {
     const id = await webhooks.register(receiver.url);
     await webhooks.change(id, { status: 'disabled' });
     await webhooks.publish();
@@ -68,7 +68,7 @@ describe('GET webhook_endpoints/{id}/deliveries', () => {
     ...['status=lost', 'type=payout.unknown', 'page_size=0', 'page_size=1001', 'page_size=x'],
     ...['page_cursor=x', 'created_from=2026-02-30', 'created_to=x', 'status='],
     'status=dropped&status=pending',
-  ])('400: %s', async (query) => {
+  ])('400: refuses %s', async (query) => {
     const id = await webhooks.register(receiver.url);
     const response = await merchant.get(`${webhooks.path(id)}/deliveries?${query}`);
     expect(response.status).toBe(400);
@@ -77,7 +77,7 @@ describe('GET webhook_endpoints/{id}/deliveries', () => {
 });
 
 describe('GET webhook_deliveries/{id}', () => {
-  it('200: the payload as it was sent, and every attempt', async () => {
+  it('200: returns the payload as it was sent and every attempt', async () => {
     let requests = 0;
     receiver.behavior = (response) =>
       requests++ === 0
@@ -110,7 +110,7 @@ describe('GET webhook_deliveries/{id}', () => {
     ]);
   });
 
-  it('200: also once its endpoint is deleted', async () => {
+  it('200: returns a delivery even after its endpoint is deleted', async () => {
     const id = await webhooks.register(receiver.url);
     const delivery = await webhooks.test(id);
     await webhooks.settled(id, 1);
@@ -123,7 +123,7 @@ describe('POST webhook_deliveries/{id}/resend', () => {
   const resend = (id: string, key?: string) =>
     merchant.post(`/merchants/v1/webhook_deliveries/${id}/resend`, undefined, key);
 
-  it.each([200, 404])('202: sends it again under its id, freshly signed, after %d', async (status) => {
+  it.each([200, 404])('202: sends it again under its id, with a new signature, after %d', async (status) => {
     receiver.respondWith(status, 200);
     const id = await webhooks.register(receiver.url);
     await webhooks.publish();
@@ -144,7 +144,7 @@ describe('POST webhook_deliveries/{id}/resend', () => {
     expect(webhooks.verifies(id, second!)).toBe(true);
   });
 
-  it('202: while an attempt is in flight no second one begins; one that fails is followed by a new round', async () => {
+  it('202: starts no second attempt while one is in flight, and a new round if that one fails', async () => {
     const held: (() => void)[] = [];
     receiver.behavior = (response) => {
       const status = receiver.received.length === 1 ? 404 : 200;
@@ -169,7 +169,7 @@ describe('POST webhook_deliveries/{id}/resend', () => {
     });
   });
 
-  it('409: the endpoint is disabled; but a test is sent', async () => {
+  it('409: refuses a delivery of a disabled endpoint, unless it is a test', async () => {
     const id = await webhooks.register(receiver.url);
     await webhooks.publish();
     const [delivery] = await webhooks.settled(id, 1);
@@ -188,7 +188,7 @@ describe('POST webhook_endpoints/{id}/recover', () => {
   const recover = (id: string, body: unknown = { since: agoMs(60_000) }, key?: string) =>
     merchant.post(`${webhooks.path(id)}/recover`, body as object, key);
 
-  it('202: what was exhausted, and what happened while it was disabled, arrives after all', async () => {
+  it('202: delivers what was exhausted and what happened while the endpoint was disabled', async () => {
     receiver.respondWith(404, 200);
     const id = await webhooks.register(receiver.url);
     await webhooks.publish();
@@ -215,7 +215,7 @@ describe('POST webhook_endpoints/{id}/recover', () => {
     expect((await recover(id, { since }, key)).text).toBe(response.text);
   });
 
-  it('409: the endpoint is disabled', async () => {
+  it('409: refuses a disabled endpoint', async () => {
     const id = await webhooks.register(receiver.url);
     await webhooks.change(id, { status: 'disabled' });
     expect((await recover(id)).status).toBe(409);
@@ -225,7 +225,7 @@ describe('POST webhook_endpoints/{id}/recover', () => {
 describe('GET webhook_endpoints/{id}/stats', () => {
   const stats = (id: string, query = '') => merchant.get(`${webhooks.path(id)}/stats${query}`);
 
-  it('200: deliveries, attempts, failures, latency and what waits', async () => {
+  it('200: returns the number of deliveries, attempts, failures and pending deliveries, and the latency', async () => {
     receiver.respondWith(503, 404, 200);
     const id = await webhooks.register(receiver.url);
     await webhooks.publish();
@@ -255,7 +255,7 @@ describe('GET webhook_endpoints/{id}/stats', () => {
   });
 
   it.each(['x', '', '2026-01-01', '9999-01-01T00:00:00Z', agoMs(31 * 86_400_000)])(
-    '400: since=%s',
+    '400: refuses since=%s',
     async (since) => {
       const response = await stats(await webhooks.register(receiver.url), `?since=${since}`);
       expect(response.status).toBe(400);

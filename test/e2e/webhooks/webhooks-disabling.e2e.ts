@@ -51,7 +51,7 @@ const disablings = (id: string) =>
   );
 
 describe('an endpoint that keeps failing', () => {
-  it('is disabled once, with any number of workers, and what comes due then is dropped', async () => {
+  it('is disabled once by any number of workers, and deliveries that fall due afterwards are dropped', async () => {
     receiver.respondWith(500);
     const id = await webhooks.register(receiver.url);
     await webhooks.publish(3);
@@ -69,7 +69,7 @@ describe('an endpoint that keeps failing', () => {
     });
   });
 
-  it('is disabled by failures of test deliveries too, and they count on while it is disabled', async () => {
+  it('is disabled by failures of test deliveries too, which are counted further while it is disabled', async () => {
     receiver.respondWith(500);
     const id = await webhooks.register(receiver.url);
     for (const [status, failure_count] of [
@@ -84,7 +84,7 @@ describe('an endpoint that keeps failing', () => {
   });
 });
 
-it('an endpoint whose receiver responds with 410 is disabled at once, and says so', async () => {
+it('an endpoint whose receiver responds with 410 is disabled at once and names the cause', async () => {
   receiver.respondWith(410);
   const id = await webhooks.register(receiver.url);
   await webhooks.publish();

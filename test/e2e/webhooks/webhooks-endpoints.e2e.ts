@@ -49,7 +49,7 @@ const patch = (id: string, webhook_endpoint: unknown) =>
 const remove = (id: string) => merchant.call({ method: 'DELETE', path: `${PATH}/${id}` });
 
 describe('POST webhook_endpoints', () => {
-  it('201: registers, and shows the secret this once', async () => {
+  it('201: registers an endpoint and returns the secret this once', async () => {
     const response = await register({ url: 'https://8.8.8.8/hooks', description: 'orders' });
     expect(response.status).toBe(201);
     const { webhook_endpoint } = response.json();
@@ -95,19 +95,19 @@ describe('POST webhook_endpoints', () => {
     // Half of a character: no text in PostgreSQL or UTF-8, so that no read model could ever take the event.
     [{ url: 'https://8.8.8.8/', description: 'a\ud800b' }, 'description'],
     [{ url: 'https://8.8.8.8/\ud800' }, 'url'],
-  ])('422: %j', async (fields, field) => {
+  ])('422: refuses %j', async (fields, field) => {
     const response = await register(fields);
     expect(response.status).toBe(422);
     expect(response.headers['content-type']).toMatch(/^application\/problem\+json/);
     expect(Object.keys(response.json().errors)).toEqual([field]);
   });
 
-  it('counts code points of a description', async () => {
+  it('counts the code points of a description', async () => {
     expect((await register({ url: 'https://8.8.8.8/', description: '😀'.repeat(255) })).status).toBe(201);
     expect((await register({ url: 'https://8.8.8.8/', description: '😀'.repeat(256) })).status).toBe(422);
   });
 
-  it('422: an eleventh, also when twenty race; its Idempotency-Key does not keep that, a wrong url it does', async () => {
+  it('422: refuses an eleventh endpoint, even if twenty race; its key stores the refusal of a wrong url, but not this one', async () => {
     const responses = await Promise.all(
       Array.from({ length: 20 }, (_, index) => register({ url: `https://8.8.8.8/${index}` })),
     );
@@ -126,7 +126,7 @@ describe('POST webhook_endpoints', () => {
 });
 
 describe('GET webhook_endpoints', () => {
-  it('200: the endpoints of the merchant, oldest first, and none of another', async () => {
+  it('200: lists the endpoints of the merchant, oldest first, and none of another', async () => {
     const [first, second] = [await registered(), await registered()];
     const { webhook_endpoints } = (await merchant.get(PATH)).json<{ webhook_endpoints: Endpoint[] }>();
     expect(webhook_endpoints).toEqual([first, second].map(withoutSecret));
@@ -135,7 +135,7 @@ describe('GET webhook_endpoints', () => {
 });
 
 describe('PATCH webhook_endpoints/{id}', () => {
-  it('200: changes what is given, and shows no secret', async () => {
+  it('200: changes the given fields and returns no secret', async () => {
     const before = withoutSecret(await registered());
     const { id } = before;
     const changes = { url: 'https://8.8.4.4/', description: 'new', status: 'disabled' };
@@ -153,7 +153,7 @@ describe('PATCH webhook_endpoints/{id}', () => {
     expect((await merchant.get(`${PATH}/${id}`)).json()).toEqual({ webhook_endpoint });
   });
 
-  it('200: changes nothing when empty', async () => {
+  it('200: changes nothing if it is empty', async () => {
     const before = withoutSecret(await registered());
     const response = await patch(before.id, {});
     expect(response.status).toBe(200);
@@ -162,7 +162,7 @@ describe('PATCH webhook_endpoints/{id}', () => {
     expect([bare.status, bare.json()]).toEqual([200, { webhook_endpoint: before }]);
   });
 
-  it('200: null clears the description, and requests all types again', async () => {
+  it('200: clears the description with null, and requests all event types again with null', async () => {
     const { id } = await registered({
       url: 'https://8.8.8.8/',
       description: 'old',
@@ -174,7 +174,7 @@ describe('PATCH webhook_endpoints/{id}', () => {
 });
 
 describe('DELETE webhook_endpoints/{id}', () => {
-  it('204, then 404', async () => {
+  it('204: deletes the endpoint, then 404', async () => {
     const { id } = await registered();
     expect(await remove(id)).toMatchObject({ status: 204, text: '' });
     expect((await remove(id)).status).toBe(404);
@@ -190,7 +190,7 @@ describe('POST webhook_endpoints/{id}/test_delivery', () => {
   });
   afterEach(() => receiver.stop());
 
-  it.each(['enabled', 'disabled'])('202: is sent to an endpoint that is %s', async (status) => {
+  it.each(['enabled', 'disabled'])('202: sends a test to an endpoint that is %s', async (status) => {
     const { id, signing_secret } = await registered({ url: receiver.url });
     await patch(id, { status });
     const response = await merchant.post(`${PATH}/${id}/test_delivery`);
@@ -244,7 +244,7 @@ describe('the failures of an endpoint', () => {
       [id, hours],
     );
 
-  it('every response has the failures within six hours, since the endpoint was enabled', async () => {
+  it('are counted in every response: those within six hours, since the endpoint was enabled', async () => {
     await attempts('retry', 5.9, 1, 6.1);
     await attempts('exhausted', 0.1, 7);
     await attempts('succeeded', 0.5, 0.2);
@@ -257,7 +257,7 @@ describe('the failures of an endpoint', () => {
     expect(failuresIn(await merchant.get(`${PATH}/${id}`))).toEqual({ ...none, failure_count: 2 });
   });
 
-  it('only enabling what is disabled clears them; disabling says when and why, once', async () => {
+  it('are cleared only by enabling a disabled endpoint, and disabling records when and why once', async () => {
     await attempts('retry', 1, 2);
     expect(failuresIn(await patch(id, { status: 'enabled' }))).toEqual({ ...none, failure_count: 2 });
     const response = await patch(id, { status: 'disabled' });
@@ -276,7 +276,7 @@ describe('the failures of an endpoint', () => {
   it.each([
     ['DELETE', () => remove(id)],
     ['PATCH', () => patch(id, { status: 'disabled' })],
-  ])('after the response to %s no sender goes by what it saw before', async (_, change) => {
+  ])('are judged by no sender from what it read before the response to %s', async (_, change) => {
     const senders: Destinations[] = [];
     let responded = false;
     const reading = (async () => {

@@ -39,7 +39,7 @@ describe('npm run webhooks:listen', () => {
     return (await app.merchant.post(`${PATH}/${id}/test_delivery`)).json().webhook_delivery.id;
   };
 
-  it('registers an endpoint, verifies and prints what comes, and deletes the endpoint when it ends', async () => {
+  it('registers an endpoint, verifies and prints deliveries, and deletes the endpoint when it ends', async () => {
     const listener = listen('--json');
     const url = await listener.ready();
     const [endpoint] = await endpoints();
@@ -58,7 +58,7 @@ describe('npm run webhooks:listen', () => {
     expect(await endpoints()).toEqual([]);
   });
 
-  it('prints for people, without colour where there is no terminal, and says why it refuses', async () => {
+  it('prints for people, without colour if there is no terminal, and says why it refuses', async () => {
     const listener = listen('--test');
     const url = await listener.ready();
     await listener.says('"message": "This is a test delivery."');
@@ -106,7 +106,7 @@ describe('npm run webhooks:listen', () => {
     expect((await listener.printed(3))[2]).toMatchObject({ status: 502, error: 'ECONNREFUSED' });
   });
 
-  it('responds with another status, and later, on request', async () => {
+  it('responds with another status and later on request', async () => {
     const listener = listen('--json', '--status', '429', '--retry-after', '0', '--delay', '300');
     await listener.ready();
     const began = performance.now();
@@ -118,7 +118,7 @@ describe('npm run webhooks:listen', () => {
     expect(performance.now() - began).toBeGreaterThan(290);
   });
 
-  it('registers for some types, and prints no others', async () => {
+  it('registers for some event types and prints no others', async () => {
     const listener = listen('--json', '--types', 'payout.failed,payout.received');
     await listener.ready();
     const [endpoint] = await endpoints();
@@ -130,7 +130,7 @@ describe('npm run webhooks:listen', () => {
     expect(listener.output).toBe('');
   });
 
-  it('removes what a killed listener left behind, and nothing of one that lives', async () => {
+  it('removes what a killed listener left behind, and nothing of a running one', async () => {
     const living = listen();
     await living.ready();
     const [kept] = await endpoints();
@@ -144,7 +144,7 @@ describe('npm run webhooks:listen', () => {
     expect((await endpoints()).map((each) => each.url)).toEqual([kept!.url, url]);
   });
 
-  it('says what to do when there are ten endpoints', async () => {
+  it('says what to do if there are ten endpoints', async () => {
     const client = app.secondMerchant;
     const { apiKey, privateKey } = client.credentials;
     const keys = ['--url', app.url, '--api-key', apiKey, '--private-key', privateKey];
@@ -164,7 +164,7 @@ describe('npm run webhooks:listen', () => {
     expect((await endpoints(client)).map(({ id }) => id)).not.toContain(first!.id);
   });
 
-  it('says that a sender gave up waiting, and does not wait itself when it is to end', async () => {
+  it('says that a sender stopped waiting, and does not wait itself when it is to end', async () => {
     const secret = newSecret();
     const listener = listen('--secret', secret, '--delay', '60000');
     const url = await listener.ready();
@@ -182,7 +182,7 @@ describe('npm run webhooks:listen', () => {
     expect(await waiting).toBeNull();
   });
 
-  it('only verifies with --secret, by whichever of several fits', async () => {
+  it('only verifies with --secret, by whichever of several secrets matches', async () => {
     const secrets = [newSecret(), newSecret()];
     const nowhere = new Listener(specFolder('no-sandbox'), [
       '--json',
@@ -215,7 +215,7 @@ describe('npm run webhooks:listen', () => {
     expect(await endpoints()).toEqual([]);
   });
 
-  it('says that no sandbox is running, and explains itself', async () => {
+  it('says that no sandbox is running, and prints its usage', async () => {
     const lost = new Listener(specFolder('no-sandbox'), []);
     expect(await lost.ended).toBe(69);
     expect(lost.output).toContain('No sandbox is running');

@@ -55,7 +55,7 @@ function verifies(secret: string, { headers, body }: Received): boolean {
 }
 
 describe('POST webhook_endpoints/{id}/rotate_secret', () => {
-  it('200: shows a fresh secret this once', async () => {
+  it('200: returns a new secret this once', async () => {
     const before = await registered();
     const response = await rotate(before.id);
     expect(response.status).toBe(200);
@@ -73,7 +73,7 @@ describe('POST webhook_endpoints/{id}/rotate_secret', () => {
     expect(endpointIn(found).updated_at).toBe(after.updated_at);
   });
 
-  it('signs with both secrets for a day, the fresh one first', async () => {
+  it('200: signs with both secrets for a day, with the new one first', async () => {
     const { id, signing_secret: former } = await registered();
     const fresh = await rotated(id);
     const sent = await delivery(id);
@@ -90,7 +90,7 @@ describe('POST webhook_endpoints/{id}/rotate_secret', () => {
     expect(snapshot!.hours).toBeCloseTo(24, 1);
   });
 
-  it('409: a fifth concurrent rotation, while four former secrets are valid; 200 with overlap_seconds 0', async () => {
+  it('409: refuses a fifth concurrent rotation while four former secrets are valid; 200 with overlap_seconds 0', async () => {
     const { id } = await registered();
     const responses = await Promise.all(Array.from({ length: 6 }, () => rotate(id)));
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 409, 409]);
@@ -129,7 +129,7 @@ describe.each<[string, Record<string, string> | null]>([
   // Its own service: nothing sweeps, so that only the saga and the queue wake lanes.
   const app = onTestApp(settings);
 
-  it('wakes a lane for a retry without a sweep', async () => {
+  it('wakes the sender of an endpoint for a retry without a sweep', async () => {
     await app.app.get(DeliveryProcessor, { strict: false }).sweep.stop();
     expect(app.app.get(QueueBackend, { strict: false }).kind).toBe(kind === 'Redis' ? 'redis' : 'postgres');
     const receiver = await TestReceiver.start();

@@ -21,7 +21,7 @@ describe.each(RESOURCES.map((resource) => [resource.name, resource] as const))(
       }
     });
 
-    it('are for scopes that exist', () => {
+    it('require only scopes that exist', () => {
       const writes = [...(resource.create ?? []), ...(resource.actions ?? [])];
       const scopes = [resource, ...writes, ...(resource.links ?? [])].flatMap(({ scope }) => scope ?? []);
       expect(SCOPES).toEqual(expect.arrayContaining(scopes));
@@ -43,7 +43,7 @@ describe('the decisions on an operation', () => {
     return operations.actions!.filter(({ when }) => when!(row, person)).map(({ label }) => label);
   };
 
-  it('are for another person; one can withdraw a request that one sent', () => {
+  it('are offered to another operator, while the requester can only withdraw', () => {
     expect(labels('pending_approval', 'ada')).toEqual(['Withdraw']);
     expect(labels('pending_approval', 'grace')).toEqual(['Approve', 'Reject']);
     expect(labels('unconfirmed', 'ada')).toEqual([]);
@@ -51,7 +51,7 @@ describe('the decisions on an operation', () => {
     expect(labels('executed', 'grace')).toEqual([]);
   });
 
-  it('are for those who may decide on operations of its name', () => {
+  it('are offered to operators who may decide on operations of that name', () => {
     for (const status of ['pending_approval', 'unconfirmed'])
       for (const me of ['ada', 'grace']) expect(labels(status, me, 'users.erase')).toEqual([]);
   });
@@ -62,17 +62,17 @@ describe('the decisions on an operation', () => {
   });
 });
 
-describe('a delivery is sent again', () => {
+describe('resending a delivery', () => {
   const ada = { me: 'ada', can: () => true, mayDecide: () => false };
   const [resend] = deliveries.actions!;
   const isOffered = (row: object): boolean => resend!.when!({ type: 'payout.received', ...row }, ada);
 
-  it.each(['pending', 'succeeded', 'exhausted', 'dropped'])('while it is %s, as the API allows', (status) => {
+  it.each(['pending', 'succeeded', 'exhausted', 'dropped'])('is offered while it is %s', (status) => {
     for (const endpoint of [{ status: 'enabled' }, undefined])
       expect(isOffered({ status, endpoint })).toBe(true);
   });
 
-  it('only to an endpoint that is enabled, unless it is a test, and to none that was deleted', () => {
+  it('is offered only for an enabled endpoint, or for a test, and never for a deleted one', () => {
     const endpoint = { status: 'disabled' };
     expect(isOffered({ endpoint })).toBe(false);
     expect(isOffered({ endpoint, type: 'webhook_endpoint.test' })).toBe(true);
@@ -81,7 +81,7 @@ describe('a delivery is sent again', () => {
 });
 
 it.each(['merchants', 'users', 'credentials', 'operators', 'orders'])(
-  'each write to one of %s sends the revision that its dialog displays',
+  'each write to %s sends the revision that its dialog displays',
   (name) => {
     const { actions } = RESOURCES.find((resource) => resource.name === name)!;
     expect(actions!.map(({ label, revision }) => [label, revision])).toEqual(
@@ -90,14 +90,14 @@ it.each(['merchants', 'users', 'credentials', 'operators', 'orders'])(
   },
 );
 
-it('what search finds has a page, and what this console does not know has none', () => {
+it('a search result has a page if the console knows its kind', () => {
   expect(pageOfKind('delivery', '7')).toBe('/deliveries/7');
   expect(pageOfKind('webhook_endpoint', '7')).toBe('/deliveries?endpoint_id=7');
   expect(pageOfKind('javascript:alert(1)', '7')).toBeNull();
   expect(pageOfKind('payout', '')).toBeNull();
 });
 
-it('an endpoint that its merchant disabled is not in trouble', () => {
+it('an endpoint that its merchant disabled does not count as failing', () => {
   expect(isFailing({ status: 'disabled', disabled_cause: 'merchant', failure_count: 0 })).toBe(false);
   expect(isFailing({ status: 'disabled', disabled_cause: 'gone', failure_count: 0 })).toBe(true);
   expect(isFailing({ status: 'enabled', disabled_cause: null, failure_count: 3 })).toBe(true);

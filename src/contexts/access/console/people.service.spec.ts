@@ -17,13 +17,13 @@ async function signedIn(role: Role, displayed: Role) {
 }
 
 describe('a login that changes its operator', () => {
-  it('sets a lower role of the groups, also where the read model displays it already', async () => {
+  it('applies a lower role from the groups, even if the read model already displays it', async () => {
     const { world, person, roleNow } = await signedIn('administrator', 'viewer');
     expect(await world.people.lowerRole(person, 'viewer', '192.0.2.1')).toBe(true);
     expect(await roleNow()).toBe('viewer');
   });
 
-  it('never sets a higher role, also where a late read model displays a still higher role', async () => {
+  it('never raises the role, even if a late read model displays a still higher one', async () => {
     const { world, person, roleNow } = await signedIn('viewer', 'administrator');
     expect(await world.people.lowerRole(person, 'compliance', '192.0.2.1')).toBe(false);
     expect(await roleNow()).toBe('viewer');

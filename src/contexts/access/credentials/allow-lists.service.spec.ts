@@ -56,7 +56,7 @@ describe('the list of origins that may show a page', () => {
     'https://shop.example:99999',
     '',
   ];
-  it.each([...REFUSED, 'http://localhost.evil.example', 'http://10.0.0.1'])('refuses %j', (text) => {
+  it.each([...REFUSED, 'http://localhost.evil.example', 'http://10.0.0.1'])('cannot be %j', (text) => {
     for (const mode of ['sandbox', 'production'] as const)
       expect(() => canonicalOrigins([text], mode)).toThrow('is not an origin such as');
   });
@@ -74,8 +74,8 @@ describe('the list of origins that may show a page', () => {
   });
 });
 
-describe('the check of the address that a page leads back to', () => {
-  it('accepts an origin, or the scheme of an app', () => {
+describe('the allowed callback address of a page', () => {
+  it('is an origin or the scheme of an app', () => {
     const targets = ['ShopApp:', 'com.example.app:', 'https://Shop.example', 'shopapp:'];
     expect(canonicalCallbacks(targets)).toEqual(['com.example.app:', 'https://shop.example', 'shopapp:']);
   });
@@ -100,11 +100,11 @@ describe('the check of the address that a page leads back to', () => {
     'https://shop.example/done',
     'https://*.shop.example',
     '',
-  ])('refuses %j', (text) => {
+  ])('cannot be %j', (text) => {
     expect(() => canonicalCallbacks([text])).toThrow(expect.objectContaining({ code: 'validation_failed' }));
   });
 
-  it('distinguishes the scheme of an app from one that runs something', () => {
+  it('cannot use a scheme that runs code, such as javascript', () => {
     expect(['shopapp:', 'javascript:', 'https:'].map(leadsToApp)).toEqual([true, false, false]);
   });
 });

@@ -39,8 +39,8 @@ function directoryOf(results: readonly (ApiCaller | null | Error)[], queryMs = 0
   return { directory: directoryOver(query), query };
 }
 
-describe('a directory in memory', () => {
-  it('queries once for 50 concurrent requests, and not again while fresh', async () => {
+describe('the credential directory', () => {
+  it('queries the database once for 50 concurrent requests, and again only when the entry is stale', async () => {
     const { directory, query } = directoryOf([credentials()]);
     const found = await Promise.all(Array.from({ length: 50 }, () => directory.find(ID)));
     expect(found.every((each) => each?.merchantId === ID)).toBe(true);
@@ -56,7 +56,7 @@ describe('a directory in memory', () => {
     expect(query).toHaveBeenCalledTimes(1);
   });
 
-  it('finds a key with the spaces and the marks of copied text', async () => {
+  it('finds a key that was copied with spaces and invisible characters', async () => {
     const { directory } = directoryOf([credentials()]);
     for (const copied of [
       ` ${ID}\u00a0`,
@@ -68,7 +68,7 @@ describe('a directory in memory', () => {
   });
 
   it.each([20, FRESH_MS + 1])(
-    'notices a suspension within its freshness, with a request every %i ms',
+    'notices a suspension within 2 seconds, with a request every %i ms',
     async (everyMs) => {
       const { directory } = directoryOf([credentials(), credentials('suspended')]);
       expect((await directory.find(ID))?.status).toBe('active');
@@ -86,7 +86,7 @@ describe('a directory in memory', () => {
     expect(await gone.directory.find(ID)).toBeNull();
   });
 
-  it('does not wait for a query that started more than 2 seconds ago', async () => {
+  it('does not use the result of a query that started more than 2 seconds ago', async () => {
     const results: ((found: ApiCaller) => void)[] = [];
     const directory = directoryOver(() => new Promise((resolve) => results.push(resolve)));
     const before = directory.find(ID);
@@ -106,7 +106,7 @@ describe('a directory in memory', () => {
     expect(await directory.find(ID)).not.toBeNull();
   });
 
-  it('expires an entry 2 seconds after the start of its query, also of a slow query', async () => {
+  it('expires an entry 2 seconds after its query started, even when the query was slow', async () => {
     const { directory } = directoryOf([credentials(), credentials('suspended')], FRESH_MS - 500);
     expect((await directory.find(ID))?.status).toBe('active');
     now += 501;

@@ -30,7 +30,7 @@ describe.each([
     expect(one.secret).not.toBe(other.secret);
   });
 
-  it('can be opened only for their own owner and id, also after an earlier opening', async () => {
+  it('can be opened only with their own owner and id, even after they were opened once', async () => {
     const { secret, ...kept } = await obtained('c1');
     expect(kept.sealed_secret).not.toContain(secret.slice(4));
     for (const opener of [secrets, secretsOf(sealer)]) {
@@ -50,7 +50,7 @@ describe.each([
   });
 });
 
-describe('secrets that are obtained for an id', () => {
+describe('secrets that are generated for a credential id', () => {
   const keyedHash = new KeyedHash(randomBytes(32));
   const of = (mode: 'sandbox' | 'production') =>
     new CredentialSecrets(new Sealer(randomBytes(32)), keyedHash, newSecretsInMemory(), {
@@ -62,13 +62,13 @@ describe('secrets that are obtained for an id', () => {
     return { secret: (await secrets.issued(id)).secret!, secret_hash };
   };
 
-  it('are random and derive from no key and no id', async () => {
+  it('are random and cannot be derived from a key or the id', async () => {
     const [one, other] = [of('sandbox'), of('sandbox')];
     for (const kind of CREDENTIAL_KINDS)
       expect((await obtain(one, kind, kind)).secret).not.toBe((await obtain(other, kind, kind)).secret);
   });
 
-  it('belong to one mode for admin keys, of which only the hash is stored', async () => {
+  it('are valid in one mode for admin keys, and only their hash is stored', async () => {
     const [sandbox, production] = [of('sandbox'), of('production')];
     const { secret, secret_hash } = await obtain(sandbox, 'admin', 'id');
     expect(secret).toMatch(/^dsb_test_admin_[0-9A-Za-z]{49}$/);
@@ -82,21 +82,21 @@ describe('secrets that are obtained for an id', () => {
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 });
 
 describe('the secret of an admin key', () => {
-  it('has 43 base62 digits of 32 bytes and a check of 6', () => {
+  it('has 43 base62 digits for its 32 bytes and 6 for its checksum', () => {
     expect(adminSecret('test', new Uint8Array(32))).toMatch(/^dsb_test_admin_0{43}[0-9A-Za-z]{6}$/);
     const largest = adminSecret('live', new Uint8Array(32).fill(255));
     // 2^256 - 1 in base 62.
     expect(largest.slice('dsb_live_admin_'.length, -6)).toBe('yhjskwdA6OZ1AL1YmHWZWm8LLG7HjnuCA2j5rOw8Xp1');
   });
 
-  it('ends with the CRC-32 of the preceding text', () => {
+  it('ends with the CRC-32 of the text before it', () => {
     const secret = adminSecret('test', new Uint8Array(32));
     const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
     const check = [...secret.slice(-6)].reduce((number, digit) => number * 62 + digits.indexOf(digit), 0);
     expect(check).toBe(crc32(secret.slice(0, -6)));
   });
 
-  it('is refused with one character changed, missing or added', () => {
+  it('is refused if one character is changed, missing or added', () => {
     fc.assert(
       fc.property(bytes32, fc.nat(), fc.constantFrom(...'0aZ_'), (bytes, at, other) => {
         const secret = adminSecret('test', bytes);

@@ -117,7 +117,7 @@ describe.each(['payouts', 'exchange', 'admin'] as const)('a credential of kind %
   const [s1, s2] = [issued('s1'), issued('s2')];
   const both = [s1, rolled('s1', 's2', LATER), s2];
 
-  it('is issued once, with a name, and an expiry in the future', () => {
+  it('is issued once, with a name and an optional expiry in the future', () => {
     decides([], issue('s1'), [s1]);
     decides([s1], issue('s1'), []);
     decides([s1, revoked('s1')], issue('s1'), []);
@@ -132,7 +132,7 @@ describe.each(['payouts', 'exchange', 'admin'] as const)('a credential of kind %
     });
   });
 
-  it('is replaced by a credential with the same terms; the overlap ends with the expiry', () => {
+  it('is replaced by a credential with the same terms, and stops at its own expiry if that comes first', () => {
     const expires_at = '2026-01-02T04:00:00.000Z';
     const [old, next] = [issued('s1', { expires_at }), issued('s2', { expires_at })];
     decides([old], roll('s1', 's2', 60), [rolled('s1', 's2', '2026-01-02T03:05:05.000Z'), next]);
@@ -140,7 +140,7 @@ describe.each(['payouts', 'exchange', 'admin'] as const)('a credential of kind %
     decides([s1], roll('s1', 's2', 0), [rolled('s1', 's2', at), s2]);
   });
 
-  it('is replaced only while it is active, and once', () => {
+  it('can be replaced once, and only while it is active', () => {
     decides(both, roll('s1', 's2', 60), []);
     decides(both, roll('s1', 's3', 60), 'invalid_transition');
     decides([s1, revoked('s1')], roll('s1', 's3', 60), 'invalid_transition');
@@ -148,7 +148,7 @@ describe.each(['payouts', 'exchange', 'admin'] as const)('a credential of kind %
     decides([s1], roll('s9', 's3', 60), 'not_found');
   });
 
-  it('is replaced again after its replacement was revoked', () => {
+  it('can be replaced again after its replacement was revoked', () => {
     decides([...both, revoked('s2')], roll('s1', 's3', 60), [
       rolled('s1', 's3', '2026-01-02T03:05:05.000Z'),
       issued('s3'),
@@ -156,7 +156,7 @@ describe.each(['payouts', 'exchange', 'admin'] as const)('a credential of kind %
     decides([s1, rolled('s1', 's2', at), s2, revoked('s2')], roll('s1', 's3', 60), 'invalid_transition');
   });
 
-  it('is revoked once; an unknown credential is not found', () => {
+  it('can be revoked once; an unknown credential is not found', () => {
     decides(both, revoke('s1'), [revoked('s1')]);
     decides([...both, revoked('s1')], revoke('s1'), []);
     decides([s1], revoke('s9'), 'not_found');
@@ -175,12 +175,12 @@ describe.each(['payouts', 'exchange', 'admin'] as const)('a credential of kind %
   });
 });
 
-describe.each(['payouts', 'exchange'] as const)('the key of credentials of kind %s', (kind) => {
+describe.each(['payouts', 'exchange'] as const)('an owner of credentials of kind %s', (kind) => {
   const { rolled, revoked } = eventsOf(kind);
   const [s1, s2] = [issuedOf(kind, 's1'), issuedOf(kind, 's2')];
   const both = [s1, rolled('s1', 's2', LATER), s2];
 
-  it('has at most two valid credentials', () => {
+  it('has at most two that are valid', () => {
     decides(both, roll('s2', 's3', 60), 'invalid_transition');
     decides([...both, revoked('s1')], roll('s2', 's3', 86_400), [
       rolled('s2', 's3', LATER),
@@ -205,7 +205,7 @@ it('a merchant has at most two valid private keys', () => {
   decides([s2], revoke('s2'), [revoked('s2')]);
 });
 
-describe('a key of the exchange', () => {
+describe('an exchange key', () => {
   const { rolled, revoked } = eventsOf('exchange');
   const owner = { owner_id, merchant_id: owner_id };
   const s1 = issuedOf('exchange', 's1');
@@ -227,14 +227,14 @@ describe('a key of the exchange', () => {
     (state) =>
       setPage({ key_id, page: { ...NO_PAGE_SETTINGS, ...page }, at }, state);
 
-  it('ends with its last valid secret', () => {
+  it('ends when its last valid secret is revoked', () => {
     const expired = issuedOf('exchange', 's1', { expires_at: at });
     const next = [rolled('s1', 's2', at), issuedOf('exchange', 's2')];
     decides([expired, ...next], revoke('s2'), [revoked('s2'), revoked('s1')]);
     decides([expired, ...next], revoke('s1'), [revoked('s1')]);
   });
 
-  it('may be used from its addresses; none means anywhere', () => {
+  it('can be restricted to IP addresses; an empty list allows any address', () => {
     decides([s1], restrict('10.0.0.0/8'), [restricted('10.0.0.0/8')]);
     decides([s1, restricted('10.0.0.0/8')], restrict('10.0.0.0/8'), []);
     decides([s1, restricted('10.0.0.0/8')], restrict(), [restricted()]);
@@ -249,7 +249,7 @@ describe('a key of the exchange', () => {
     expect(after.map(({ addresses }) => addresses)).toEqual([['10.0.0.0/8'], ['10.0.0.0/8']]);
   });
 
-  it('has a pay page with a logo and links, which are replaced together', () => {
+  it('has a pay page whose logo and links are replaced together', () => {
     const logo = toLogo(Buffer.from('\x89PNG\r\n\x1a\nIHDR', 'latin1'));
     const page = { logo, help_url: 'https://shop.example/help', terms_url: null };
     decides([s1], display(page), [pageSet(page)]);
@@ -264,7 +264,7 @@ describe('a key of the exchange', () => {
   });
 });
 
-it('the state of an owner is bounded: the newest revoked credentials and a limited number of others', () => {
+it('an owner retains a bounded number of credentials: the newest revoked ones and a limited number of others', () => {
   const { revoked } = eventsOf('payouts');
   const ids = Array.from({ length: MAX_KEPT + 1 }, (_, n) => `n${n}`);
   const expired = ids.map((id) => issuedOf('payouts', id, { expires_at: at }));
@@ -275,7 +275,7 @@ it('the state of an owner is bounded: the newest revoked credentials and a limit
   decides([...expired.slice(2)], issue, [issuedOf('payouts', 's1')]);
 });
 
-it('a snapshot of credentials continues at any point as the events do', () => {
+it('decisions on a snapshot of credentials are the same as on all events, at any point', () => {
   const { rolled, revoked, activated } = eventsOf('admin');
   const events: CredentialEvent[] = [
     issuedOf('admin', 's1', { is_pending: true }),

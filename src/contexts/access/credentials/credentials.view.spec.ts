@@ -69,7 +69,7 @@ describe('the index of credentials', () => {
   afterAll(() => db.drop());
   beforeEach(() => db.database.query('truncate access.credentials'));
 
-  it('has one row per credential, also when every event is applied twice', async () => {
+  it('has one row per credential, even if every event is applied twice', async () => {
     await apply(HISTORY);
     const once = await rows();
     await apply(HISTORY);
@@ -95,7 +95,7 @@ describe('the index of credentials', () => {
     ]);
   });
 
-  it('knows which merchants are registered', async () => {
+  it('finds which merchants are registered', async () => {
     const data = { merchant_id: ACME, name: 'Acme', registered_at: at };
     await apply([{ type: 'merchant.registered.v1', data }]);
     expect([await index.areMerchants([ACME, ACME]), await index.areMerchants([ACME, KEY])]).toEqual([
@@ -104,7 +104,7 @@ describe('the index of credentials', () => {
     ]);
   });
 
-  it('finds the owner of an exchange key and of a secret, and the key of a credential', async () => {
+  it('finds the owner of an exchange key or secret, and the key that a secret belongs to', async () => {
     await apply(HISTORY);
     expect(await index.ownerOfKey(KEY)).toBe(ACME);
     expect(await index.ownerOfKey(ACME)).toBeNull();
@@ -122,7 +122,7 @@ describe('the index of credentials', () => {
     expect(await sealed('exchange')).toEqual([`sealed ${SECOND}`]);
   });
 
-  it('finds the next expiry of each kind, or one of the last day, of secrets without a replacement', async () => {
+  it('finds the next expiry of each kind among secrets without a replacement, including those of the last day', async () => {
     const hour = 3_600_000;
     const add = async (hours: number, over: object = {}): Promise<Date> => {
       const expiresAt = new Date(Date.now() + hours * hour);

@@ -4,7 +4,7 @@ import { FailedSignatures, type SignatureSource } from './signature.guard.js';
 const START = 1_000_000;
 const source: SignatureSource = { client: '192.0.2.1', merchantId: 'm' };
 
-describe('wrong signatures', () => {
+describe('the limit on failed signatures', () => {
   let now: number;
   let failures: FailedSignatures;
   beforeEach(() => {
@@ -17,20 +17,20 @@ describe('wrong signatures', () => {
     return last;
   };
 
-  it('from one address are explained 300 times a minute', () => {
+  it('blocks an address from its 301st failure in a minute until the minute ends', () => {
     expect(fail(300)).toBeNull();
     expect(fail(1)).toBe(START + 60_000);
     now = START + 60_000;
     expect(fail(300)).toBeNull();
   });
 
-  it('for one merchant are explained 3,000 times a minute, from any addresses', () => {
+  it('blocks failures for one merchant from the 3,001st in a minute, whatever their addresses', () => {
     for (let n = 0; n < 10; n += 1) expect(fail(300, { ...source, client: `192.0.2.${n}` })).toBeNull();
     expect(fail(1, { ...source, client: '198.51.100.1' })).toBe(START + 60_000);
     expect(fail(1, { client: '198.51.100.1', merchantId: 'other' })).toBeNull();
   });
 
-  it('count more with a large body: one point for each 16 KiB', () => {
+  it('counts one more failure for each 16 KiB of the body', () => {
     expect(fail(1, source, 16_384 * 299 - 1)).toBeNull();
     expect(fail(1)).toBeNull();
     expect(fail(1)).not.toBeNull();

@@ -5,7 +5,7 @@ import { newId } from '../../../kernel/ids.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
 import { NewSecrets } from './new-secrets.store.js';
 
-describe('secrets of new credentials', () => {
+describe('the secret of a new credential', () => {
   const test = onTestDatabase();
   let secrets: NewSecrets;
   beforeAll(() => {
@@ -21,7 +21,7 @@ describe('secrets of new credentials', () => {
     return (await test.database.query<{ sealed: string | null }>(sql, [id]))[0]?.sealed;
   };
 
-  it('are stored sealed and stay the same for an id', async () => {
+  it('is stored sealed and is the same for each repeat of the request', async () => {
     const id = newId();
     const all = await Promise.all(['one', 'two', 'three'].map((text) => secrets.obtain(id, () => text)));
     expect(new Set(all).size).toBe(1);
@@ -30,7 +30,7 @@ describe('secrets of new credentials', () => {
     expect(await secrets.find(newId())).toBeNull();
   });
 
-  it('are readable for 24 hours, and are not generated again while the request may be repeated', async () => {
+  it('is readable for 24 hours and is never generated again for the same request', async () => {
     const id = newId();
     await secrets.obtain(id, () => 'first');
     await age(id, '23 hours 59 minutes');
@@ -46,7 +46,7 @@ describe('secrets of new credentials', () => {
     expect(await stored(id)).toBeUndefined();
   });
 
-  it('are unreadable after their master key was retired', async () => {
+  it('is unreadable once its master key was retired', async () => {
     const id = newId();
     await new NewSecrets(test.database, new Sealer(randomBytes(32))).obtain(id, () => 'secret');
     expect(await secrets.find(id)).toBeNull();

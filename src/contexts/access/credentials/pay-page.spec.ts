@@ -14,7 +14,7 @@ describe('the logo of a pay page', () => {
     ['PNG', PNG, 'png'],
     ['WebP', WEBP, 'webp'],
     ['PNG of 16 KiB', large(PNG, 16_384), 'png'],
-  ])('is a %s, as part of the page', (_what, bytes, type) => {
+  ])('can be a %s, embedded in the page', (_what, bytes, type) => {
     const logo = toLogo(bytes);
     expect(logo).toBe(`data:image/${type};base64,${bytes.toString('base64')}`);
     expect(() => checkPage({ ...NO_PAGE_SETTINGS, logo })).not.toThrow();
@@ -45,7 +45,7 @@ describe('the logo of a pay page', () => {
 describe('the links of a pay page', () => {
   const longest = `https://example.com/${'a'.repeat(2028)}`;
 
-  it('begin with https and have at most 2048 characters', () => {
+  it('begin with https:// and have at most 2,048 characters', () => {
     expect(longest).toHaveLength(2048);
     const page = { logo: null, help_url: longest, terms_url: 'https://example.com' };
     expect(() => checkPage(page)).not.toThrow();
@@ -53,7 +53,7 @@ describe('the links of a pay page', () => {
   });
 
   it.each([`${longest}a`, 'http://example.com', 'javascript:alert(1)', 'example.com', ''])(
-    'are refused: %s',
+    'are refused for: %s',
     (url) => {
       const words = ['must be a URL that begins with https:// and has at most 2048 characters'];
       for (const name of ['help_url', 'terms_url'])

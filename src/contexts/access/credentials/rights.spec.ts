@@ -104,7 +104,7 @@ async function excess(world: RightsWorld): Promise<string | null> {
   return null;
 }
 
-it('no sequence of operations gives a credential more than its person and its issuer had', async () => {
+it('no sequence of operations gives a credential more scopes than its operator and its issuer had', async () => {
   const roles = fc.array(fc.constantFrom<Role>(...ROLES), { minLength: 1, maxLength: 3 });
   await fc.assert(
     fc.asyncProperty(roles, fc.array(step, { maxLength: 15 }), async (others, steps) => {

@@ -67,7 +67,7 @@ describe('the signature of a merchant request', () => {
     'svc-signature': sign(key, signedPrefix(TIMESTAMP, method, path), Buffer.from('{}')).toString('hex'),
   });
 
-  it('names its merchant', async () => {
+  it('identifies its merchant', async () => {
     expect(await identify({ ...HEADERS, 'svc-api-key': KEY })).toBe(MERCHANT);
   });
 
@@ -98,11 +98,11 @@ describe('the signature of a merchant request', () => {
       413,
       'The request body must be smaller than 1048576 bytes',
     ],
-  ])('is refused unread when it %s', async (_what, headers, status, detail) => {
+  ])('is refused before the body is read if it %s', async (_what, headers, status, detail) => {
     expect(await identify(headers)).toMatchObject({ status, detail });
   });
 
-  it.each(['former', 'present'])('is right with the %s private key', (key) => {
+  it.each(['former', 'present'])('is valid with the %s private key', (key) => {
     expect(verify(signedWith(key))).toBe(true);
     expect(reply.status).toBe(0);
   });
@@ -114,7 +114,7 @@ describe('the signature of a merchant request', () => {
     ['another body', signedWith('present'), { rawBody: Buffer.from('{ }') }],
     ['two headers', { ...HEADERS, 'svc-signature': ['a', 'b'] }, {}],
   ])(
-    'is wrong with that of %s: the response has the bytes that the server signed',
+    'is invalid if it covers %s; the response contains the bytes that the server signed',
     (_what, headers, edge) => {
       expect(verify(headers, edge)).toBeNull();
       expect([reply.status, reply.all['content-type'], reply.detail]).toEqual([
@@ -128,7 +128,7 @@ describe('the signature of a merchant request', () => {
     },
   );
 
-  it('is refused without an explanation after too many failures, as is a large body from the same address', async () => {
+  it('is refused without an explanation after too many failures, and a large body is refused unread', async () => {
     for (let n = 0; n < 300; n += 1) verify(HEADERS);
     expect(reply.status).toBe(401);
     expect(verify(HEADERS)).toMatchObject({ status: 429, headers: { 'retry-after': '60' } });

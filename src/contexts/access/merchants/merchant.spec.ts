@@ -52,7 +52,7 @@ describe('a merchant', () => {
       .thenRefused('validation_failed');
   });
 
-  it('may call from its addresses; none means anywhere', () => {
+  it('can be restricted to IP addresses; an empty list allows any address', () => {
     const allow =
       (...cidrs: string[]) =>
       (state: Merchant) =>
@@ -71,7 +71,7 @@ describe('a merchant', () => {
     given(registered, suspended, reinstated).when(reinstate).then();
   });
 
-  it('lists the origins that may embed its pages; a change keeps the members that it omits', () => {
+  it('lists the origins that may embed its pages; a change leaves omitted fields as they are', () => {
     const [origins, callbacks] = [['https://shop.example'], ['shopapp:']];
     given(registered).when(embed({ origins })).then(embedded(origins, []));
     given(registered, embedded(origins, []))
@@ -90,7 +90,7 @@ describe('a merchant', () => {
         .thenRefused('validation_failed', { shown_as: expect.anything() as unknown as string[] });
   });
 
-  it('must be registered first', () => {
+  it('cannot be suspended, reinstated or changed before it is registered', () => {
     for (const decide of [suspend, reinstate, embed({})]) given().when(decide).thenRefused('not_found');
   });
 });

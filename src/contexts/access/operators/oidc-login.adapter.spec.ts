@@ -58,7 +58,7 @@ describe('a login at the identity provider', () => {
     await expect(login({ claims })).rejects.toMatchObject({ code: 'forbidden' });
   });
 
-  it('needs the demanded claim, or a list with its value', async () => {
+  it('requires the configured claim, with the value itself or a list that contains it', async () => {
     const demanded = ['hd', 'example.com'] as const;
     expect(await login({ demanded })).toEqual(ADA);
     expect(await login({ demanded, claims: { ...CLAIMS, hd: ['a', 'example.com'] } })).toEqual(ADA);
@@ -69,12 +69,12 @@ describe('a login at the identity provider', () => {
       });
   });
 
-  it('keeps the role where the group would raise it: that takes a second person', async () => {
+  it('retains the role where a group would raise it, because that needs a second operator', async () => {
     const roles = [['root', 'administrator']] as const;
     expect((await login({ roles, claims: { ...CLAIMS, groups: ['root'] } })).role).toBe('support');
   });
 
-  it('is refused to a person without a group of the map', async () => {
+  it('is refused to an operator who is in no mapped group', async () => {
     const roles = [['staff', 'viewer']] as const;
     await expect(login({ roles, claims: { ...CLAIMS, groups: ['sales'] } })).rejects.toMatchObject({
       code: 'forbidden',
@@ -89,13 +89,13 @@ describe('a login at the identity provider', () => {
     ],
     ['unavailable', 'no connection', new TypeError('fetch failed')],
     ['unavailable', 'no response', Object.assign(new Error('timed out'), { code: 'OAUTH_TIMEOUT' })],
-  ])('is %s with %s of the provider', async (code, _, error) => {
+  ])('is %s after %s of the provider', async (code, _, error) => {
     await expect(login({ claims: error })).rejects.toMatchObject({ code });
   });
 });
 
-describe('the path after a login', () => {
-  it.each(['/', '/payouts?status=pending', '/users/1'])('is %s as given', (path) => {
+describe('the return path after a login', () => {
+  it.each(['/', '/payouts?status=pending', '/users/1'])('is retained: %s', (path) => {
     expect(returnPath(path)).toBe(path);
   });
 
@@ -108,7 +108,7 @@ describe('the path after a login', () => {
     '',
     ['/a', '/b'],
     undefined,
-  ])('is the start page in place of %s', (path) => {
+  ])('is the start page for the unsafe or invalid path %s', (path) => {
     expect(returnPath(path)).toBe('/');
   });
 });

@@ -48,7 +48,7 @@ const removed: OperatorEvent = {
 };
 
 describe('an operator', () => {
-  it('is a person with a name and an email', () => {
+  it('is created with a name and an email address', () => {
     given()
       .when(create({ name: ' Ada ' }))
       .then(created);
@@ -64,7 +64,7 @@ describe('an operator', () => {
       given().when(create(wrong)).thenRefused('validation_failed', fields);
   });
 
-  it('gets a role and a status, also at once; an absent member stays as it is', () => {
+  it('can get a role, a status or both in one change; an omitted field stays as it is', () => {
     given(created).when(beFinance).then(roleSet);
     given(created, roleSet).when(beFinance).then();
     given(created).when(disable).then(disabled);
@@ -77,20 +77,20 @@ describe('an operator', () => {
     given(created, disabled).when(update({})).then();
   });
 
-  it('enrols passkeys while it is active', () => {
+  it('can enrol passkeys while active', () => {
     given(created).when(add).then(added);
     given(created, added).when(add).then();
     given(created, disabled).when(add).thenRefused('invalid_transition');
   });
 
-  it('loses a passkey, also while it is disabled, and may enrol it again', () => {
+  it('can lose a passkey, even while disabled, and enrol it again', () => {
     given(created, added).when(remove).then(removed);
     given(created, added, disabled).when(remove).then(removed);
     given(created, added, removed).when(remove).thenRefused('not_found');
     given(created, added, removed).when(add).then(added);
   });
 
-  it('must exist first', () => {
+  it('cannot be changed before it is created', () => {
     for (const decide of [beFinance, disable, enable, add, remove, update({})])
       given().when(decide).thenRefused('not_found');
   });

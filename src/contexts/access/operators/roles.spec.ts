@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { effectiveScopes, isRole, ROLE_SCOPES, ROLES, SCOPES, scopesGained } from './roles.js';
 
 describe('the roles of operators', () => {
-  it('let a viewer read everything but personal data and the audit', () => {
+  it('allow a viewer to read everything except personal data and the audit', () => {
     expect(ROLE_SCOPES.viewer).toEqual([
       'merchants:read',
       'credentials:read',
@@ -22,17 +22,17 @@ describe('the roles of operators', () => {
     ['finance', ['orders:write', 'audit:read']],
     ['compliance', ['merchants:write', 'users:write', 'users_personal:read', 'webhooks:write', 'audit:read']],
     ['on_call', ['webhooks:write', 'system:write']],
-  ] as const)('give %s the scopes of a viewer and its own', (role, own) => {
+  ] as const)('give %s the scopes of a viewer and the additional scopes of the role', (role, own) => {
     expect(scopesGained(role, 'viewer')).toEqual(own);
     expect(scopesGained('viewer', role)).toEqual([]);
   });
 
-  it('let an administrator do everything', () => {
+  it('allow an administrator everything', () => {
     expect(ROLE_SCOPES.administrator).toEqual(SCOPES);
     for (const role of ROLES) expect(scopesGained(role, 'administrator')).toEqual([]);
   });
 
-  it('bound the scopes of a credential, and give none to an unknown role', () => {
+  it('limit the scopes of a credential; an unknown role has no scopes', () => {
     const scopes = ['payouts:read', 'system:write'];
     expect([...effectiveScopes(scopes, 'viewer')]).toEqual(['payouts:read']);
     expect([...effectiveScopes(scopes, 'on_call')]).toEqual(scopes);

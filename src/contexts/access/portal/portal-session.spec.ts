@@ -46,8 +46,8 @@ const revoking =
   (state) =>
     revokePortalSession({ merchant_id, revoked_at: at }, state);
 
-describe('a session of the portal', () => {
-  it('is created, and entered within 15 minutes; it lasts eight hours from then', () => {
+describe('a portal session', () => {
+  it('can be entered within 15 minutes of its creation and then lasts eight hours', () => {
     const { code_expires_at: _, ...session } = created.data;
     given()
       .when((state) => createPortalSession(session, state))
@@ -61,13 +61,13 @@ describe('a session of the portal', () => {
     ['with another code', { code_hash: 'other' }, [created]],
     ['once it is revoked', {}, [created, revoked]],
     ['that does not exist', {}, []],
-  ])('is not entered %s', (_, over, events) => {
+  ])('cannot be entered %s', (_, over, events) => {
     given(...events)
       .when(entering(over))
       .thenRefused('forbidden');
   });
 
-  it('is revoked before and after it is entered, once, only by its merchant', () => {
+  it('can be revoked once, before or after it is entered, and only by its merchant', () => {
     given(created).when(revoking()).then(revoked);
     given(created, entered).when(revoking()).then(revoked);
     given(created, entered, revoked).when(revoking()).then();

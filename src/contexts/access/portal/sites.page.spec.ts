@@ -7,33 +7,33 @@ const request = (headers: Record<string, string>, protocol = 'http') =>
   ({ headers, protocol }) as unknown as FastifyRequest;
 const at = (adminUrl: string | null) => new ConsoleSite({ ...httpConfig({}), adminUrl });
 
-describe('the origin of the console', () => {
-  it('is the origin of ADMIN_URL for any Host header', () => {
+describe('the expected origin of the console', () => {
+  it('is the origin of ADMIN_URL, whatever the Host header is', () => {
     expect(at('https://admin.example/').findOrigin(request({ host: 'evil.example' }))).toBe(
       'https://admin.example',
     );
   });
 
-  it.each(['localhost:3003', '127.0.0.1:3003', '[::1]:3003'])('is %s on this machine', (host) => {
+  it.each(['localhost:3003', '127.0.0.1:3003', '[::1]:3003'])('is %s without ADMIN_URL', (host) => {
     expect(at(null).findOrigin(request({ host }))).toBe(`http://${host}`);
   });
 
-  it('is refused without ADMIN_URL for a host that resolves to this machine', () => {
+  it('is unknown without ADMIN_URL for a foreign name that resolves to this machine', () => {
     expect(() => at(null).findOrigin(request({ host: 'rebound.example' }))).toThrow('ADMIN_URL is not set');
   });
 
-  it('is not a loopback origin with a public ADMIN_URL', () => {
+  it('stays the public ADMIN_URL for a request to loopback', () => {
     expect(at('https://admin.example').findOrigin(request({ host: 'localhost:3003' }))).toBe(
       'https://admin.example',
     );
   });
 });
 
-describe('a write by session', () => {
+describe('a write in a console session', () => {
   const own = { host: 'localhost:3003', origin: 'http://localhost:3003' };
   const writes = (headers: Record<string, string>) => () => at(null).requireOwnOrigin(request(headers));
 
-  it('comes from the page of the console', () => {
+  it('is accepted from the page of the console', () => {
     expect(writes(own)).not.toThrow();
     expect(writes({ ...own, 'sec-fetch-site': 'same-origin' })).not.toThrow();
   });
@@ -44,7 +44,7 @@ describe('a write by session', () => {
     ['without an origin', { host: own.host }],
     ['of an opaque origin', { ...own, origin: 'null' }],
     ['that the browser calls same-site', { ...own, 'sec-fetch-site': 'same-site' }],
-  ])('is refused: one %s', (_, headers) => {
+  ])('is refused: a request %s', (_, headers) => {
     expect(writes(headers)).toThrow('The request comes from another site');
   });
 });
@@ -60,7 +60,7 @@ describe('the cookie of the console', () => {
     return String(sent[0]);
   };
 
-  it('is bound to its host, only for HTTPS, and hidden from scripts and other sites', () => {
+  it('is bound to its host, sent only over HTTPS, and hidden from scripts and other sites', () => {
     expect(set('production', 'https://admin.example')).toBe(
       '__Host-console=token; Max-Age=60; Path=/; HttpOnly; Secure; SameSite=Strict',
     );
@@ -68,13 +68,13 @@ describe('the cookie of the console', () => {
     expect(set('sandbox', 'https://admin.example')).toContain('; Secure');
   });
 
-  it('has no prefix and no Secure in the sandbox on loopback', () => {
+  it('has neither the __Host- prefix nor Secure in the sandbox on loopback', () => {
     expect(set('sandbox', null)).toBe('console=token; Max-Age=60; Path=/; HttpOnly; SameSite=Strict');
     expect(set('sandbox', 'http://localhost:3003')).toMatch(/^console=token.*(?<!Secure)$/);
     expect(set('sandbox', 'http://admin.example')).toContain('__Host-console=token');
   });
 
-  it('is read by its whole name', () => {
+  it('is found by its whole name only', () => {
     const site = new ConsoleSite({ ...httpConfig({}), mode: 'production' });
     expect(site.session(request({ cookie: 'console=planted; __Host-console=own' }))).toBe('own');
     expect(site.session(request({ cookie: 'console=planted' }))).toBeNull();

@@ -49,7 +49,7 @@ describe('the request log', () => {
     ]);
   });
 
-  it('retries the same batch after a failure and marks it as repeated', async () => {
+  it('retries the same batch after a failure and marks the retry as repeated', async () => {
     const { log, batches } = written(1);
     log.record(request());
     await expect(log.flush()).rejects.toThrow('unavailable');
@@ -60,7 +60,7 @@ describe('the request log', () => {
     expect(batches[2]!.batch.requests).toHaveLength(1);
   });
 
-  it('drops a batch with a value that the database refuses, and continues', async () => {
+  it('drops a batch with a value that the database refuses, and continues with the next', async () => {
     const batches: RequestBatch[] = [];
     const write = async (batch: RequestBatch): Promise<void> => {
       batches.push(batch);
@@ -84,7 +84,7 @@ describe('the request log', () => {
       return batches.flatMap(({ batch }) => batch.requests);
     };
 
-    it('accepts 300 small rows of a merchant per minute, 100 of one address, and fewer large rows', async () => {
+    it('accepts 300 small rows per merchant and minute, 100 per address, and fewer large rows', async () => {
       const many = (clients: number, over: Partial<RequestRecord> = {}): RequestRecord[] =>
         Array.from({ length: 500 }, (_, n) => refused({ client: `192.0.2.${n % clients}`, ...over }));
       expect(await rowsOf(many(1))).toHaveLength(100);
@@ -92,7 +92,7 @@ describe('the request log', () => {
       expect(await rowsOf(many(9, { stringToSign: 'x'.repeat(1024) }))).toHaveLength(100);
     });
 
-    it('accepts the rows of an address that signed before, regardless of strangers', async () => {
+    it('accepts all rows of an address that signed before, however many strangers send', async () => {
       const strangers = Array.from({ length: 900 }, (_, n) => refused({ client: `198.51.100.${n % 200}` }));
       const own = Array.from({ length: 50 }, () => refused({}));
       const rows = await rowsOf([request(), ...strangers, ...own]);
@@ -101,7 +101,7 @@ describe('the request log', () => {
     });
   });
 
-  it('drops requests beyond its buffer while the database is unavailable', async () => {
+  it('drops requests once its buffer is full while the database is unavailable', async () => {
     const { log, batches } = written();
     for (let n = 0; n < 40_010; n += 1) log.record(request());
     await log.flush();

@@ -34,7 +34,7 @@ describe('the table of requests', () => {
   const table = (): RequestTable => new RequestTable(db.database);
   beforeAll(() => new RequestTable(db.database).keep());
 
-  it('stores each member of a request, with its arrival by the clock of the database', async () => {
+  it('stores every field of a request, with its arrival by the clock of the database', async () => {
     // PostgreSQL has no text with NUL.
     const one = request({ refusal: '\0 must be given once' });
     await table().write({ requests: [one], usage: [], credentialIds: [] }, false);
@@ -54,7 +54,7 @@ describe('the table of requests', () => {
     expect(Number(row!['age'])).toBeLessThan((performance.now() - one.startedAt) / 1000 + 1);
   });
 
-  it('writes a repeated batch once, and sums the requests of each merchant', async () => {
+  it('writes a repeated batch only once and adds up the requests of each merchant', async () => {
     const one = request();
     const { merchantId } = one;
     const batch = { requests: [one], usage: [{ merchantId, requests: 3, refused: 1 }], credentialIds: [] };
@@ -89,7 +89,7 @@ describe('the table of requests', () => {
 describe('the partitions of the request log', () => {
   const log = (): RequestTable => new RequestTable(db.database);
 
-  it('exist three days ahead and end after seven days; daily counts end after ninety', async () => {
+  it('exist three days ahead and are dropped after seven days; daily counts are deleted after ninety', async () => {
     const start = Date.parse('2031-03-10T23:59:00Z');
     const keep = (days: number): Promise<void> => log().keep(undefined, new Date(start + days * DAY_MS));
     await keep(0);
@@ -110,7 +110,7 @@ describe('the partitions of the request log', () => {
     expect(left).toEqual([{ day: '2031-01-01' }]);
   });
 
-  it('are created once when several processes start together', async () => {
+  it('are created only once when several processes start together', async () => {
     const now = new Date('2032-05-05T12:00:00Z');
     await Promise.all([1, 2, 3].map(() => log().keep(undefined, now)));
     expect(await partitions()).toHaveLength(5);

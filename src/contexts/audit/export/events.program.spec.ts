@@ -14,7 +14,7 @@ import { printTable } from '../../../platform/cli/output.js';
 /**
  * Copies between two databases; test/e2e/audit/copied-log.extended.e2e.ts copies to EventStoreDB and back.
  */
-describe('a copy of a log', () => {
+describe('the copy of a log', () => {
   let databases: readonly [TestDatabase, TestDatabase];
   let source: PostgresCopyEnd;
   let target: PostgresCopyEnd;
@@ -59,14 +59,14 @@ describe('a copy of a log', () => {
     return { size, root: tree.root.toString('hex') } as SignedHead;
   };
 
-  it('has the same leaves and the same heads', async () => {
+  it('has the same leaves and heads as the log', async () => {
     await write(400);
     head = await headOver(700);
     expect(await copy()).toMatchObject({ copied: 800, events: 800, merkle_root: (await headOver(800)).root });
     expect(await leavesOf(target)).toEqual(await leavesOf(source));
   });
 
-  it('continues where it was interrupted', async () => {
+  it('continues at the point where it was interrupted', async () => {
     await write(400);
     let pages = 0;
     const interrupted: CopyEnd = {
@@ -93,7 +93,7 @@ describe('a copy of a log', () => {
     expect(await leavesOf(target)).toEqual(await leavesOf(source));
   });
 
-  it('gets the identity of the log and accepts appends, and the source gets another identity', async () => {
+  it('takes over the identity of the log and accepts appends, and the source gets a new identity', async () => {
     await write(5);
     const logId = await source.store.identity();
     expect(await copy()).toMatchObject({ log_id: logId });
@@ -103,7 +103,7 @@ describe('a copy of a log', () => {
     expect(await leavesOf(target)).toHaveLength(12);
   });
 
-  it('moves back, with the later events', async () => {
+  it('can be copied back together with later events', async () => {
     await write(5);
     await copy();
     await write(3, target);
@@ -152,7 +152,7 @@ describe('a copy of a log', () => {
       },
       'still appends',
     ],
-  ])('does not move the log where %s', async (_what, change, why) => {
+  ])('does not take over the log when %s', async (_what, change, why) => {
     await write(5);
     await copy();
     await source.identify(randomUUID());
@@ -164,7 +164,7 @@ describe('a copy of a log', () => {
   });
 });
 
-it('a table that is wider than the terminal is a list of the members of each row', () => {
+it('a table that is wider than the terminal is printed as a list of the fields of each row', () => {
   const rows = ['1', '2'].map((position) => ({ position, event: 'payout.reported.v1', operation: '' }));
   const list = rows.flatMap(({ position, event }) => ['', `position  ${position}`, `event     ${event}`]);
   expect(printTable(rows, 38)).toEqual(list);

@@ -5,7 +5,7 @@ import { newId } from '../../../kernel/ids.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { exportedLines, Selection } from './export.service.js';
 
-it('a continued export of a merchant has the later events of streams that began before the interruption', async () => {
+it('a continued export of a merchant includes later events of streams that began before the interruption', async () => {
   const store = new InMemoryEventStore();
   const write = async (
     stream: string,
@@ -42,13 +42,13 @@ function selected(...events: readonly RecordedEvent[]): readonly boolean[] {
 }
 
 describe('the export of a merchant', () => {
-  it('has the claims of its streams, also claims that name no merchant', () => {
+  it('includes the claims of its streams, even those that do not name the merchant', () => {
     const claim = event('transfer-1_0xabc_0', { owner: 'payout-p' });
     const later = event('transfer-1_0xabc_0', { note: 'names no merchant' });
     expect(selected(event('payout-p', { merchant_id: 'm' }), claim, later)).toEqual([true, true, true]);
   });
 
-  it("has no claim of another merchant's stream, or of a stream without events", () => {
+  it('includes no claim of a stream that belongs to another merchant or has no events', () => {
     const claim = (owner: unknown) => event('transfer-1_0xabc_0', { owner });
     expect(selected(event('payout-q', { merchant_id: 'n' }), claim('payout-q'), claim('payout-p'))).toEqual([
       false,
@@ -57,7 +57,7 @@ describe('the export of a merchant', () => {
     ]);
   });
 
-  it('has only events that name the merchant in their data, or otherwise in their metadata', () => {
+  it('includes only events that name the merchant in their data or, failing that, in their metadata', () => {
     expect(
       selected(
         event('a-1', { merchant_id: 'm' }, { merchant_id: 'n' }),

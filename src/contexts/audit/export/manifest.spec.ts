@@ -32,14 +32,14 @@ const manifest = {
 const read = (over: object): unknown => readManifest('m.json', JSON.stringify({ ...manifest, ...over }));
 
 describe('the manifest of an export', () => {
-  it('is read with its head and keys', () => {
+  it('is read with its signed head and its keys', () => {
     expect(read({})).toEqual(manifest);
     expect(read({ signed_head: null, parts: [] })).toEqual({ ...manifest, signed_head: null, parts: [] });
     const ofPart = { scope: { ...scope, merchant: 'm', from: '1', to: '2' }, log_end: null };
     expect(read(ofPart)).toEqual({ ...manifest, ...ofPart });
   });
 
-  it('is that of the whole log without a merchant and ends', () => {
+  it('counts as a whole log only if the export names no merchant, start or end', () => {
     expect(isWhole(scope)).toBe(true);
     for (const name of ['merchant', 'from', 'to']) expect(isWhole({ ...scope, [name]: '1' })).toBe(false);
   });
@@ -79,7 +79,7 @@ describe('a point of the log', () => {
     ['2026-01-31 12:30:15', '2026-01-31T12:30:15.000Z'],
     ['2026-01-31T12:30:15.1239Z', '2026-01-31T12:30:15.123Z'],
     ['2026-01-31T12:30:15-05:30', '2026-01-31T18:00:15.000Z'],
-  ])('given as %s is the time %s', (text, time) => {
+  ])('given as %s means the time %s', (text, time) => {
     expect(readPoint(text)).toEqual({ kind: 'time', time: new Date(time) });
   });
 
@@ -87,7 +87,7 @@ describe('a point of the log', () => {
     ['0', '0'],
     ['0017', '17'],
     ['20260131', '20260131'],
-  ])('given as %s is the position %s', (text, position) => {
+  ])('given as %s means the position %s', (text, position) => {
     expect(readPoint(text)).toEqual({ kind: 'position', position });
   });
 

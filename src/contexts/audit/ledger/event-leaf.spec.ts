@@ -28,7 +28,7 @@ const TEXT =
   '"stream":"payout-1","type":"payout.received.v9"}';
 
 describe('canonical JSON', () => {
-  it('is that of the examples of RFC 8785', () => {
+  it('matches the examples of RFC 8785', () => {
     expect(
       canonicalJson({
         numbers: JSON.parse('[333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001]'),
@@ -45,7 +45,7 @@ describe('canonical JSON', () => {
     );
   });
 
-  it('is the same for the same value in any order of members, and parses to it', () => {
+  it('is the same for any order of the members, and parses to the original value', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const text = canonicalJson(value);
@@ -60,13 +60,13 @@ describe('canonical JSON', () => {
   });
 });
 
-describe('the leaf of an event', () => {
-  it('is one text, and its hash begins with a zero byte', () => {
+describe('the ledger leaf of an event', () => {
+  it('has exactly one text, which is hashed after a zero byte', () => {
     expect(canonicalJson(eventLeaf(event))).toBe(TEXT);
     expect(hashOfEvent(event)).toEqual(createHash('sha256').update(`\0${TEXT}`).digest());
   });
 
-  it('differs with every member', () => {
+  it('changes with every field of the event', () => {
     const others: Partial<LeafEvent>[] = [
       { position: '18' },
       { stream: 'payout-2' },
@@ -91,14 +91,14 @@ describe('a line of an export', () => {
     return `${JSON.stringify(changed).slice(0, -1)},"leaf":"${hash}"}`;
   };
 
-  it('is the event with its leaf hash as the last member, and reads as that event', () => {
+  it('contains the event with its leaf hash as the last member, and reads as the same event', () => {
     expect(JSON.parse(text)).toEqual({ ...eventLeaf(event), leaf: hashOfEvent(event).toString('hex') });
     expect(text).toBe(lineWith({}));
     expect(exportLine(event).position).toBe('17');
     expect(readLine(text)).toEqual({ ...event, leaf });
   });
 
-  it('reads as an event at a position of 40 digits, and without members that events do not have', () => {
+  it('accepts a position of 40 digits and ignores members that events do not have', () => {
     const position = '9'.repeat(40);
     expect(readLine(lineWith({ position }))).toMatchObject({ position });
     expect(readLine(lineWith({ note: 'x' }))).not.toHaveProperty('note');
@@ -113,7 +113,7 @@ describe('a line of an export', () => {
       text.replace(leaf.toString('hex'), leaf.toString('hex').toUpperCase()),
     ],
     ['with more behind it', `${text} `],
-  ])('%s is refused: cut, or not an export line', (_, line) => {
+  ])('is refused as cut or foreign: %s', (_, line) => {
     expect(readLine(line)).toBe('is cut, or no line of an export');
   });
 
@@ -121,7 +121,7 @@ describe('a line of an export', () => {
     ['with another amount', text.replace('"1.50"', '"1.51"')],
     ['cut at its beginning', text.slice(1)],
     ['with a number that JSON cannot hold', text.replace('[1,', '[1e999,')],
-  ])('%s was changed', (_, line) => {
+  ])('is refused as changed: %s', (_, line) => {
     expect(line).not.toBe(text);
     expect(readLine(line)).toBe('does not have its leaf hash: it was changed');
   });
@@ -133,7 +133,7 @@ describe('a line of an export', () => {
     { position: 'x17' },
     { position: '9'.repeat(41) },
     { recorded_at: 'yesterday' },
-  ])('with %j is no event', (members) => {
+  ])('is not an event with %j', (members) => {
     expect(readLine(lineWith(members))).toBe('is no event');
   });
 });

@@ -5,7 +5,7 @@ import { Sealer } from '../../../platform/sealing/sealer.js';
 import type { SignedHead, SigningKey } from './signed-head.js';
 import { HeadVerifier } from './ledger-keys.commands.js';
 
-describe('the keys of a ledger, for an auditor who knows one of them', () => {
+describe('the keys of a ledger, verified by an auditor who knows one of them', () => {
   const first = signer(null);
   const second = signer(first);
   const third = signer(second);
@@ -23,11 +23,11 @@ describe('the keys of a ledger, for an auditor who knows one of them', () => {
     ['the third: neither the first nor the second', third, [false, false, true, true]],
     ['the last: it alone', fourth, [false, false, false, true]],
     ['none: all of them', null, [true, true, true, true]],
-  ])('count from the known key on: %s', (_name, known, expected) => {
+  ])('are trusted from the known key on (%s)', (_name, known, expected) => {
     expect(trusted(known)).toEqual(expected);
   });
 
-  it('do not count after a key that the one before did not sign', () => {
+  it('are not trusted from a key that its predecessor did not sign', () => {
     const stranger = { ...signer(null), former_key_id: first.key_id, signature: third.signature };
     const trust = new HeadVerifier('l', [first, stranger], first, null);
     expect(trust.findings).toEqual([
@@ -36,14 +36,14 @@ describe('the keys of a ledger, for an auditor who knows one of them', () => {
     expect(trust.trusts({ key_id: stranger.key_id })).toBe(false);
   });
 
-  it('do not count where the first of them names an unknown former key', () => {
+  it('are not trusted if the first of them names an unknown former key', () => {
     const { findings } = new HeadVerifier('l', [second], null, null);
     expect(findings).toEqual([
       { kind: 'key', key_id: second.key_id, why: 'the key before it did not sign it' },
     ]);
   });
 
-  it("lack the auditor's key, and the finding names it", () => {
+  it('are reported if the known key is not among them', () => {
     const stranger = signer(null);
     const finding = { kind: 'key', key_id: stranger.key_id, why: 'the ledger does not know it' };
     expect(new HeadVerifier('l', keys, stranger, null).findings).toEqual([finding]);
@@ -53,7 +53,7 @@ describe('the keys of a ledger, for an auditor who knows one of them', () => {
     ]);
   });
 
-  it('are those that the service has sealed, with the master key', () => {
+  it('must be sealed by the service when the master key is known', () => {
     const sealer = new Sealer(randomBytes(32));
     const kept = (key: SigningKey, bytes = Buffer.from(key.public_key, 'base64')) => ({
       ...key,
@@ -84,7 +84,7 @@ describe('a head, verified by the keys of a ledger', () => {
     expect([trust.verify(signed), trust.verify(each)]).toEqual([null, why]);
   });
 
-  it('is not verified by a key that the one before did not sign', () => {
+  it('is not trusted with a key that its predecessor did not sign', () => {
     const trust = new HeadVerifier('l', [{ ...key, former_key_id: 'x' }], null, null);
     expect(trust.verify(signed)).toBe(`its key ${key.key_id} is unknown`);
   });

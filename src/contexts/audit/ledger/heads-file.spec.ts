@@ -51,7 +51,7 @@ describe('the file of heads', () => {
     expect(sizes()).toEqual([3, 5, 9, 12]);
   });
 
-  it('has no head after the last one that the service signed', async () => {
+  it('contains no head newer than the last that the service signed', async () => {
     await append([three, five, nine], five);
     expect(sizes()).toEqual([3, 5]);
   });
@@ -70,12 +70,12 @@ describe('the file of heads', () => {
     ],
     ['left out', [three, nine], 'over 9 events in audit.heads: it does not follow the head before it'],
     ['missing at the beginning', [five, nine], 'over 5 events in audit.heads: it does not follow'],
-  ])('ends at a head that is %s', async (_what, heads, why) => {
+  ])('is not extended beyond a head that is %s', async (_what, heads, why) => {
     await expect(append(heads, nine)).rejects.toThrow(why);
     expect(sizes()).not.toContain(9);
   });
 
-  it('loses an incomplete line, and gets that head again', async () => {
+  it('drops an incomplete last line and gets that head again', async () => {
     await append([three, five]);
     appendFileSync(path, '{"log_id":"l","si');
     expect(await file.newest()).toEqual(five);
@@ -85,13 +85,13 @@ describe('the file of heads', () => {
     expect(sizes()).toEqual([3, 5, 9]);
   });
 
-  it('keeps the head of another log and appends that of the current log', async () => {
+  it('retains the heads of another log and continues with those of the current log', async () => {
     await append(chain([100], 'before'));
     await append([three]);
     expect(sizes()).toEqual([100, 3]);
   });
 
-  it('finds its last head behind hundreds of others', async () => {
+  it('finds its last head after hundreds of others', async () => {
     const heads = chain(Array.from({ length: 200 }, (_, n) => n + 1));
     writeFileSync(path, heads.map((head) => `${JSON.stringify(head)}\n`).join(''));
     expect(await file.newest()).toEqual(heads.at(-1));

@@ -21,7 +21,7 @@ import { LEDGER, LedgerAnchor, ledgerFollower } from './ledger-follower.saga.js'
 const anchor = (): LedgerAnchor =>
   new LedgerAnchor(new HealthRegistry(), { last: async () => null }, { readAll: async () => [] });
 
-describe('the ledger that follows a log', () => {
+describe('the ledger follower', () => {
   let harness: SubscriptionHarness;
   let ledger: Ledger;
 
@@ -50,7 +50,7 @@ describe('the ledger that follows a log', () => {
       .process(ledgerFollower(harness.writer, harness.sealer, anchor(), async () => null))
       .runner.start();
 
-  it('has every event once, in order, also of unknown types, while two processes start and stop', async () => {
+  it('adds every event once and in order, even of unknown types and while two processes start and stop', async () => {
     await harness.write(30);
     follow();
     follow();
@@ -76,7 +76,7 @@ describe('the ledger that follows a log', () => {
     expect(await findings()).toEqual([]);
   });
 
-  it('finds the leaf of an event and its proof by a few rows', async () => {
+  it('finds the leaf of an event and its proof with few rows read', async () => {
     const events = await log();
     const positions = events.map(({ position }) => position);
     expect(await ledger.indexes([...positions, '0', '999999999'])).toEqual([...positions.keys(), null, null]);
@@ -88,7 +88,7 @@ describe('the ledger that follows a log', () => {
     }
   });
 
-  it('finds an event that was inserted before the first position, and commands reject its stream', async () => {
+  it('reports an event that was inserted before the first position, and commands reject its stream', async () => {
     for (const position of ['-1', '-9223372036854775808']) {
       const { pool } = harness.database;
       await pool.query(
@@ -104,7 +104,7 @@ describe('the ledger that follows a log', () => {
     }
   });
 
-  it('continues from the stored state after a rollback, and after another process', async () => {
+  it('continues from the stored state after a rollback and in another process', async () => {
     const logId = await harness.writer.identity();
     const extend = (from: number, fails = false): Promise<unknown> =>
       harness.database.database
@@ -135,7 +135,7 @@ describe('the ledger that follows a log', () => {
     ]);
   });
 
-  it('stops at another log, and reports it', async () => {
+  it('stops and reports when the log is replaced by another', async () => {
     const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     const { length } = await log();
     const identity = async (): Promise<string> => randomUUID();
@@ -151,7 +151,7 @@ describe('the ledger that follows a log', () => {
     error.mockRestore();
   });
 
-  describe('whose newest events were deleted next to the running service', () => {
+  describe('after its newest events were deleted while the service runs', () => {
     beforeAll(() => void jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined));
     afterAll(() => void jest.restoreAllMocks());
 
@@ -173,7 +173,7 @@ describe('the ledger that follows a log', () => {
     };
 
     it.each([1, 5])(
-      'is found after later writes, by a new process too, until the %s events are back',
+      'reports the deletion after later writes and in a new process, until the %s events are restored',
       async (count) => {
         const check = started();
         await harness.write(9);
@@ -197,7 +197,7 @@ describe('the ledger that follows a log', () => {
       },
     );
 
-    it('is in order again after an operator begins another ledger', async () => {
+    it('accepts the loss once an operator begins another ledger', async () => {
       const check = started();
       await deleted(2);
       expect(await check()).toMatchObject({ status: 'unavailable' });

@@ -55,7 +55,7 @@ const ROOTS = [
   '5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328',
 ];
 
-describe('the Merkle tree', () => {
+describe('a Merkle tree', () => {
   it('has the roots of the test vectors', () => {
     const tree = new MerkleTree();
     expect(tree.root.toString('hex')).toBe(
@@ -67,7 +67,7 @@ describe('the Merkle tree', () => {
     });
   });
 
-  it('has the root of the definition at every size, also when it continues from its peaks', () => {
+  it('has the root that RFC 9162 defines at every size, also when it continues from stored peaks', () => {
     const hashes = hashesOf(200);
     let tree = new MerkleTree();
     hashes.forEach((hash, place) => {
@@ -79,7 +79,7 @@ describe('the Merkle tree', () => {
     expect(() => new MerkleTree(3, Buffer.alloc(32))).toThrow(RangeError);
   });
 
-  it('proves the inclusion of every leaf in every size', () => {
+  it('proves the inclusion of every leaf at every size', () => {
     const hashes = hashesOf(40);
     const rows = rowsOf(hashes);
     for (let size = 1; size <= hashes.length; size += 1) {
@@ -98,7 +98,7 @@ describe('the Merkle tree', () => {
     }
   });
 
-  it('proves that every size extends every smaller one', () => {
+  it('proves for every size that it extends every smaller one', () => {
     const hashes = hashesOf(40);
     const rows = rowsOf(hashes);
     for (let size = 1; size <= hashes.length; size += 1) {
@@ -143,7 +143,7 @@ describe('the Merkle tree', () => {
     );
   });
 
-  it('proves nothing for impossible leaves and trees', () => {
+  it('refuses a proof for a leaf or tree that cannot exist', () => {
     const [leaf, root] = [leafOf(Buffer.from('a')), mth(hashesOf(3))];
     for (const index of [-1, 3]) {
       expect(() => inclusionRanges(index, 3)).toThrow('no such leaf in a tree of that size');

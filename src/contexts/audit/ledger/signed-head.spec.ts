@@ -17,7 +17,7 @@ const withoutEach = (value: object): object[] =>
   Object.keys(value).map((name) => ({ ...value, [name]: undefined }));
 
 describe('a signed head', () => {
-  it('is signed over one text, whose hash is in the next head', () => {
+  it('has exactly one signed text, whose hash is part of the next head', () => {
     const text =
       '{"key_id":"k","kind":"disburse.head.v1","log_id":"l","position":"9","previous":"cd","root":"ab","signed_at":"then","size":7}';
     expect(headText(HEAD)).toBe(text);
@@ -33,13 +33,13 @@ describe('a signed head', () => {
     ...[null, undefined, {}, { ...HEAD, previous: 7 }],
     ...[0, 1.5, '7'].map((size) => ({ ...HEAD, size })),
     ...withoutEach(HEAD),
-  ])('is not read from %j', (value) => {
+  ])('cannot be read from %j', (value) => {
     expect(() => readHead(value)).toThrow(TypeError);
   });
 });
 
 describe('a signing key', () => {
-  it('is signed as the canonical JSON of its kind and members, without the signature', () => {
+  it('is signed over the canonical JSON of its kind and members, without the signature', () => {
     expect(keyText(KEY)).toBe(
       '{"former_key_id":"f","key_id":"k","kind":"disburse.key.v1","made_at":"then","public_key":"p"}',
     );
@@ -51,7 +51,7 @@ describe('a signing key', () => {
     expect(readKey(first)).toEqual(first);
   });
 
-  it.each([null, undefined, ...withoutEach(KEY)])('is not read from %j', (value) => {
+  it.each([null, undefined, ...withoutEach(KEY)])('cannot be read from %j', (value) => {
     expect(() => readKey(value)).toThrow(TypeError);
   });
 });

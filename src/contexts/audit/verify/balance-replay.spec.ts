@@ -46,8 +46,8 @@ function replayOf(...events: readonly Recorded[]): BalanceReplay {
 
 const rules = (books: BalanceReplay): string[] => books.violations.listed.map(({ rule }) => rule);
 
-describe('the books', () => {
-  it('add up pending and confirmed payouts of a user', () => {
+describe('the replay of balances', () => {
+  it('adds up the pending and confirmed payouts of a user', () => {
     const books = replayOf(created, reported('p'), reported('q', '7.5'), claimed(), received('p'));
     expect(books.balances.get('u')).toEqual({
       merchantId: 'm',
@@ -58,7 +58,7 @@ describe('the books', () => {
     expect(rules(books)).toEqual([]);
   });
 
-  it('count payouts by status', () => {
+  it('counts payouts by status', () => {
     const payouts = [reported(), reported('q'), reported('r')];
     const books = replayOf(created, ...payouts, expired('q'), claimed(), received());
     expect(books.counts).toEqual({ pending: 1, received: 1, expired: 1 });
@@ -79,18 +79,18 @@ describe('the books', () => {
     ],
     ['events of other kinds', [['order-o', 'order.created.v1', {}]]],
     ['claims of other kinds', [['user_phone_number-1', 'claim.taken.v1', { owner: 'user-u' }]]],
-  ])('note nothing about %s', (_name, events) => {
+  ])('accepts %s', (_name, events) => {
     expect(rules(replayOf(...events))).toEqual([]);
   });
 
-  it('accept the claim of a transfer only from its own stream', () => {
+  it('accepts the claim of a transfer only from the stream of that transfer', () => {
     const [, type, data] = claimed();
     expect(rules(replayOf(created, reported(), ['x-31337_0xab_0', type, data], received())).join()).toMatch(
       /holds the claim/,
     );
   });
 
-  it('book nothing for an invalid outcome, and retain the account of a user who is created again', () => {
+  it('ignores an invalid outcome, and retains the balance of a user who is created again', () => {
     const books = replayOf(created, reported(), expired(), expired(), created);
     expect(books.counts).toEqual({ pending: 0, received: 0, expired: 1 });
     expect(books.balances.get('u')).toMatchObject({ pending: 0n, confirmed: 0n });
@@ -125,11 +125,11 @@ describe('the books', () => {
       /not being deactivated/,
     ],
     ['a user who is deactivated too early', [created, reported(), left], /once no payout is pending/],
-  ])('note %s', (_name, events, rule) => {
+  ])('reports %s', (_name, events, rule) => {
     expect(rules(replayOf(...events)).join()).toMatch(rule);
   });
 
-  it('let two logs of one transaction confirm two payouts', () => {
+  it('accepts two payouts that are confirmed by two transfers of one transaction', () => {
     const claims = [claimed('p', 0), claimed('q', 1)];
     const books = replayOf(created, reported(), reported('q'), ...claims, received(), received('q', 1));
     expect(rules(books)).toEqual([]);
@@ -164,7 +164,7 @@ describe('the evidence of a payout', () => {
       TOKEN,
     ],
     ['any token where that of the chain is not known', [activated, settled({ token: '0x' })], null],
-  ])('is a transfer of %s', (_what, events, token) => {
+  ])('can be a transfer of %s', (_what, events, token) => {
     expect(checkOf(events, token)).toEqual([[], 1]);
   });
 
@@ -195,7 +195,7 @@ describe('the evidence of a payout', () => {
     ],
     ['without a confirmation', [activated, settled({ confirmations: 0 })], 'its evidence has confirmations'],
     ['that does not say its confirmations', [activated, settled({ confirmations: null })], 'confirmations'],
-  ])('is named when it is a transfer %s', (_what, events, rule) => {
+  ])('is reported when it is a transfer %s', (_what, events, rule) => {
     const violation = { position: String(events.length), rule: expect.stringContaining(rule) as unknown };
     expect(checkOf(events)).toEqual([[violation], 1]);
   });

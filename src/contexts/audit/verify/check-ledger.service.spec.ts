@@ -42,14 +42,14 @@ async function compared(log: readonly LeafEvent[], recorded: readonly LeafEvent[
 
 const place = ({ position, stream, revision, id }: LeafEvent) => ({ position, stream, revision, id });
 
-describe('a log compared with the leaves of its ledger', () => {
+describe('the comparison of a log with the leaves of its ledger', () => {
   const key = signer(null);
   const events = log([1, 2, 3, 4, 5, 6, 7, 8, 9]);
   const [first, , third, fourth] = events as [LeafEvent, LeafEvent, LeafEvent, LeafEvent];
   const without = (...gone: readonly LeafEvent[]) => events.filter((event) => !gone.includes(event));
   const changed = events.map((event) => (event === third ? { ...event, data: { amount: 99 } } : event));
 
-  it('is in order when unchanged, with pages of any size', async () => {
+  it('finds no difference in an unchanged log, with pages of any size', async () => {
     const head = headOf(events.slice(0, 7), key);
     for (const page of [1, 4, 9]) {
       const report = await compared(events, events, { page, heads: [head] });
@@ -57,7 +57,7 @@ describe('a log compared with the leaves of its ledger', () => {
     }
   });
 
-  it('is in order while the newest events have no leaves yet', async () => {
+  it('accepts that the newest events have no leaves yet', async () => {
     expect(await compared(events, events.slice(0, 6))).toMatchObject({
       events: 9,
       findings: [],
@@ -93,33 +93,33 @@ describe('a log compared with the leaves of its ledger', () => {
       events.slice(0, 7),
       [{ kind: 'truncated', events: 7, size: 9, signed_at: null, ends_at: '7', ended_at: '9' }],
     ],
-  ])('names an event that was %s', async (_what, log, findings) => {
+  ])('finds an event that was %s', async (_what, log, findings) => {
     expect((await compared(log, events)).findings).toEqual(findings);
     expect((await compared(log, events, { page: 1 })).findings).toEqual(findings);
   });
 
   const spread = events.map((event) => ({ ...event, position: `${event.position}0` }));
 
-  it('names an event that was inserted between two others', async () => {
+  it('finds an event that was inserted between two others', async () => {
     const stranger = { ...third, id: randomUUID(), position: '35' };
     const log = [...spread.slice(0, 3), stranger, ...spread.slice(3)];
     expect((await compared(log, spread)).findings).toEqual([{ kind: 'inserted', ...place(stranger) }]);
   });
 
-  it('has a finding with both positions of a moved event', async () => {
+  it('reports both positions of an event that was moved', async () => {
     const moved = { ...spread[2]!, position: '45' };
     const log = [...spread.slice(0, 2), spread[3]!, moved, ...spread.slice(4)];
     expect((await compared(log, spread)).findings).toEqual([{ kind: 'moved', from: '30', ...place(moved) }]);
   });
 
-  it('names an event that cannot be read', async () => {
+  it('reports an event that cannot be read', async () => {
     const broken = events.map((event) =>
       event === third ? { ...event, data: { amount: Infinity } } : event,
     );
     expect((await compared(broken, events)).findings).toEqual([{ kind: 'unreadable', ...place(third) }]);
   });
 
-  it('names an event that the service did not write, once', async () => {
+  it('reports an event that the service did not write, only once', async () => {
     const isForged = ({ position }: LeafEvent): boolean => position === '3';
     const forged = { kind: 'forged', ...place(third) };
     expect((await compared(events, events, { ledger: { isForged } })).findings).toEqual([forged]);
@@ -129,12 +129,12 @@ describe('a log compared with the leaves of its ledger', () => {
     ]);
   });
 
-  it('attributes differences below an agreeing head to the leaves', async () => {
+  it('blames the leaves for a difference that an agreeing signed head covers', async () => {
     const { findings } = await compared(events, changed, { heads: [headOf(events.slice(0, 4), key)] });
     expect(findings).toEqual([{ kind: 'ledger', what: 'the leaf at position 3 is not that of the event' }]);
   });
 
-  it('names the contradicting head, and the extent of the last agreeing one', async () => {
+  it('reports the first contradicting head and how far the last agreeing head reaches', async () => {
     const [two, four] = [headOf(events.slice(0, 2), key), headOf(events.slice(0, 4), key)];
     const { findings, proven, unsigned } = await compared(changed, events, { heads: [two, four] });
     expect(findings).toEqual([
@@ -149,7 +149,7 @@ describe('a log compared with the leaves of its ledger', () => {
     ]);
   });
 
-  it('names a head over more events than log and leaves have', async () => {
+  it('reports a head over more events than log and leaves have', async () => {
     const { findings } = await compared(events.slice(0, 5), events.slice(0, 5), {
       heads: [headOf(events, key)],
     });
@@ -159,7 +159,7 @@ describe('a log compared with the leaves of its ledger', () => {
     ]);
   });
 
-  it('names a key that is older than the one that the auditor brought', async () => {
+  it('reports heads whose key is older than the key of the auditor', async () => {
     const [two, four] = [headOf(events.slice(0, 2), key), headOf(events.slice(0, 4), key)];
     const heads = [two, { ...four, previous: hashOfHead(two) }];
     const why = 'its key is older than the one that you brought, which does not prove it';
@@ -175,7 +175,7 @@ describe('a log compared with the leaves of its ledger', () => {
     expect(other.findings).toContainEqual(expect.objectContaining({ kind: 'rewritten', size: 4 }));
   });
 
-  it('finds by a retained head that log and ledger were truncated', async () => {
+  it('finds that log and ledger were both truncated if the auditor retained a head', async () => {
     const cut = events.slice(0, 2);
     const retained = headOf(events, key, 'a hash of a head that was deleted');
     const heads = [headOf(cut, key), retained];
@@ -183,7 +183,7 @@ describe('a log compared with the leaves of its ledger', () => {
     expect(findings.map(({ kind }) => kind)).toEqual(['truncated', 'ledger']);
   });
 
-  it('names heads with a wrong signature, which prove nothing', async () => {
+  it('reports heads whose signature is wrong and proves nothing with them', async () => {
     const verify = (): string => 'its signature is wrong';
     const { findings, proven } = await compared(events, events, {
       heads: [headOf(events.slice(0, 4), key)],
@@ -193,7 +193,7 @@ describe('a log compared with the leaves of its ledger', () => {
     expect(proven).toBeNull();
   });
 
-  it('names rows of the ledger that were changed', async () => {
+  it('reports rows of the ledger that were changed', async () => {
     const { state, leaves } = ledgerOver(events);
     const whats = async (over: Compared): Promise<readonly string[]> =>
       (await compared(events, events, over)).findings.map((each) =>
@@ -217,7 +217,7 @@ describe('a log compared with the leaves of its ledger', () => {
     expect((await whats({ leaves: gap }))[0]).toBe('leaf 2 is missing, 3 follows');
   });
 
-  it('names the first hundred findings and counts the others', async () => {
+  it('lists the first hundred findings and counts the others', async () => {
     const many = log(Array.from({ length: 130 }, (_, n) => n));
     const isForged = (): boolean => true;
     const report = await compared(many, many, { ledger: { isForged } });

@@ -48,19 +48,19 @@ const sizes = async (heads: AsyncIterable<SignedHead>): Promise<readonly number[
 describe('the ledger that a log is compared with', () => {
   const heads = [1, 2, 3, 4, 5].map((size) => headOf(size));
 
-  it('has the heads from before the check', async () => {
+  it('includes the heads that existed before the check', async () => {
     const { heads: read, leaves } = await atHand({ heads });
     expect(await sizes(read)).toEqual([1, 2, 3, 4]);
     expect(await leaves(3, 4)).toEqual([3, 4]);
     expect(await sizes((await atHand({})).heads)).toEqual([]);
   });
 
-  it('has the heads that an auditor retained in their places, each once', async () => {
+  it('includes the heads that an auditor retained, in order and each once', async () => {
     const kept = [headOf(9), headOf(3, 'cd'), heads[1]!, headOf(3, 'cd')];
     expect(await sizes((await atHand({ heads }, { heads: kept })).heads)).toEqual([1, 2, 3, 3, 4, 9]);
   });
 
-  it('finds events that the service did not write, with the key ring', async () => {
+  it('recognises the events that the service did not write, even if the key ring changes during the check', async () => {
     const place = { stream: 's', revision: 0, position: '1', recordedAt: new Date(0) };
     const event = { id: 'e', type: 't', data: { n: 1 }, metadata: {} };
     const own: LeafEvent = { ...withMac(event, 's', 0, sealer), ...place };
@@ -91,7 +91,7 @@ describe('the ledger that a log is compared with', () => {
       { last: { size: 6, hash: 'x' } },
       ['the head that was signed last, over 6 events, is not in audit.heads'],
     ],
-  ])('names rows that the service did not write: %s', async (_what, stored, rows) => {
+  ])('reports the rows that the service did not write: %s', async (_what, stored, rows) => {
     expect((await atHand(stored, { sealer })).forgedRows).toEqual(rows);
     expect((await atHand(stored)).forgedRows).toEqual([]);
   });

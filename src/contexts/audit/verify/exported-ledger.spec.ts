@@ -117,7 +117,7 @@ describe('the signed head of an export', () => {
       Object.assign(manifest, { signed_head, signing_keys: [key] });
     });
 
-  it('is in the manifest, with the public keys of the ledger', async () => {
+  it('is in the manifest, together with the public keys of the ledger', async () => {
     const { signed_head, signing_keys } = manifestAt(whole);
     expect(signed_head).toEqual(await new Heads(db.database).newest());
     expect(signed_head!.size).toBe(22);
@@ -126,7 +126,7 @@ describe('the signed head of an export', () => {
     expect(signing_keys).toHaveLength(2);
   });
 
-  it('is verified, and the report has whether its keys are pinned', async () => {
+  it('is verified, and verify reports whether its keys are pinned', async () => {
     const inOrder = { faults: [], ledger: { findings: [], proven: { size: 22 }, unsigned: 0 } };
     const pinned = { ...inOrder, keys_pinned: true, not_checked: [], exitCode: null };
     expect(await offline('--key', pem)).toMatchObject(pinned);
@@ -137,7 +137,7 @@ describe('the signed head of an export', () => {
     expect((await printed('--key', pem)).printed).not.toContain('not pinned');
   });
 
-  it('fails the verify with exit code 2 when it is the only fault', async () => {
+  it('makes verify exit with 2 when it is the only fault', async () => {
     changed((manifest, head) => (manifest.signed_head = { ...head, position: '7' }));
     const { printed, exitCode } = await invoke('audit', {}, 'verify', '--from', copy, '--offline');
     expect(printed).toContain('NOT in order: 1 findings of the ledger, 0 broken rules, 0 differences');
@@ -145,14 +145,14 @@ describe('the signed head of an export', () => {
     expect(exitCode).toBe(2);
   });
 
-  it('is refused where it covers more events than the export has', async () => {
+  it('is refused if it covers more events than the export has', async () => {
     changed((manifest, head) => (manifest.signed_head = { ...head, size: 99 }));
     const { ledger, faults } = await offline();
     expect(ledger!.findings).toEqual([{ kind: 'head', size: 99, why: 'its signature is wrong' }]);
     expect(faults).toEqual([]);
   });
 
-  it('reports that the end of the log was cut off, although the manifest was rewritten', async () => {
+  it('reveals that the end of the log was cut off, even if the manifest was rewritten', async () => {
     changed((manifest) => {
       manifest.parts = manifest.parts.slice(0, 2);
       const tree = new MerkleTree();
@@ -167,7 +167,7 @@ describe('the signed head of an export', () => {
     expect(ledger!.proven).toBeNull();
   });
 
-  it('is refused with a forged key, for an auditor who retained the first one', async () => {
+  it('is refused with a forged key by an auditor who retained the first key', async () => {
     signAsForger();
     const { ledger } = await offline('--key', pem);
     expect(ledger!.findings.map(({ kind }) => kind)).toEqual(['key', 'head']);
@@ -187,7 +187,7 @@ describe('the signed head of an export', () => {
       ['--key', pem],
       'the signature of the head: no head is of a part of the log',
     ],
-  ])('is not checked where the manifest %s', async (_name, tamper, args, why) => {
+  ])('is reported as unchecked if the manifest %s', async (_name, tamper, args, why) => {
     changed(tamper);
     const { faults, ledger, not_checked } = await offline(...args);
     expect({ faults, ledger }).toEqual({ faults: [], ledger: null });
@@ -231,7 +231,7 @@ describe('the signed head of an export', () => {
       () => changed((manifest) => (manifest.parts = manifest.parts.slice(0, -1))),
       /is no part that manifest.json names/,
     ],
-  ])('is not in order after %s, which the report names', async (_name, tamper, fault) => {
+  ])('reveals %s', async (_name, tamper, fault) => {
     tamper();
     const { exitCode, faults } = await offline();
     expect([exitCode, faults.join('\n')]).toEqual([2, expect.stringMatching(fault)]);
@@ -249,21 +249,21 @@ describe('the signed head of an export', () => {
     );
   });
 
-  it('is refused with a message where the manifest is invalid', async () => {
+  it('is refused with a message if the manifest is invalid', async () => {
     rewrite({ ...manifestAt(whole), format: 7 });
     await expect(offline()).rejects.toThrow(
       'manifest.json is not a manifest of the format disburse-export.v2',
     );
   });
 
-  it('is compared with the ledger of its database', async () => {
+  it('is compared with the ledger of the database when there is one', async () => {
     signAsForger();
     const { printed } = await invoke('audit', env(), '--json', 'verify', '--from', copy);
     const { ledger } = JSON.parse(printed) as Report;
     expect(ledger!.findings).toEqual([expect.objectContaining({ kind: 'head', size: 22 })]);
   });
 
-  it('reports a line with a number that JSON cannot hold, with all other findings', async () => {
+  it('is verified along with a line whose number JSON cannot hold, which is reported too', async () => {
     const file = join(copy, 'events-000001.ndjson');
     const [first, ...others] = readFileSync(file, 'utf8').split('\n');
     const text = first!.replace(/,"leaf":"[0-9a-f]{64}"\}$/, '}').replace('"thing-0"', '1e999');
@@ -275,7 +275,7 @@ describe('the signed head of an export', () => {
     expect(faults).toContain('events-000001.ndjson, line 1: does not have its leaf hash: it was changed');
   });
 
-  it('is contradicted by one changed event, which is named as the cause', async () => {
+  it('is contradicted by one changed event, which verify names as the cause', async () => {
     const change = (from: string, to: string): Promise<unknown> =>
       db.database.query(
         `update event_store.events set data = replace(data, 'thing-${from}"', 'thing-${to}"')

@@ -23,7 +23,7 @@ import { auditConfig } from '../audit.config.js';
 const TABLES = ['audit.signing_keys', 'audit.leaves', 'audit.ledger', 'audit.heads', 'audit.last_head'];
 const EVERYTHING = [...TABLES, 'event_store.checkpoints', 'event_store.events'];
 
-describe('a ledger whose tables somebody changes who has no master key, while follower and signer run', () => {
+describe('the ledger against somebody who changes its tables but has no master key', () => {
   let harness: SubscriptionHarness;
   let health: HealthRegistry;
   let signer: HeadSigner;
@@ -118,7 +118,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     return new PayoutProofs(harness.writer, ...stores, harness.sealer, auditConfig({}));
   };
 
-  it('hides a head that SQL inserted after the newest from the file and from merchants, and continues after its deletion', async () => {
+  it('hides an inserted head after the newest from the file and from merchants, and continues once it is deleted', async () => {
     await sign();
     await insertHead(999_999_999);
     await expect(sign()).rejects.toThrow();
@@ -137,7 +137,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     expect(await signer.sign()).toBeNull();
   });
 
-  it('hides a head that SQL inserted between two others from the file and from merchants', async () => {
+  it('hides an inserted head between two others from the file and from merchants', async () => {
     rmSync(file, { force: true });
     await insertHead(7);
     await refuses('the head over 7 events in audit.heads: its signature is wrong');
@@ -158,7 +158,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     await expect(proofs().newestHead()).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  it('signs no forged frontier, and signs again after its repair', async () => {
+  it('signs nothing for a forged state of the tree, and signs again after its repair', async () => {
     const { rows } = await harness.database.pool.query<{ peaks: Buffer; size: string }>('table audit.ledger');
     const tree = new MerkleTree(Number(rows[0]!.size), rows[0]!.peaks);
     tree.append(Buffer.alloc(32, 1));
@@ -169,7 +169,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     expect(await problem()).toBeUndefined();
   });
 
-  it('does not extend a forged frontier', async () => {
+  it('does not extend a forged state of the tree', async () => {
     await sql(`update audit.ledger set position = position - 1`);
     await harness.write(1);
     const sentence = 'the row of audit.ledger was not written by the service';
@@ -202,7 +202,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     expect(await signingKeys().all()).toHaveLength(length);
   });
 
-  it('makes no fresh key after the keys were emptied', async () => {
+  it('creates no new key after the keys were deleted', async () => {
     await sql('truncate audit.signing_keys cascade');
     await harness.write(1);
     await hasLeaves(10);
@@ -210,7 +210,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     expect(await signingKeys().all()).toEqual([]);
   });
 
-  it('adds no leaves in a new process, before its signer has run, to a ledger that was cut back', async () => {
+  it('adds no leaves after a cut back, even if a new process starts before its signer has run', async () => {
     await harness.end();
     rmSync(file);
     await restore(['audit.leaves', 'audit.ledger', 'event_store.checkpoints']);
@@ -236,7 +236,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     expect(await problem()).toBeUndefined();
   });
 
-  it('signs one chain of heads, also when two processes sign at the same time', async () => {
+  it('signs one chain of heads even if two processes sign at the same time', async () => {
     const otherFile = join(runFolder(), `${randomUUID()}.jsonl`);
     const { signer: other } = start(otherFile);
     for (let size = 10; size <= 15; size += 1) {
@@ -254,7 +254,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     expect(await problem()).toBeUndefined();
   });
 
-  it("begins again at an operator's command", async () => {
+  it('starts again when an operator begins another ledger', async () => {
     await sql('truncate audit.leaves, audit.ledger, audit.heads, audit.last_head');
     await refuses('was emptied');
     await harness.end();

@@ -22,17 +22,17 @@ function auditOf(type: string): LogAudit {
   return audit;
 }
 
-it('events that follow an event of a newer version in the same stream violate no rule', () => {
+it('the audit accepts events that follow an event of a newer version in the same stream', () => {
   const audit = auditOf('payout.reported.v9');
   expect(audit.violations.listed).toEqual([]);
   expect([...audit.unknown.values()]).toEqual([{ type: 'payout.reported.v9', count: 1, position: '1' }]);
 });
 
-it('an outcome that follows a known event without a report breaks the rules', () => {
+it('the audit rejects an outcome of a payout that was never reported', () => {
   expect(auditOf('payout.expired.v1').violations.count).toBeGreaterThan(0);
 });
 
-it('an event without its fields is named, and the audit continues', () => {
+it('the audit names an event without its fields and continues', () => {
   const audit = auditOf('payout.received.v2');
   expect(audit.violations.listed.map(({ rule }) => rule)).toContainEqual(
     expect.stringContaining('payout.received.v2: it says what such an event says'),

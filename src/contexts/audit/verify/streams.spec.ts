@@ -35,7 +35,7 @@ function checkOf(events: readonly Placed[], extent?: Extent) {
 const claim = (owner: string, stream = 'transfer-1'): Event => [stream, 'claim.taken.v1', { owner }];
 const fence = (stream: string): Event => [stream, 'claim.owner_abandoned.v1'];
 
-describe('streams', () => {
+describe('the streams of a log', () => {
   it('have no gaps', () => {
     const gap = checkOf([
       ['x-1', '9', 0],
@@ -45,7 +45,7 @@ describe('streams', () => {
     expect(gap.found).toEqual([{ position: '11', rule: 'revisions of x-1 have no gap (1, then 3)' }]);
   });
 
-  it('of a part of the log without the claims of others may begin later only for claims', () => {
+  it('may begin later in an export of a part of the log only if they hold claims', () => {
     const events: Placed[] = [
       ['transfer-1', '1', 2],
       ['x-1', '2', 2],
@@ -57,7 +57,7 @@ describe('streams', () => {
     ]);
   });
 
-  it('of a part of the log are not checked for moved claims', () => {
+  it('are not checked for moved claims in an export of a part of the log', () => {
     const violations = new Violations();
     const streams = new Streams(violations, { wholeStreams: false, allClaims: true });
     const events: readonly Event[] = [['a-1', 'a'], claim('a-1'), claim('a-2')];
@@ -67,7 +67,7 @@ describe('streams', () => {
     expect(violations.count).toBe(0);
   });
 
-  it('are counted with their events, and keep their places while their number grows', () => {
+  it('are counted with their events in bounded memory', () => {
     const first = Array.from({ length: 3000 }, (_, n): Placed => [`x-${n}`, String(n + 1), 0]);
     const again = [1023, 1024, 2999].map((n): Placed => [`x-${n}`, String(n + 4000), 1]);
     const { streams, numbers, found } = checkOf([...first, ...again]);
@@ -75,7 +75,7 @@ describe('streams', () => {
     expect([streams.count, streams.events, found]).toEqual([3000, 3003, []]);
   });
 
-  it('grow in position as numbers, not as texts', () => {
+  it('have positions that are compared as numbers, not as texts', () => {
     const positions = ['9', '10', '11', '11', '9'];
     expect(checkOf(positions.map((position, revision) => ['x-1', position, revision])).found).toEqual([
       { position: '11', rule: 'positions grow' },
@@ -83,7 +83,7 @@ describe('streams', () => {
     ]);
   });
 
-  it('of a part of the log may begin later, and are then not whole', () => {
+  it('may begin later in an export of a part of the log and then count as incomplete', () => {
     const { streams, numbers, found } = checkOf(
       [
         ['x-1', '9', 4],
@@ -106,7 +106,7 @@ describe('streams', () => {
         claim('a-2', 'user_phone_number-1'),
       ],
     ],
-  ])('claims may move %s', (_name, events) => {
+  ])('may move a claim %s', (_name, events) => {
     expect(rulesOf(...events)).toBe('');
   });
 
@@ -126,12 +126,12 @@ describe('streams', () => {
     ],
     ['and hold other events', [claim('a-1'), ['transfer-1', 'a']], /holds claims alone, and no a/],
     ['and given up by an owner with events', [['a-1', 'a'], fence('a-1')], /given up before it holds events/],
-  ])('claims may not move %s', (_name, events, rule) => {
+  ])('may not move a claim %s', (_name, events, rule) => {
     expect(rulesOf(...events)).toMatch(rule);
   });
 });
 
-it('histories are verified by the rules of their category, in any order of their streams', () => {
+it('histories are verified by the rules of their category, whatever the order of their streams', () => {
   const violations = new Violations();
   const histories = new Histories([onlyOnce('thing', 'thing.created.v1').rules], violations);
   const add = (stream: string, number: number, type = 'thing.created.v1'): void =>

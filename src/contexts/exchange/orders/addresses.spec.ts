@@ -15,14 +15,14 @@ import {
 
 const WALLET = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 
-describe('the id of a transaction', () => {
+describe('a transaction id', () => {
   const hash = 'Ab'.repeat(32);
 
   it.each([
     ['base', `0x${hash}`, `0x${hash.toLowerCase()}`],
     ['ethereum', `0X${hash}`, `0x${hash.toLowerCase()}`],
     ['bitcoin', hash, hash.toLowerCase()],
-  ])('of %s is stored in canonical form: %s', (chain, text, id) =>
+  ])('on %s is stored in canonical form: %s', (chain, text, id) =>
     expect(readTransactionId(chain, text)).toBe(id),
   );
 
@@ -31,7 +31,7 @@ describe('the id of a transaction', () => {
     ['ethereum', hash],
     ['ripple', `${hash} `],
     ['stellar', ''],
-  ])('of %s is not %j', (chain, text) => expect(readTransactionId(chain, text)).toBeInstanceOf(Fault));
+  ])('on %s cannot be %j', (chain, text) => expect(readTransactionId(chain, text)).toBeInstanceOf(Fault));
 });
 
 describe('a deposit address', () => {
@@ -52,10 +52,10 @@ describe('a deposit address', () => {
   };
   const isEvm = (chain: string): boolean => GOOD[chain]![0]!.startsWith('0x');
 
-  it('has a form on every chain that deposits come on', () =>
+  it('can be checked on every chain that deposits arrive on', () =>
     expect(new Set(PAIRS.map(({ from }) => from.chain))).toEqual(new Set(Object.keys(GOOD))));
 
-  it.each(Object.entries(GOOD))('of %s has its form, and is none on another kind of chain', (chain, all) => {
+  it.each(Object.entries(GOOD))('on %s is accepted, and refused on chains of another kind', (chain, all) => {
     for (const address of all) {
       expect([address, isDepositAddress(chain, address)]).toEqual([address, true]);
       const wrong = [`${address}${'1'.repeat(30)}`, address.slice(0, 20), ` ${address}`, `${address}\n`, ''];
@@ -76,13 +76,13 @@ describe('a deposit address', () => {
     ['bitcoin', '1111111111111111111114oLvT2'],
     ['bitcoin', '1BitcoinEaterAddressDontSendf59kuE'],
     ['stellar', `G${'A'.repeat(52)}WHF`],
-  ])('on %s is none without a key: %s', (chain, address) =>
+  ])('on %s is refused if nobody has its key: %s', (chain, address) =>
     expect(isDepositAddress(chain, address)).toBe(false),
   );
 });
 
 describe('an address on Solana', () => {
-  it.each([WALLET, '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV'])('%s is kept as it is', (address) =>
+  it.each([WALLET, '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV'])('is accepted unchanged: %s', (address) =>
     expect(readAddress(address)).toBe(address),
   );
 
@@ -95,7 +95,7 @@ describe('an address on Solana', () => {
     ['of 33 zero bytes', '1'.repeat(33)],
     ['of 10,000 characters', '1'.repeat(10_000)],
     ['in other digits', '１'.repeat(32)],
-  ])('%s is refused', (_, address) =>
+  ])('is refused: %s', (_, address) =>
     expect(readAddress(address)).toEqual(new Fault('must be a Solana address: Base58 of 32 bytes')),
   );
 
@@ -112,14 +112,14 @@ describe('an address on Solana', () => {
     ['the mint of USDT', 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB'],
     // Reports: spl-token-wallet 242 and 264, agave 9320.
     ['the mint of SAMO', '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU'],
-  ])('without a key is refused: %s', (_name, address) => {
+  ])('is refused if nobody has its key: %s', (_name, address) => {
     expect(base58Bytes(address)).toHaveLength(32);
     expect(readAddress(address)).toEqual(
       new Fault('must be the address of a wallet, not of a program, a mint or a burn address'),
     );
   });
 
-  it('of a key pair is accepted, and on the curve', () => {
+  it('is accepted if it belongs to a key pair and is on the curve', () => {
     for (let n = 0; n < 200; n += 1) {
       const { x } = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
       const address = base58Text(Buffer.from(x!, 'base64url'));
@@ -127,7 +127,7 @@ describe('an address on Solana', () => {
     }
   });
 
-  it('off the curve is accepted: the associated token account of a wallet', () => {
+  it('is accepted off the curve, like the associated token account of a wallet', () => {
     // The report of vultisig-android 5698.
     const account = 'FGETo8T8wMcN2wCjav8VK6eh3dLk63evNDPxzLSJra8B';
     expect([isOnCurve(account), readAddress(account)]).toEqual([false, account]);
@@ -150,7 +150,7 @@ describe('an address on EVM chains', () => {
     '0xff00000000000000000000000000000000000001',
     '0xdead000000000000000042069420694206942069',
     token.toLowerCase(),
-  ])('without a key, or of the token, is refused: %s', (address) =>
+  ])('is refused if nobody has its key or it is the token contract: %s', (address) =>
     expect(readEvmAddress(address, token)).toBeInstanceOf(Fault),
   );
 
@@ -161,20 +161,20 @@ describe('an address on EVM chains', () => {
     `0x${'e'.repeat(39)}1`,
     `0x${'dead'.repeat(8)}deafdead`,
     `0x${'1'.repeat(40)}`,
-  ])('may be %s', (address) => expect(readEvmAddress(address, token)).toBe(address));
+  ])('can be %s', (address) => expect(readEvmAddress(address, token)).toBe(address));
 
-  it.each([`10x${'f'.repeat(40)}`, `0x${'0'.repeat(41)}`])('has 40 digits after 0x: %s', (text) =>
+  it.each([`10x${'f'.repeat(40)}`, `0x${'0'.repeat(41)}`])('must have 40 digits after 0x: %s', (text) =>
     expect(readEvmAddress(text)).toEqual(new Fault('must be an address of 40 hexadecimal digits after 0x')),
   );
 
-  it('may be the token where another one is paid', () => {
+  it('can be the token contract if another token is paid', () => {
     expect(readEvmAddress(token)).toBe(token);
     expect(isDepositAddress('base', token)).toBe(true);
   });
 });
 
 describe('a tag or memo', () => {
-  it.each(['0', '104105', 'Überweisung 7', '🦀'.repeat(255), ''])('%j is kept as it is', (text) =>
+  it.each(['0', '104105', 'Überweisung 7', '🦀'.repeat(255), ''])('is accepted unchanged: %j', (text) =>
     expect(readTag(text)).toBe(text),
   );
 
@@ -184,18 +184,18 @@ describe('a tag or memo', () => {
     ['a NUL', 'a\0', 'must not contain control characters'],
     ['a line separator', 'a\u2028b', 'must not contain control characters'],
     ['half a surrogate pair', 'a\ud83e', 'must not contain control characters'],
-  ])('with %s is refused', (_, text, message) => expect(readTag(text)).toEqual(new Fault(message)));
+  ])('is refused with %s', (_, text, message) => expect(readTag(text)).toEqual(new Fault(message)));
 });
 
 describe('the return URL of a pay page', () => {
   const LONGEST = `https://shop.example/${'a'.repeat(2048 - 21)}`;
 
-  it.each(['https://shop.example:8443/a?b=c#d', 'https://шоп.example/ü', LONGEST])('may be %.60s', (text) =>
+  it.each(['https://shop.example:8443/a?b=c#d', 'https://шоп.example/ü', LONGEST])('can be %.60s', (text) =>
     expect(readReturnUrl(text, 'production')).toBe(text),
   );
 
   it.each(['http://localhost:3000/done?a=b', 'http://127.0.0.1:3000/'])(
-    'may be %s, only in the sandbox',
+    'can be %s, but only in the sandbox',
     (text) => {
       expect(readReturnUrl(text, 'sandbox')).toBe(text);
       expect(readReturnUrl(text, 'production')).toBeInstanceOf(Fault);
@@ -217,5 +217,5 @@ describe('the return URL of a pay page', () => {
     'https://shop.example\\@evil.example',
     `${LONGEST}a`,
     `https://shop.example/${'ü'.repeat(1100)}`,
-  ])('is never %j', (text) => expect(readReturnUrl(text, 'sandbox')).toBeInstanceOf(Fault));
+  ])('cannot be %j', (text) => expect(readReturnUrl(text, 'sandbox')).toBeInstanceOf(Fault));
 });

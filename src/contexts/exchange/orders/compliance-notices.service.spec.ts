@@ -20,23 +20,23 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-describe('the notice for an address', () => {
-  it.each([THERE, `::ffff:${THERE}`])('%s is the notice of its country', (address) =>
+describe('the compliance notice for a client address', () => {
+  it.each([THERE, `::ffff:${THERE}`])('is the notice of its country: %s', (address) =>
     expect(shipped.of(address)).toBe('Not offered in Iran.'),
   );
 
   it.each(['8.8.8.8', '127.0.0.1', '::1', 'fe80::1%eth0', '::', '', '185.143.234.1 ', '2002:b98f:ea01::1'])(
-    'does not exist for %j',
+    'is missing for %j',
     (address) => expect(shipped.of(address)).toBeNull(),
   );
 });
 
-describe('a file of countries that cannot be read', () => {
+describe('an unreadable file of countries', () => {
   it.each([
     ['is missing', null],
     ['is empty', ''],
     ['is something else', '{"8.8.8.8": "US"}'.repeat(1000)],
-  ])('that %s is logged once, and gives no notices', async (_, content) => {
+  ])('is logged once and gives no notices when it %s', async (_, content) => {
     const path = join(folder, `${Math.random()}.mmdb`);
     if (content !== null) await writeFile(path, content);
     const errors = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
@@ -55,7 +55,7 @@ describe('a file of notices', () => {
     return readConfig({ EXCHANGE_NOTICES_FILE: path }).exchangeNoticesFile;
   };
 
-  it('is read', async () =>
+  it('is read with its texts trimmed', async () =>
     expect(await read('{"DE": " Nicht in Deutschland.\\n ", "IR": "می‌\\nشود"}')).toEqual(
       new Map([
         ['DE', 'Nicht in Deutschland.'],
@@ -70,11 +70,11 @@ describe('a file of notices', () => {
     ['a notice that is no text', '{"DE": 1}', /the notice for DE is no text/],
     ['an empty notice', '{"DE": " "}', /the notice for DE is no text/],
     ['a long notice', JSON.stringify({ DE: 'ü'.repeat(501) }), /more than 500 characters/],
-  ])('with %s stops the boot with a sentence', async (_, content, message) =>
+  ])('stops the boot with a message when it contains %s', async (_, content, message) =>
     expect(read(content)).rejects.toThrow(message),
   );
 
-  it('that is missing stops the boot', () =>
+  it('stops the boot when it is missing', () =>
     expect(() => readConfig({ EXCHANGE_NOTICES_FILE: join(folder, 'gone.json') })).toThrow(
       /EXCHANGE_NOTICES_FILE must be .*ENOENT/,
     ));

@@ -88,7 +88,7 @@ describe('a request of the exchange API', () => {
     ['whose address alone is signed', { route: ORDERS, query: ofAddress() }, {}, EACH_CLIENT],
     ['that needs no signature', { route: TOKENS }, {}, EACH_CLIENT],
     ['that needs no signature, with one', { route: TOKENS, query: { signature_v2: 'x' } }, {}, EACH_CLIENT],
-  ])('%s counts as one of its owner, or else of its client', async (_, call, key, countedAs) => {
+  ])('%s counts against the owner of its key, or its client address', async (_, call, key, countedAs) => {
     expect(await identify(call, key)).toMatchObject({ countedAs });
   });
 
@@ -98,11 +98,11 @@ describe('a request of the exchange API', () => {
     ['over a query', { route: CONFIGURATION, query: ofQuery(CONFIGURATION, 'older') }, {}, 'id of older'],
     ['in a header of the configuration', inHeader, {}, 'id of newer'],
     ['that its key does not demand', { route: ORDERS }, { demandsSignature: false }, null],
-  ])('is identified with the signature %s, and with its secret', async (_, call, key, signedBy) => {
+  ])('is identified by its signature %s, with the signing secret', async (_, call, key, signedBy) => {
     expect(await identify(call, key)).toMatchObject({ outcome: 'identified', signedBy });
   });
 
-  it('of a key without its merchant is refused', async () => {
+  it('is refused if the merchant of its key is unknown', async () => {
     const refused = { outcome: '401 A valid API key is required in the query', signedBy: null };
     expect(await identify({ route: TOKENS, query: { api_key: 'orphan' } })).toMatchObject(refused);
   });
@@ -110,18 +110,21 @@ describe('a request of the exchange API', () => {
   it.each([
     ['over the address', ofAddress('other'), /^withdraw_address=[^?]+$/],
     ['over the query', ofQuery(ORDERS, 'other'), /^\/v1\/orders\?.+$/],
-  ])('with a wrong signature %s has the expected text, without the address', async (_, query, expected) => {
-    const { stringToSign } = await identify({ route: ORDERS, query });
-    expect(stringToSign).toMatch(expected);
-    expect(stringToSign).not.toContain(ADDRESS);
-  });
+  ])(
+    'with a wrong signature %s returns the expected text without the address',
+    async (_, query, expected) => {
+      const { stringToSign } = await identify({ route: ORDERS, query });
+      expect(stringToSign).toMatch(expected);
+      expect(stringToSign).not.toContain(ADDRESS);
+    },
+  );
 
   it.each([
     [ORDERS, ADDRESS, 'identified'],
     [ORDERS, 'another', '403 The API key pays out to other addresses '],
     [CONFIGURATION, 'another', '403 The API key pays out to other addresses '],
     [TOKENS, 'another', 'identified'],
-  ])('to %s by a key whose only payout address is %s: %s', async (route, bound, outcome) => {
+  ])('to %s by a key whose only payout address is %s is answered with: %s', async (route, bound, outcome) => {
     const key = { withdrawAddresses: [bound] };
     expect(await identify({ route: route!, query: ofAddress() }, key)).toMatchObject({ outcome });
   });
@@ -146,7 +149,7 @@ const accepted = (budget: ProviderBudget, countedAs: string, times: number): num
 };
 
 describe('the budget of calls to a provider', () => {
-  it('gives one client a fifth of the budget of a key, and all clients together the whole budget', () => {
+  it('gives each client a fifth of the budget of a key and all clients together the whole budget', () => {
     const budget = budgetOf(10);
     for (const last of [1, 2, 3, 4]) expect(accepted(budget, `key/203.0.113.${last}`, 20)).toBe(2);
     expect(accepted(budget, 'key/203.0.113.5', 1)).toBe(1);
@@ -159,7 +162,7 @@ describe('the budget of calls to a provider', () => {
     expect(accepted(budget, 'key', 20)).toBe(10);
   });
 
-  it('lets a single client use its whole rate limit by default', () => {
+  it('allows a single client its whole rate limit by default', () => {
     const budget = budgetOf(null, 7);
     for (const last of [1, 2, 3, 4, 5]) expect(accepted(budget, `key/203.0.113.${last}`, 20)).toBe(7);
     expect(accepted(budget, 'key/203.0.113.6', 20)).toBe(0);

@@ -44,7 +44,7 @@ async function recheck(...results: readonly DepositCheck[]) {
   return { printed, exitCode };
 }
 
-it('a recheck goes through every deposit after one that no node responds for, and prints each finding at once', async () => {
+it('a recheck goes on after a deposit that no node responds for and prints each finding at once', async () => {
   expect(await recheck(unknown, missing, found)).toEqual({
     printed: [
       '1 UNKNOWN  order o0, deposit d1 (after position none): no node responds',
@@ -55,7 +55,7 @@ it('a recheck goes through every deposit after one that no node responds for, an
   });
 });
 
-it('a recheck exits with 1 when nothing is missing and a deposit could not be checked', async () => {
+it('a recheck exits with 1 if nothing is missing but a deposit could not be checked', async () => {
   expect(await recheck(found, unknown, found)).toMatchObject({ exitCode: 1 });
   expect(await recheck(found, found)).toMatchObject({ exitCode: 0 });
 });

@@ -39,7 +39,7 @@ const brokenOf = (...events: readonly DomainEvent[]) =>
   );
 
 describe('the audit of an order', () => {
-  it('accepts an order that is exchanged up to its maximum and refunded the rest, although a deposit moved to another block', () => {
+  it('accepts an order that is exchanged up to its maximum and refunded the rest, even if a deposit moved to another block', () => {
     const events = [
       ...[created, received(deposit('a', '60.5')), received(deposit('b', '1000'))],
       processing('1000', '5', '60.5'),
@@ -91,11 +91,11 @@ describe('the audit of an order', () => {
       [{ ...created, data: { ...facts, order_id: 'o2' } }],
       'its order_id is o2',
     ],
-  ])('names the rule that is broken by one that %s', (_what, events, rule) => {
+  ])('names the rule that an order breaks if it %s', (_what, events, rule) => {
     expect(brokenOf(...events).at(-1)).toContain(rule);
   });
 
-  it('keeps of an ended order in memory only the fields that a refund or an erasure needs', () => {
+  it('holds only the fields in memory that a refund or an erasure of an ended order needs', () => {
     const stateAfter = (...events: readonly DomainEvent[]): unknown =>
       events.reduce((state, each) => orderHistory.evaluate(state, each, 'o1').state, orderHistory.initial);
     for (const events of [[deposited], [deposited, started]])
@@ -123,7 +123,7 @@ describe('the audit across orders', () => {
   const again = late(deposit('a', '100'));
   const moved = received(deposit('a in another block', '100'));
 
-  it('counts a deposit once that moved and returned to its first block', () => {
+  it('counts a deposit once if it moved to another block and back', () => {
     const missingMoved = missing(deposit('a in another block', '100'));
     expect(brokenAcross(deposited, gone, moved, missingMoved, deposited)).toEqual([]);
     expect(brokenAcross(deposited, gone, again)).toEqual([]);

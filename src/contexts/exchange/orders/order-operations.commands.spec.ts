@@ -63,7 +63,7 @@ describe.each([
 ])('refunds of one transaction, on a store %s', (_name, atomic) => {
   const open = (): Promise<InMemoryEventStore> => withOrders(new InMemoryEventStore(atomic));
 
-  it('belong to one order when the first was recorded unchecked', async () => {
+  it('are accepted for one order only if the first was recorded unchecked', async () => {
     const store = await open();
     await refundsWith(store, UNCHECKED)('a');
     await expect(refundsWith(store, UNCHECKED)('b')).rejects.toThrow(REFUSED);
@@ -72,7 +72,7 @@ describe.each([
     expect(await refundsIn(store)).toBe(1);
   });
 
-  it('belong to as many orders as the chain has transfers, and to none unchecked, when the first was checked', async () => {
+  it('are accepted for as many orders as the chain has transfers if the first was checked, but never unchecked', async () => {
     const store = await open();
     await refundsWith(store, checked(0, 1))('a');
     await expect(refundsWith(store, UNCHECKED)('b')).rejects.toThrow(REFUSED);
@@ -81,7 +81,7 @@ describe.each([
     expect(await refundsIn(store)).toBe(2);
   });
 
-  it('belong to at most one order when one process records checked and one unchecked at the same time', async () => {
+  it('are accepted for at most one order if one process records checked and another unchecked at the same time', async () => {
     const store = await withOrders(new StoreOfTwo(atomic));
     const results = await Promise.allSettled([
       refundsWith(store, UNCHECKED)('a'),
@@ -94,7 +94,7 @@ describe.each([
     expect(atomic ? [1] : [0, 1]).toContain(recorded);
   });
 
-  it('belong to two orders when two processes record a transfer each at the same time', async () => {
+  it('are accepted for two orders if two processes record one transfer each at the same time', async () => {
     const store = await withOrders(new StoreOfTwo(atomic));
     await Promise.all(['a', 'b'].map(refundsWith(store, checked(0, 1))));
     expect(await refundsIn(store)).toBe(2);

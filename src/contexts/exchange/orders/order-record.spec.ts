@@ -17,7 +17,7 @@ const jsonOf = ({ amount, transaction_hash, deposited_at }: typeof first) => {
 };
 
 /** exchange-orders.e2e.ts has all members. */
-it('the record of an order has its amounts and the transaction of its newest deposit', () => {
+it('the record of an order contains its amounts and the transaction of its newest deposit', () => {
   const state = stateAfter(...paid, late(lateOne));
   expect(orderRecord(state)).toMatchObject({
     id: 'o1',
@@ -34,14 +34,14 @@ it('the record of an order has its amounts and the transaction of its newest dep
   expect(JSON.parse(orderResponse(state, 'notice'))).toEqual(body);
 });
 
-it('the record of an order lists the newest fifty late deposits', () => {
+it('the record of an order lists its newest fifty late deposits', () => {
   const deposits = Array.from({ length: 51 }, (_, n) => late(deposit(`d${n}`, '1')));
   const { late_deposits, amount_refundable } = orderRecord(stateAfter(created, ...deposits));
   const found = [late_deposits.length, late_deposits[0]!.transaction_hash, amount_refundable];
   expect(found).toEqual([50, '0xd1', '51']);
 });
 
-it('a listed order also has its merchant, its key and the counted deposits', () => {
+it('an order in the list also contains its merchant, its key and the counted deposits', () => {
   const state = stateAfter(...paid);
   expect(listedOrder(state)).toEqual({
     ...orderRecord(state),

@@ -33,13 +33,13 @@ const opened = (query: string, secrets = [VECTOR.secret], now = BEFORE) =>
   openSignedQuery(query, secrets, now)?.parameters ?? null;
 
 describe('a signed link to the pay widget', () => {
-  it('carries the signature that openssl and Python compute', () => {
+  it('has the signature that openssl and Python compute', () => {
     const pairs = signed.split('&');
     expect(pairs.at(-1)).toBe(`url_signature=${VECTOR.signature}`);
     expect(pairs.slice(0, -1).sort().join('&')).toBe(VECTOR.sorted);
   });
 
-  it('returns its parameters any number of times until it expires', () => {
+  it('can be opened any number of times until it expires', () => {
     expect(isSignedQuery(signed)).toBe(true);
     for (let time = 0; time < 3; time += 1) expect(opened(signed)).toEqual(PARAMETERS);
     for (const [at, hasExpired] of [
@@ -49,14 +49,14 @@ describe('a signed link to the pay widget', () => {
       expect(openSignedQuery(signed, [VECTOR.secret], at)).toMatchObject({ hasExpired });
   });
 
-  it('opens with any valid secret during a roll, and with no other', () => {
+  it('can be opened with any valid secret during a rotation and with no other', () => {
     expect(opened(signed, ['the new one', VECTOR.secret])).toEqual(PARAMETERS);
     expect(opened(signed, [VECTOR.secret, 'the old one'])).toEqual(PARAMETERS);
     expect(opened(signed, ['the new one'])).toBeNull();
     expect(opened(signed, [])).toBeNull();
   });
 
-  it('is valid in any encoding and order of its parameters', () => {
+  it('is valid for any encoding and order of its parameters', () => {
     const reordered = signed.split('&').reverse().join('&');
     expect(opened(reordered.replaceAll('%20', '+').replace('~', '%7e'))).toEqual(PARAMETERS);
   });
@@ -79,11 +79,11 @@ describe('a signed link to the pay widget', () => {
     ['no expiry', changed('expires')],
     ['no signature', changed('url_signature')],
     ['nothing', ''],
-  ])('stays shut with %s', (_, query) => {
+  ])('is refused with %s', (_, query) => {
     expect(opened(query)).toBeNull();
   });
 
-  it('returns any text, and confuses no two parameters', () => {
+  it('retains any text and never mistakes one parameter for another', () => {
     const texts = fc.dictionary(
       fc.constantFrom('a', 'b', 'a=', 'a&b', '&', '=', '__proto__', '%61'),
       fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('&', '=', 'a=b&c=d', '+', '%26', ' ')),

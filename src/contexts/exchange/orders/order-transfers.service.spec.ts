@@ -76,7 +76,7 @@ const nodeSettings = {
   chainQuorum: 1,
 };
 
-describe('the transfer of a refund', () => {
+describe('the verification of a refund transfer', () => {
   const order = stateAfter(created, received({ ...deposit('a', '100'), transaction_hash: 'a'.repeat(64) }));
 
   const check = (
@@ -94,13 +94,13 @@ describe('the transfer of a refund', () => {
     return transfers.checkRefund(order, { amount, transaction_hash, recipient });
   };
 
-  it('has the amount and goes to an address that paid the order, or to the named one', async () => {
+  it('accepts the right amount to an address that paid the order or to the named recipient', async () => {
     expect(await check(hash('1'))).toEqual({ unchecked: null, logIndexes: [0] });
     const recipient = STRANGER.toUpperCase().replace('0X', '0x');
     expect(await check(hash('3'), { recipient })).toEqual({ unchecked: null, logIndexes: [0] });
   });
 
-  it('is not verified while the nodes disagree on the payers of the order', async () => {
+  it('fails as unavailable while the nodes disagree on who paid the order', async () => {
     const other = new Map(honest);
     other.delete(hash('a'));
     await expect(check(hash('1'), { nodes: [honest, other] })).rejects.toMatchObject({ code: 'unavailable' });
@@ -108,7 +108,7 @@ describe('the transfer of a refund', () => {
     expect(await check(hash('1'), { nodes: [honest, other], recipient })).toMatchObject({ logIndexes: [0] });
   });
 
-  it('may be any of several in one transaction', async () => {
+  it('finds every matching transfer of the transaction', async () => {
     expect(await check(hash('6'))).toEqual({ unchecked: null, logIndexes: [1, 3] });
   });
 
@@ -125,7 +125,7 @@ describe('the transfer of a refund', () => {
     await expect(check(transaction, { amount, recipient })).rejects.toThrow(message);
   });
 
-  it('waits until its block is final', async () => {
+  it('waits until the block is final', async () => {
     const message = expect.stringContaining('not final yet');
     await expect(check(hash('5'))).rejects.toMatchObject({ code: 'unavailable', message });
   });
@@ -135,7 +135,7 @@ describe('the transfer of a refund', () => {
     ['has another transfer in it', [hash('1'), receipt([transfer(STRANGER, PAYER, 39_000_000)])]],
     ['has no such transaction', [hash('1'), null]],
     ['gives no usable response', [hash('1'), undefined]],
-  ])('is not recorded while one of two nodes %s', async (_, [of, lie]) => {
+  ])('fails while one of two nodes %s', async (_, [of, lie]) => {
     const other = new Map(honest);
     if (lie === undefined) other.delete(of);
     else other.set(of, lie);
@@ -149,19 +149,19 @@ describe('the transfer of a refund', () => {
       await expect(check(of, { nodes: [honest, other, honest, other] })).rejects.toThrow('do not agree');
   });
 
-  it('needs its block to be final for two of three nodes with CHAIN_QUORUM 2', async () => {
+  it('needs a final block on two of three nodes with CHAIN_QUORUM 2', async () => {
     const nodes = [honest, honest, honest];
     expect(await check(hash('1'), { nodes, finals: [90, 80, 90] })).toMatchObject({ logIndexes: [0] });
     await expect(check(hash('1'), { nodes, finals: [90, 80, 80] })).rejects.toThrow('not final yet');
   });
 
-  it('is the same for two nodes that write their receipts differently', async () => {
+  it('accepts two nodes that format the same receipt differently', async () => {
     const source = { sha256: 'of another text', text: null };
     const other = new Map([...honest].map(([of, each]) => [of, each && { ...each, source }]));
     expect(await check(hash('1'), { nodes: [honest, other] })).toMatchObject({ logIndexes: [0] });
   });
 
-  it('is reported as unchecked without a node of its chain', async () => {
+  it('is reported as unchecked if no node of the chain is configured', async () => {
     for (const config of [{ chainId: 10 }, { chainRpcUrl: null }, { usdcAddress: null }])
       expect(await check(hash('9'), { config })).toEqual({
         unchecked: expect.stringContaining('was not checked'),
@@ -169,14 +169,14 @@ describe('the transfer of a refund', () => {
       });
   });
 
-  it('is unavailable where too few nodes respond', async () => {
+  it('fails as unavailable if too few nodes respond', async () => {
     const refund = { amount: '40', transaction_hash: hash('1'), recipient: null };
     const checked = new OrderTransfers(nodeSettings, unavailable).checkRefund(order, refund);
     await expect(checked).rejects.toMatchObject({ code: 'unavailable' });
   });
 });
 
-describe('the deposits of an order, checked again', () => {
+describe('the recheck of the deposits of an order', () => {
   const of = (...deposits: readonly ReturnType<typeof deposit>[]) =>
     stateAfter(created, ...deposits.map((each) => received(each)));
   const paid = (digit: string, amount: string, id = digit) => ({
@@ -199,26 +199,26 @@ describe('the deposits of an order, checked again', () => {
   const found = async (...args: Parameters<typeof check>) =>
     (await check(...args))?.map((each) => each.found);
 
-  it('are on the chain when each has a transfer of its amount to the address of the order', async () => {
+  it('finds deposits on the chain if each has a transfer of its amount to the address of the order', async () => {
     const state = of(paid('a', '100'), paid('7', '5', '7a'), paid('7', '5', '7b'));
     expect(await found(state)).toEqual(['on_chain', 'on_chain', 'on_chain']);
   });
 
-  it('are missing where the transaction is in no block, failed, or holds another amount', async () => {
+  it('finds deposits missing if the transaction is in no block, failed, or transfers another amount', async () => {
     const state = of(paid('9', '5'), paid('2', '5'), paid('a', '99.999999'));
     expect(await found(state)).toEqual(['missing', 'missing', 'missing']);
   });
 
-  it('are missing when two deposits were recorded for one transfer', async () => {
+  it('finds one deposit missing if two were recorded for one transfer', async () => {
     expect(await found(of(paid('a', '100', 'a1'), paid('a', '100', 'a2')))).toEqual(['on_chain', 'missing']);
   });
 
-  it('are unknown when a node is behind the time of the deposit', async () => {
+  it('is undecided while a node is behind the time of the deposit', async () => {
     const later = { ...paid('9', '5'), deposited_at: '2100-01-01T00:00:00.000Z' };
     expect(await found(of(later))).toEqual(['unknown']);
   });
 
-  it('are unknown before their block is final, without a response, and where two nodes disagree', async () => {
+  it('is undecided before the block is final, without a response, and if two nodes disagree', async () => {
     expect(await found(of(paid('8', '5')))).toEqual(['unknown']);
     expect(await found(of(paid('c', '5')))).toEqual(['unknown']);
     const other = new Map([...node, [hash('a'), null]]);
@@ -227,7 +227,7 @@ describe('the deposits of an order, checked again', () => {
     expect(checked).toMatchObject([{ deposit_id: 'a', found: 'unknown' }]);
   });
 
-  it('are verified by two of three nodes with CHAIN_QUORUM 2, regardless of the third one', async () => {
+  it('is decided by two of three nodes with CHAIN_QUORUM 2, whatever the third says', async () => {
     const other = new Map([...node, [hash('a'), null], [hash('9'), node.get(hash('a'))!]]);
     const deposited_at = new Date(2_000_000_085_000).toISOString();
     const state = of(paid('a', '100'), { ...paid('9', '5'), deposited_at });
@@ -240,7 +240,7 @@ describe('the deposits of an order, checked again', () => {
     expect(await found(state, { nodes: [node, other] })).toEqual(unknown);
   });
 
-  it('cannot be checked on a chain that no node is configured for', async () => {
+  it('is impossible on a chain that no node is configured for', async () => {
     expect(await check(of(paid('a', '100')), { chainId: 10 })).toBeNull();
   });
 });

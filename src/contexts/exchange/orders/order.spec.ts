@@ -30,21 +30,21 @@ import {
   type OrderState,
 } from './order.js';
 
-describe('creating an order', () => {
+describe('the creation of an order', () => {
   const creating = (more: Partial<typeof facts> = {}) => {
     return (state: OrderState) => createOrder({ ...facts, ...more }, state);
   };
 
-  it('records the terms', () => given().when(creating()).then(created));
-  it('writes no event for a repeated request, even with another quote', () => {
+  it('records the terms of the order', () => given().when(creating()).then(created));
+  it('writes no event if the request is repeated, even with another quote', () => {
     const again = creating({ rate: '0.006', created_at: minute(1) });
     given(created).when(again).then();
   });
-  it('is refused when its id belongs to another order', () => {
+  it('is refused if its id belongs to another order', () => {
     const swapped = creating({ withdraw_address_memo: 'swapped' });
     given(created).when(swapped).thenRefused('validation_failed');
   });
-  it('needs another id when the order is too old for a repeat', () => {
+  it('is refused as expired if it repeats the creation of an order that is too old', () => {
     const tooLate = creating({ created_at: minute(31 * DAY) });
     expect(() => tooLate(stateAfter(created))).toThrow(IdempotencyKeyExpired);
   });
@@ -55,19 +55,19 @@ describe('marking an order as paid', () => {
     markAsPaid({ at: when, waits_until: minute(10 + DAY) }, state);
   const now = marking(at);
 
-  it('takes a pending order to paid, and changes nothing when it is repeated', () => {
+  it('changes a pending order to paid and changes nothing if it is repeated', () => {
     given(created).when(now).then(paid);
     const again = marking(minute(99));
     given(created, paid).when(again).then();
   });
-  it('is refused after the end of the order, polled or not', () => {
+  it('is refused after the end of the order, whether or not the end was polled', () => {
     const [last, over] = [marking(minute(59.99)), marking(minute(60))];
     const marked = event('marked_as_paid', { waits_until: minute(10 + DAY) }, minute(59.99));
     given(created).when(last).then(marked);
     given(created).when(over).thenRefused('invalid_transition');
     given(created, expired).when(over).thenRefused('invalid_transition');
   });
-  it('is refused once the order is cancelled or exchanged, and for one that was never created', () => {
+  it('is refused for an order that was cancelled, exchanged or never created', () => {
     given(created, cancelled).when(now).thenRefused('invalid_transition');
     const exchanged = given(created, paid, received(deposit('a', '100')), processing('100', '0.5'));
     exchanged.when(now).thenRefused('invalid_transition');
@@ -81,14 +81,14 @@ describe('cancelling an order', () => {
     (state: OrderState) =>
       cancelOrder({ at, isDepositPending }, state);
 
-  it('ends a pending order, and makes insufficient deposits refundable', () => {
+  it('ends a pending order and makes insufficient deposits refundable', () => {
     given(created).when(cancelling()).then(cancelled);
     const refundable = event('cancelled', { refundable: '40' });
     const part = received(deposit('a', '40'));
     given(created, part).when(cancelling()).then(refundable);
     expect(stateAfter(created, refundable)).toMatchObject({ status: 'cancelled', refundable: '40' });
   });
-  it('waits for a pending transfer', () =>
+  it('is refused while a transfer is pending', () =>
     given(created).when(cancelling(true)).thenRefused('invalid_transition'));
   it.each([
     ['paid', paid],
@@ -100,7 +100,7 @@ describe('cancelling an order', () => {
   );
 });
 
-describe('refunds of an operator', () => {
+describe('refunds by an operator', () => {
   const refunding =
     (amount: string, transaction_hash = '0xr') =>
     (state: OrderState) =>
@@ -113,13 +113,13 @@ describe('refunds of an operator', () => {
     expect(amountRefundable(stateAfter(...history, refund('60')))).toBe('40');
     expect(amountRefundable(stateAfter(...history, refund('60'), refund('40', '0xs')))).toBe('0');
   });
-  it('are more than zero, and at most the refundable amount', () => {
+  it('are more than zero and at most the refundable amount', () => {
     before.when(refunding('100.01')).thenRefused('invalid_transition');
     before.when(refunding('0')).thenRefused('invalid_transition');
     const afterOne = given(...history, refund('60'));
     afterOne.when(refunding('40.01', '0xs')).thenRefused('invalid_transition');
   });
-  it('of the same transaction are one, for any spelling of its hash and amount', () => {
+  it('are recorded once for the same transaction, however its hash and amount are written', () => {
     const [hash, base58] = [`0x${'ab'.repeat(32)}`, `5${'aB'.repeat(43)}`];
     const after = given(...history, refund('50', hash));
     after.when(refunding('40', hash)).thenRefused('invalid_transition');
@@ -138,7 +138,7 @@ describe('the personal data of an order', () => {
     ['pending', [created]],
     ['paid', [created, paid]],
     ['processing', [created, received(deposit('a', '100')), processing('100', '0.5')]],
-  ])('is not erased while the order is %s', (status, events) => {
+  ])('is retained while the order is %s', (status, events) => {
     expect(() => eraseOrder(by, stateAfter(...events))).toThrow(`The order is ${status}`);
   });
 

@@ -4,7 +4,7 @@ import { OrderHarness, type OrderProcess } from '../../../../test/support/exchan
 import type { DomainError } from '../../../kernel/domain-error.js';
 import type { ActOnOrder } from './orders.commands.js';
 
-describe('use cases of orders', () => {
+describe('commands of orders', () => {
   let harness: OrderHarness;
   let process: OrderProcess;
 
@@ -20,7 +20,7 @@ describe('use cases of orders', () => {
   const refuses = (action: ActOnOrder, code: DomainError['code']) =>
     expect(process.act.execute(action)).rejects.toMatchObject({ name: 'DomainError', code });
 
-  it('create one order with one address for a repeated request', async () => {
+  it('create one order with one address when a request is repeated', async () => {
     const key = randomUUID();
     const first = await process.create.execute(harness.creation(key));
     const again = await harness.process().create.execute(harness.creation(key));
@@ -32,7 +32,7 @@ describe('use cases of orders', () => {
     expect(harness.provider.orders.size).toBe(known + 1);
   });
 
-  it('send one call to the provider for concurrent refreshes', async () => {
+  it('send one call to the provider for concurrent refreshes of an order', async () => {
     const orderId = await harness.order(process);
     harness.provider.pay(orderId, '100');
     harness.provider.calls.length = 0;
@@ -56,7 +56,7 @@ describe('use cases of orders', () => {
     expect((await process.act.execute(harness.cancellation(unknown))).status).toBe('cancelled');
   });
 
-  it('refuse a refresh with 503 while the provider is unavailable, except for ended orders', async () => {
+  it('refuse a refresh with 503 while the provider is unavailable, unless the order has ended', async () => {
     const orderId = await harness.order(process);
     harness.provider.set({ isUnavailable: true });
     await refuses(harness.refreshment(orderId), 'unavailable');

@@ -10,7 +10,7 @@ const faultOf = (rule: typeof fiatAmount, value: string): string | null => {
   return result instanceof Fault ? result.message : null;
 };
 
-describe('a date of the list of orders', () => {
+describe('a date filter of the list of orders', () => {
   it.each([
     ['2026-01-31', '2026-01-31T00:00:00.000Z', '2026-02-01T00:00:00.000Z'],
     ['2026-01-31T12:30', '2026-01-31T12:30:00.000Z', '2026-01-31T12:30:00.001Z'],
@@ -24,7 +24,7 @@ describe('a date of the list of orders', () => {
     // A query encodes a blank as +.
     ['2026-01-31 12:30:00 02:00', '2026-01-31T10:30:00.000Z', '2026-01-31T10:30:00.001Z'],
     ['20260131T1230 02', '2026-01-31T10:30:00.000Z', '2026-01-31T10:30:00.001Z'],
-  ])('may be %s, which is %s', (text, at, end) => {
+  ])('can be %s, which means %s', (text, at, end) => {
     const point = read(datePoint, text) as DatePoint;
     expect([point.at.toISOString(), point.end.toISOString()]).toEqual([at, end]);
   });
@@ -40,12 +40,12 @@ describe('a date of the list of orders', () => {
     '20260131',
     '2026-01-01T12:30 2:00',
     '',
-  ])('may not be %j, and the error repeats it', (text) =>
+  ])('cannot be %j, and the error repeats it', (text) =>
     expect(faultOf(datePoint, text)).toContain(`not ${JSON.stringify(text)}`),
   );
 });
 
-describe('the amount of an on-ramp', () => {
+describe('the amount of an on-ramp purchase', () => {
   it.each([
     ['150.00', 'EUR', '150.00'],
     ['١٥٠٫٥', 'EUR', '150.5'],
@@ -58,27 +58,27 @@ describe('the amount of an on-ramp', () => {
     ['50.1235', 'KWD', '50.124'],
     ['50.125', undefined, '50.13'],
     ['1000000', 'EUR', '1000000'],
-  ])('%s in %s is %s', (text, currency, amount) => {
+  ])('%s in %s is rounded to %s', (text, currency, amount) => {
     expect(roundedFiat(read(fiatAmount, text) as string, currency)).toBe(amount);
   });
 
   it.each(['-5', '0', '0e5', '1000000.01', '1e7', '1e31', '1e-31', '.5', '1,5', 'NaN', ''])(
-    'may not be %j',
+    'cannot be %j',
     (text) => expect(faultOf(fiatAmount, text)).toMatch(/^must be a number, more than 0/),
   );
   it('has a limited number of digits', () =>
     expect(faultOf(fiatAmount, `1.${'0'.repeat(10_000)}`)).not.toBeNull());
 });
 
-describe('codes', () => {
+describe('codes of tokens, chains and pairs', () => {
   const pairs = code(['USDCSOL', 'BTCSOL']);
 
-  it('are accepted in any letter case and read in their listed form', () => {
+  it('are accepted in any letter case and returned as they are listed', () => {
     expect(read(pairs, 'usdcSol')).toBe('USDCSOL');
     expect(read(fiatCurrency, 'eur')).toBe('EUR');
   });
 
-  it('that are unknown are quoted in the error next to the known ones, truncated and escaped', () => {
+  it('are quoted in the error if unknown, truncated and escaped, next to the known ones', () => {
     expect(faultOf(pairs, 'DOGESOL')).toBe('must be one of USDCSOL, BTCSOL, not "DOGESOL"');
     expect(faultOf(pairs, 'a"\n<b>')).toBe('must be one of USDCSOL, BTCSOL, not "a\\"\\n<b>"');
     expect(faultOf(pairs, 'x'.repeat(10_000))).toBe(

@@ -32,7 +32,7 @@ const refundableOf = (n: number): boolean => n % 997 === 0;
 const statusOf = (n: number): (typeof ORDER_STATUSES)[number] =>
   n >= ROWS - 1000 ? 'pending' : n % 101 === 0 ? 'failed' : 'completed';
 
-describe('orders for operators, 40,000 of 40 keys', () => {
+describe('the operator list of 40,000 orders under 40 keys', () => {
   let db: TestDatabase;
   let lists: ExplainedLists;
   let list: OrdersView;
@@ -107,27 +107,24 @@ describe('orders for operators, 40,000 of 40 keys', () => {
     ],
   ];
 
-  it.each(LISTS)(
-    '%s returns only the matching orders, newest first, and reads only indexes',
-    async (...list) => {
-      const [, filter, merchants, holds] = list;
-      await lists.cost();
-      const first = await page(filter, merchants);
-      const { read, scans } = await lists.cost();
-      expect(scans.filter((scan) => scan.startsWith('Seq Scan'))).toEqual([]);
-      // A user has 100 orders under each key, and a key 1,000. Any other list reads one page for each range.
-      const ranges = (filter.status === undefined ? ORDER_STATUSES.length : 1) * (merchants?.length ?? 1);
-      const keysOfUser = filter.user_id === undefined ? 0 : merchants === null ? KEYS : KEYS / MERCHANTS;
-      const strange = filter.key_id !== undefined && merchants !== null ? ROWS / KEYS : 0;
-      expect(read).toBeLessThanOrEqual((ranges + 1) * (PAGE + 1) + keysOfUser * 100 + strange);
-      expect(first.orders.map(({ id }) => id)).toEqual(await idOf(expected(holds)));
-      if (first.next_cursor === null) return;
-      const second = await page(filter, merchants, decodeCursor(first.next_cursor)!);
-      expect(second.orders.map(({ id }) => id)).toEqual(await idOf(expected(holds, PAGE)));
-    },
-  );
+  it.each(LISTS)('lists only the orders %s, newest first, and reads only indexes', async (...list) => {
+    const [, filter, merchants, holds] = list;
+    await lists.cost();
+    const first = await page(filter, merchants);
+    const { read, scans } = await lists.cost();
+    expect(scans.filter((scan) => scan.startsWith('Seq Scan'))).toEqual([]);
+    // A user has 100 orders under each key, and a key 1,000. Any other list reads one page for each range.
+    const ranges = (filter.status === undefined ? ORDER_STATUSES.length : 1) * (merchants?.length ?? 1);
+    const keysOfUser = filter.user_id === undefined ? 0 : merchants === null ? KEYS : KEYS / MERCHANTS;
+    const strange = filter.key_id !== undefined && merchants !== null ? ROWS / KEYS : 0;
+    expect(read).toBeLessThanOrEqual((ranges + 1) * (PAGE + 1) + keysOfUser * 100 + strange);
+    expect(first.orders.map(({ id }) => id)).toEqual(await idOf(expected(holds)));
+    if (first.next_cursor === null) return;
+    const second = await page(filter, merchants, decodeCursor(first.next_cursor)!);
+    expect(second.orders.map(({ id }) => id)).toEqual(await idOf(expected(holds, PAGE)));
+  });
 
-  it('a search by a deposit address or a hash finds the orders that have it, through its index', async () => {
+  it('finds the orders with a deposit address or a transaction hash through its index', async () => {
     const numbers = [30_007, 20_007, 10_007, 7];
     const found = async (merchants: readonly string[] | null) =>
       (await list.search({ text: 'address 7', merchants, ...ALL })).map(({ id }) => id);

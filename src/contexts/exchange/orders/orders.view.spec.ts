@@ -184,7 +184,7 @@ async function apply(events: readonly RecordedEvent[], schema?: string): Promise
 const rows = (): Promise<unknown[]> => db.database.query('select * from exchange.orders order by id');
 
 describe('the list of orders', () => {
-  it('returns the matching orders in full pages with their total, for any orders, filter and page size', async () => {
+  it('returns the matching orders in full pages with their total, for random orders, filters and page sizes', async () => {
     const filters = fc.array(filter, { minLength: 5, maxLength: 8 });
     await fc.assert(
       fc.asyncProperty(stories, filters, async (all, requests) => {
@@ -207,7 +207,7 @@ describe('the list of orders', () => {
     );
   });
 
-  it('is the same for any batches of events, and when every event is applied twice', async () => {
+  it('is the same for any batches of events, even if every event is applied twice', async () => {
     await fc.assert(
       fc.asyncProperty(stories, fc.infiniteStream(fc.nat(6)), async (all, sizes) => {
         // The events of several orders interleave.
@@ -234,7 +234,7 @@ describe('the list of orders', () => {
 });
 
 describe('the totals of orders', () => {
-  it('count open orders, orders with money to refund, and orders with a shortfall', async () => {
+  it('count open orders, orders with money to refund and orders with a shortfall', async () => {
     const all = ENDINGS.map((ending, n) =>
       story(
         facts(deriveId('operator', String(n)), { created_at: new Date(START + n * HOUR).toISOString() }),

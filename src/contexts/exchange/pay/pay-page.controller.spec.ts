@@ -18,7 +18,7 @@ import { payOrder, TestPayments } from './pay-page.controller.js';
 describe('an order on the pay page', () => {
   const displayed = (...events: readonly UnpublishedEvent[]) => payOrder(stateAfter(created, ...events), 1);
 
-  it('lists every transaction: deposits, late ones, the payout, and refunds by operators', () => {
+  it('lists every transaction: deposits, late deposits, the payout and refunds by operators', () => {
     const paid = [received(deposit('a', '40')), received(deposit('b', '60.5'))];
     const ended = [processing('100', '0.5', '0.5'), completed(), late(deposit('c', '7')), refund('7.5')];
     expect(displayed(...paid, ...ended).transfers).toEqual([
@@ -39,7 +39,7 @@ describe('an order on the pay page', () => {
     expect(displayed(exact, refunded('100')).transfers).toHaveLength(1);
   });
 
-  it('has its missing amount, which is never negative', () => {
+  it('displays its missing amount, which is never negative', () => {
     expect(displayed().missing).toBe('100');
     expect(displayed(received(deposit('a', '40.25'))).missing).toBe('59.75');
     expect(displayed(received(deposit('a', '101'))).missing).toBe('0');
@@ -64,7 +64,7 @@ describe('test payments', () => {
     expect([payments.areOffered, sent]).toEqual([true, [[facts.deposit_address, 59_500_000n]]]);
   });
 
-  it('are not offered in production, on another chain than the dev chain, and without test money', async () => {
+  it('are not offered in production, on another chain than the dev chain or without test money', async () => {
     const elsewhere = [started({ ...DEV, mode: 'production' }), started({ ...DEV, chainId: 1 })];
     for (const { payments } of [...elsewhere, { payments: new TestPayments(DEV) }]) {
       await expect(payments.pay(open)).rejects.toMatchObject({ code: 'not_found' });

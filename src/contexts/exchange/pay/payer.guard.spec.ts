@@ -20,7 +20,7 @@ const sessionsWith = (key: string) =>
 const sessions = sessionsWith('key');
 
 describe('the session of a pay page', () => {
-  it('returns its payer until an order can no longer wait', () => {
+  it('can be read back with its payer until an order can no longer wait', () => {
     const token = sessions.open(payer);
     now += 26 * HOUR_MS - 1;
     expect(sessions.read(token)).toEqual(payer);
@@ -28,7 +28,7 @@ describe('the session of a pay page', () => {
     expect(sessions.read(token)).toBeNull();
   });
 
-  it('cannot be forged, changed or prolonged without the key', () => {
+  it('cannot be forged, changed or extended without the key', () => {
     const [encoded = '', expires = '', hash = ''] = sessions.open(payer).split('.');
     const other = { ...payer, withdraw_address: '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin' };
     const [otherEncoded = ''] = sessions.open(other).split('.');
@@ -44,7 +44,7 @@ describe('the session of a pay page', () => {
     for (const token of forged) expect([token, sessions.read(token)]).toEqual([token, null]);
   });
 
-  it('identifies each payer by another link, whichever secret signed it', () => {
+  it('has a different link for each payer, whichever secret signed it', () => {
     const others: Partial<PayerSession>[] = [
       { key_id: '4d5d2f0a-7a2e-4a55-9c6d-0d9f3a6b1c2f' },
       { withdraw_address_memo: null, withdraw_address_tag: payer.withdraw_address_memo },

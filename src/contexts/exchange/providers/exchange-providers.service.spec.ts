@@ -33,10 +33,10 @@ async function errors(provider: string, kind: string): Promise<number> {
   return of.reduce((sum, { value }) => sum + value, 0);
 }
 
-describe('calls of a provider', () => {
+describe('failed calls to a provider', () => {
   const down = failing(new ProviderUnavailable('it responds with 500'));
 
-  it('that fail for callers of one key pause only for that key', async () => {
+  it('pause only the key whose callers they fail for', async () => {
     const { providers, outcome } = callsOf('memory');
     for (let n = 0; n < 3; n += 1) expect(await outcome('a', down)).toBe('it responds with 500');
     expect(await outcome('a', works)).toBe('memory was unavailable seconds ago');
@@ -45,7 +45,7 @@ describe('calls of a provider', () => {
     expect(providers.unavailable()).toEqual([]);
   });
 
-  it('that fail for the service itself pause for all keys', async () => {
+  it('pause all keys if they fail for the service itself', async () => {
     const { providers, outcome } = callsOf('memory');
     for (let n = 0; n < 3; n += 1) await outcome(null, down);
     expect(providers.unavailable()).toEqual(['memory']);
@@ -60,7 +60,7 @@ describe('calls of a provider', () => {
     ['invalid', DomainError.invalid({ amount: ['is too small'] }), null],
     ['refused', new ProviderRefused('is none', 'withdraw_address'), null],
     ['later', new ProviderUnavailable('not yet', 'later'), null],
-  ])('that fail as %s (%s) are counted, and logged as %s', async (kind, error, level) => {
+  ])('of kind %s (%s) are counted and logged as %s', async (kind, error, level) => {
     const { call, lines } = callsOf(`${kind}-${level}`);
     await expect(call(failing(error))).rejects.toBe(error);
     expect(await errors(`${kind}-${level}`, kind)).toBe(1);
@@ -72,7 +72,7 @@ describe('calls of a provider', () => {
 describe('the configured providers', () => {
   const [one, two] = [shop('one'), shop('two')];
 
-  it('have one for new orders, and serve existing orders of the others', async () => {
+  it('include one for new orders and still serve existing orders of the others', async () => {
     const providers = new ExchangeProviders([one, two], 'two');
     expect(providers.current).toBe(two);
     const call = { operation: 'status', keyId: null } as const;
@@ -80,7 +80,7 @@ describe('the configured providers', () => {
     await expect(providers.call('gone', call, works)).rejects.toBeInstanceOf(ProviderUnavailable);
   });
 
-  it.each([null, 'gone'])('have none for new orders when EXCHANGE_PROVIDER is %s', async (name) => {
+  it.each([null, 'gone'])('include none for new orders if EXCHANGE_PROVIDER is %s', async (name) => {
     const providers = new ExchangeProviders([one], name);
     expect(() => providers.current).toThrow(
       new DomainError('unavailable', 'No exchange provider is configured'),
@@ -89,7 +89,7 @@ describe('the configured providers', () => {
   });
 });
 
-describe('the readiness of the exchange', () => {
+describe('the readiness check of the exchange', () => {
   it('pings the provider once for five checks', async () => {
     let pings = 0;
     const providers = new ExchangeProviders([shop('shop', async () => void (pings += 1))], 'shop');
@@ -100,7 +100,7 @@ describe('the readiness of the exchange', () => {
   it.each<[string, () => Promise<void>]>([
     ['fails', () => Promise.reject(new ProviderUnavailable('no response'))],
     ['does not respond', () => new Promise(() => undefined)],
-  ])('names a provider that %s, and the process is ready all the same', async (_, ping) => {
+  ])('names a provider that %s, but leaves the process ready', async (_, ping) => {
     const providers = new ExchangeProviders([shop('shop', ping)], 'shop');
     expect(await providers.check()).toBe(
       'the exchange provider shop is unavailable: no order can be created',

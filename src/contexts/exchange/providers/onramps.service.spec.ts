@@ -16,7 +16,7 @@ describe('the file of on-ramps', () => {
     expect(readOnramps([])).toEqual([]);
   });
 
-  it('may contain the examples of the sandbox', () =>
+  it('can contain the examples of the sandbox', () =>
     expect(readOnramps(SANDBOX_ONRAMPS)).toEqual(SANDBOX_ONRAMPS));
 
   it.each<[string, unknown, RegExp]>([
@@ -37,23 +37,23 @@ describe('the file of on-ramps', () => {
   ])('is refused with %s', (_, value, message) => expect(() => readOnramps(value)).toThrow(message));
 });
 
-describe('an on-ramp takes', () => {
+describe('an on-ramp', () => {
   it.each<[string, string | null, string | null, boolean]>([
     ['a purchase of which nothing is known', null, null, true],
     ['no other currency', 'USD', null, false],
     ['its minimum', 'EUR', '20', true],
-    ['no less', 'EUR', '19.99', false],
+    ['no less than its minimum', 'EUR', '19.99', false],
     ['its maximum', 'EUR', '5000.50', true],
-    ['no more', 'EUR', '5000.51', false],
+    ['no more than its maximum', 'EUR', '5000.51', false],
     ['an amount that one of its currencies has', null, '20', true],
-    ['no amount that none of them has', null, '19', false],
-  ])('%s', (_, fiat, amount, is) => expect(takes(GOOD, { fiat, amount })).toBe(is));
+    ['no amount that none of its currencies has', null, '19', false],
+  ])('accepts %s', (_, fiat, amount, is) => expect(takes(GOOD, { fiat, amount })).toBe(is));
 });
 
 describe('the URL of an on-ramp', () => {
   const purchase = { withdraw_address: 'A', token: 'sol', chain: 'solana' };
 
-  it('contains the values of the purchase, and omits parameters without one', () =>
+  it('contains the values of the purchase and omits parameters without a value', () =>
     expect(onrampUrl(GOOD, purchase)).toBe('https://pay.example/buy?to=A&pair=sol-solana&key=a+b'));
 
   it('escapes every value', () => {

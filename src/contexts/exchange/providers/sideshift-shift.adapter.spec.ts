@@ -88,7 +88,7 @@ const shift = fc
   )
   .map((lies): SideShiftObject => ({ ...SHIFT, ...lies }));
 
-it('every response of SideShift matches the agreed shift or is a contradiction', () => {
+it('every response of SideShift is either consistent with the agreed shift or a contradiction', () => {
   let believed = 0;
   fc.assert(
     fc.property(shift, (body) => {
@@ -113,7 +113,7 @@ describe('a deposit at SideShift', () => {
     return all[0]!;
   };
 
-  it('is identified by its transaction, in any letter case of the hash', () => {
+  it('is identified by its transaction hash, in any letter case', () => {
     const { deposit_id, claim } = depositOf(`0x${hash}`);
     for (const same of [`0x${hash.toLowerCase()}`, `0X${hash}`, hash.toLowerCase()])
       expect(depositOf(same)).toMatchObject({ deposit_id, claim });
@@ -122,7 +122,7 @@ describe('a deposit at SideShift', () => {
     expect(depositOf('Case-Matters').claim).not.toBe(depositOf('case-matters').claim);
   });
 
-  it('is one of two when a transaction that pays twice is listed in two letter cases', () => {
+  it('counts as one of two if the transaction is listed twice in different letter case', () => {
     const deposits = [`0x${hash}`, `0x${hash.toLowerCase()}`].map((depositHash) => ({
       ...SHIFT,
       depositHash,

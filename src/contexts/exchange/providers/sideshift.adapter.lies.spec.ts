@@ -29,7 +29,7 @@ const newOrder: SideShiftHarness['newOrder'] = (over) => harness.newOrder(over);
 const factsOf = ({ deposits }: ProviderStatus): DepositFacts[] =>
   deposits.map(({ claim: _, ...facts }) => facts);
 
-describe('a SideShift that lies', () => {
+describe('a SideShift that returns false data', () => {
   it.each<[string, object]>([
     ['another coin', { depositCoin: 'USDT' }],
     ['something else that it pays out', { settleCoin: 'BTC' }],
@@ -42,7 +42,7 @@ describe('a SideShift that lies', () => {
     ['no expiry', { expiresAt: 'soon' }],
     ['an expiry in years', { expiresAt: '2099-01-01T00:00:00Z' }],
     ['an id that leads elsewhere', { id: '../account' }],
-  ])('about a new shift with %s makes no order', async (_, lie) => {
+  ])('opens no order for a new shift with %s', async (_, lie) => {
     sideshift.lie = (reported, request) =>
       request === 'POST /shifts/fixed' ? { ...reported, ...lie } : reported;
     const order = requested();
@@ -55,7 +55,7 @@ describe('a SideShift that lies', () => {
     ['another coin', { settleCoin: 'ETH' }],
     ['a rate that its amounts do not have', { rate: '0.006' }],
     ['nothing to be paid out', { settleAmount: '0' }],
-  ])('about a quote with %s makes no order', async (_, lie) => {
+  ])('opens no order for a quote with %s', async (_, lie) => {
     sideshift.lie = (reported, request) => (request === 'POST /quotes' ? { ...reported, ...lie } : reported);
     await expect(newOrder()).rejects.toMatchObject(CONTRADICTION);
     expect(harness.opened).toBe(0);
@@ -64,7 +64,7 @@ describe('a SideShift that lies', () => {
   it.each<[string, object]>([
     ['limits that are none', { min: '9', max: '1' }],
     ['a rate that is none', { rate: 'Infinity' }],
-  ])('about a price with %s quotes nothing', async (_, lie) => {
+  ])('quotes no price with %s', async (_, lie) => {
     sideshift.lie = (reported) => ({ ...reported, ...lie });
     await expect(provider.quote('USDCSOL', null)).rejects.toMatchObject(CONTRADICTION);
   });
@@ -79,7 +79,7 @@ describe('a SideShift that lies', () => {
     ['a deposit from the future', { depositReceivedAt: '2100-01-01T00:00:00Z' }],
     ['a payment without a hash', { settleHash: null }],
     ['more deposits than there can be', { status: 'multiple', deposits: Array(1001).fill({}) }],
-  ])('about a paid shift with %s is ignored', async (_, lie) => {
+  ])('is ignored when a paid shift has %s', async (_, lie) => {
     const { reference, shiftId } = await newOrder();
     sideshift.pay(shiftId, '100');
     sideshift.lie = (reported) => ({ ...reported, ...lie });
@@ -92,7 +92,7 @@ describe('a SideShift that lies', () => {
     ['that nothing ever came', { status: 'waiting' }],
     ['that it expired', { status: 'expired' }],
     ['that it was another deposit', { depositHash: `0x${'1'.repeat(64)}` }],
-  ])('that contradicts an earlier status, %s, is not believed', async (_, lie) => {
+  ])('is not believed when it contradicts an earlier status: %s', async (_, lie) => {
     const { reference, shiftId } = await newOrder();
     sideshift.pay(shiftId, '100');
     const recorded = factsOf(await provider.status(reference));
@@ -102,7 +102,7 @@ describe('a SideShift that lies', () => {
     expect((await provider.status(reference, recorded)).outcome).toMatchObject({ kind: 'completed' });
   });
 
-  it('about the amount of a deposit that goes back is not believed', async () => {
+  it('is not believed when the amount of a recorded deposit decreases', async () => {
     const { reference, shiftId } = await newOrder();
     sideshift.pay(shiftId, '99');
     const recorded = factsOf(await provider.status(reference));
@@ -110,7 +110,7 @@ describe('a SideShift that lies', () => {
     await expect(provider.status(reference, recorded)).rejects.toMatchObject(CONTRADICTION);
   });
 
-  it('about a new shift without the memo that its chain needs makes no order', async () => {
+  it('opens no order for a new shift without the memo that its chain requires', async () => {
     sideshift.lie = ({ depositMemo: _, ...reported }) => reported;
     await expect(newOrder({ pair_id: 'XRPSOL' })).rejects.toMatchObject(CONTRADICTION);
   });
@@ -126,9 +126,9 @@ describe('a SideShift that lies', () => {
   });
 });
 
-describe('a SideShift in trouble', () => {
+describe('an unreliable SideShift', () => {
   it.each(['reset', 'hang', { status: 500, body: '<html>' }, { status: 502, body: '' }] as const)(
-    '(%j) is unavailable, and the order keeps its status',
+    'counts as unavailable after %j, and the order keeps its status',
     async (fault) => {
       const { reference } = await newOrder();
       sideshift.faults = [fault];
@@ -143,13 +143,13 @@ describe('a SideShift in trouble', () => {
     { status: 200, body: '[]' },
     { status: 200, body: 'null' },
     { status: 200, body: '{' },
-  ] as const)('(%j) says nothing that counts', async (fault) => {
+  ] as const)('counts as contradicting itself after %j', async (fault) => {
     const { reference } = await newOrder();
     sideshift.faults = [fault];
     await expect(provider.status(reference)).rejects.toMatchObject(CONTRADICTION);
   });
 
-  it('throws errors without addresses and keys', async () => {
+  it('causes errors without addresses and keys', async () => {
     const { secret, error } = { secret: sideshift.account.sideshiftSecret, error: `${ADDRESS} is bad` };
     sideshift.faults = [{ status: 400, body: JSON.stringify({ error: { message: error } }) }];
     const thrown = await provider.create(requested()).catch((cause: unknown) => cause);
@@ -160,7 +160,7 @@ describe('a SideShift in trouble', () => {
   });
 });
 
-describe('a shift that somebody wrote into the database', () => {
+describe('a stored shift that was changed by SQL', () => {
   const swap = (to: string, from: string): Promise<unknown> =>
     harness.db.pool.query(
       `with other as (delete from exchange.sideshift_shifts where order_id = $2 returning *)
@@ -183,7 +183,7 @@ describe('a shift that somebody wrote into the database', () => {
       'with the row of another order',
       async (orderId) => swap(orderId, (await newOrder()).reference.order_id),
     ],
-  ])('%s pays no order', async (_, forge) => {
+  ])('pays no order (%s)', async (_, forge) => {
     const { reference } = await newOrder();
     await forge(reference.order_id);
     sideshift.requests.length = 0;

@@ -27,8 +27,8 @@ beforeEach(() => sideshift.recover());
 
 const newOrder: SideShiftHarness['newOrder'] = (over) => harness.newOrder(over);
 
-describe('an order', () => {
-  it('is a shift of a fixed rate, for exactly the requested amount', async () => {
+describe('an order at SideShift', () => {
+  it('is a fixed-rate shift for exactly the requested amount', async () => {
     const { created, shiftId } = await newOrder({ amount_from: '50.10' });
     expect(created).toMatchObject({
       amount_from: '50.1',
@@ -46,12 +46,12 @@ describe('an order', () => {
     expect(Math.round(minutes)).toBe(15);
   });
 
-  it('has the memo of its deposit where the chain knows one', async () => {
+  it('has a deposit memo or tag on chains that need one', async () => {
     const { created } = await newOrder({ pair_id: 'XRPSOL' });
     expect(created.deposit_address_tag).toMatch(/^\d+$/);
   });
 
-  it('is the shift whose response was lost, or another whose predecessor was never displayed', async () => {
+  it('reuses the shift whose response was lost, or opens another if that shift was never displayed', async () => {
     const order = requested();
     sideshift.faults = [{ status: 201, body: '' }];
     await expect(provider.create(order)).rejects.toMatchObject(CONTRADICTION);
@@ -65,7 +65,7 @@ describe('an order', () => {
     expect(harness.opened).toBe(2);
   });
 
-  it("sends the caller's address unless it is private", async () => {
+  it('passes the address of the caller on unless it is private', async () => {
     sideshift.deniedAddress = '185.143.234.1';
     await expect(newOrder({ caller_address: '185.143.234.1' })).rejects.toMatchObject({ parameter: null });
     await expect(newOrder({ caller_address: '::ffff:185.143.234.1' })).rejects.toBeInstanceOf(
@@ -80,24 +80,22 @@ describe('an order', () => {
   });
 });
 
-describe('what SideShift refuses', () => {
+describe('a refusal by SideShift', () => {
   it.each<[string, Partial<NewProviderOrder>, object]>([
     ['a pair that it does not have', { pair_id: 'BTCSOL' }, { parameter: 'pair_id' }],
     ['an address of its own', { withdraw_address: ShiftBook.OWN_ADDRESS }, { parameter: 'withdraw_address' }],
     ['an address that is none', { withdraw_address: 'x' }, { parameter: 'withdraw_address' }],
     ['a memo', { withdraw_address_memo: '1' }, { parameter: 'withdraw_address_memo' }],
     ['a tag', { withdraw_address_tag: '1' }, { parameter: 'withdraw_address_tag' }],
-  ])('such as %s, names the parameter', (_, over, error) =>
-    expect(newOrder(over)).rejects.toMatchObject(error),
-  );
+  ])('names the parameter of %s', (_, over, error) => expect(newOrder(over)).rejects.toMatchObject(error));
 
-  it('by a rate limit may be repeated later', async () => {
+  it('can be repeated later if it is a rate limit', async () => {
     sideshift.faults = [{ status: 429, body: '{}' }];
     await expect(newOrder()).rejects.toMatchObject(LATER);
     await newOrder();
   });
 
-  it('because the quote expired meanwhile may be repeated', async () => {
+  it('can be repeated later if the quote expired meanwhile', async () => {
     sideshift.lie = (reported, request) => {
       if (request === 'POST /quotes') sideshift.advance(16 * 60_000);
       return reported;
@@ -105,7 +103,7 @@ describe('what SideShift refuses', () => {
     await expect(newOrder()).rejects.toMatchObject(LATER);
   });
 
-  it('because of the account counts as an outage', async () => {
+  it('counts as an outage if it concerns the account', async () => {
     const wrong = harness.process({ sideshiftSecret: 'another-key' });
     await expect(wrong.create(requested())).rejects.toMatchObject(UNAVAILABLE);
     await expect(wrong.ping()).rejects.toMatchObject(UNAVAILABLE);
@@ -141,7 +139,7 @@ describe('a shift at SideShift', () => {
   it.each([
     ['too little', '99.999999'],
     ['too much', '100.000001'],
-  ])('waits for a refund address after %s, and is refunded then', async (_, amount) => {
+  ])('waits for a refund address after %s and is then refunded', async (_, amount) => {
     const { reference, shiftId } = await newOrder();
     const deposit = sideshift.book.receive(shiftId, amount);
     sideshift.book.process(shiftId, deposit);
@@ -175,7 +173,7 @@ describe('a shift at SideShift', () => {
     expect(after.outcome).toEqual(before.outcome);
   });
 
-  it('has no outcome when it expired, and its address may be withheld later', async () => {
+  it('has no outcome after it expired, even if SideShift no longer returns its address', async () => {
     const { reference } = await newOrder();
     sideshift.advance(60 * 60_000);
     sideshift.lie = (reported) => ({ ...reported, depositAddress: null });
@@ -187,7 +185,7 @@ describe('a shift at SideShift', () => {
     });
   });
 
-  it('lists all deposits up to a minute ago, since a later transfer may be missing', async () => {
+  it('has a complete list of deposits only up to a minute ago, because a later transfer may be missing', async () => {
     const { reference } = await newOrder();
     const listing = harness.process({}, { listedAfterMs: 60_000 });
     const before = sideshift.now();
@@ -198,7 +196,7 @@ describe('a shift at SideShift', () => {
 });
 
 describe('cancelling a shift', () => {
-  it('waits for the five minutes that SideShift demands, and may be repeated', async () => {
+  it('is refused for the first five minutes, as SideShift demands, and can be repeated later', async () => {
     const { reference, shiftId } = await newOrder();
     await expect(provider.cancel(reference)).rejects.toMatchObject(LATER);
     sideshift.advance(FIVE_MINUTES);

@@ -12,7 +12,7 @@ import {
 } from './catalog.js';
 
 /** Orders have these pair ids for ever, and amounts of these decimals. */
-it('the catalog keeps the pairs of existing orders, with the decimals of both sides', () => {
+it('the catalog contains all pairs that existing orders may have, with the decimals of both sides', () => {
   const sides = PAIRS.map(({ id, from, to, defaultAmount }) => {
     const [left, right] = [from, to].map((each) => `${each.token} (${countDecimals(each)}) on ${each.chain}`);
     return `${id}: ${defaultAmount} ${left} to ${right}`;
@@ -32,7 +32,7 @@ it('the catalog keeps the pairs of existing orders, with the decimals of both si
   ]);
 });
 
-it('deposits need a tag on the XRP Ledger, and a memo on Stellar', () => {
+it('deposits need a tag on the XRP Ledger and a memo on Stellar', () => {
   const tags = PAIRS.map(({ from: { chain } }) => [chain, chainOf(chain)!.tag]).filter(
     ([, tag]) => tag !== null,
   );
@@ -44,7 +44,7 @@ it.each(['usdcsol', 'SOLUSDC', '', ' USDCSOL', '__proto__', 'constructor'])('the
   expect([pairOf(id), tokenOf(id), chainOf(id)]).toEqual([null, null, null]),
 );
 
-it('the tokens and chains of the pairs that a provider exchanges are offered', () => {
+it('the exchange offers the tokens and chains of the pairs that a provider exchanges', () => {
   const ids = (all: readonly { readonly id: string }[]) => all.map(({ id }) => id);
   const [usdc, ...others] = offered(['USDCBASESOL', 'USDCSOL', 'DOGESOL']);
   expect([usdc!.token.id, others]).toEqual(['usdc', []]);
@@ -53,7 +53,7 @@ it('the tokens and chains of the pairs that a provider exchanges are offered', (
   expect(offered([])).toEqual([]);
 });
 
-describe('the URI that a wallet is opened with', () => {
+describe('the payment URI for wallets', () => {
   const transfer = (contract: string, chainId: number) =>
     `ethereum:${contract}@${chainId}/transfer?address={address}&uint256={units}`;
 
@@ -69,9 +69,9 @@ describe('the URI that a wallet is opened with', () => {
     // No common URI contains a tag or a memo.
     ['xrp', 'ripple', null],
     ['xlm', 'stellar', null],
-  ])('of %s on %s is %s', (token, chain, uri) => expect(paymentUri({ token, chain }, null)).toBe(uri));
+  ])('for %s on %s is %s', (token, chain, uri) => expect(paymentUri({ token, chain }, null)).toBe(uri));
 
-  it('names contracts by addresses with a valid checksum', () => {
+  it('contains contract addresses with a valid checksum', () => {
     const contracts = PAIRS.flatMap(({ from }) => {
       const contract = /^ethereum:(0x[0-9A-Fa-f]{40})@/.exec(paymentUri(from, null) ?? '')?.[1];
       return contract === undefined ? [] : [contract];
@@ -80,7 +80,7 @@ describe('the URI that a wallet is opened with', () => {
     for (const each of contracts) expect(getAddress(each.toLowerCase())).toBe(each);
   });
 
-  it('names only the chain and the USDC of the sandbox there', () => {
+  it('uses the chain and the USDC of the sandbox, and nothing else there', () => {
     const test = { chainId: 31337, usdc: `0x${'1'.repeat(40)}` };
     const uris = PAIRS.map(({ id, from }) => [id, paymentUri(from, test)]);
     expect(uris.filter(([, uri]) => uri !== null)).toEqual([['USDCSOL', transfer(test.usdc, 31337)]]);

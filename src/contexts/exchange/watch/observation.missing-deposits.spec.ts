@@ -22,7 +22,7 @@ import {
 } from '../../../../test/support/exchange/order-fixtures.js';
 import { amountRefundable, shortfall } from '../orders/order.js';
 
-describe('deposits that a reorganisation took off the chain', () => {
+describe('deposits that a reorganisation removed', () => {
   const [part, exact] = [deposit('a', '40'), deposit('b', '100')];
   const moved = { ...exact, deposit_id: 'b in another block' };
   const started = [created, received(exact), processing('100', '0.5')] as const;
@@ -34,7 +34,7 @@ describe('deposits that a reorganisation took off the chain', () => {
     return [shortfall(state), amountRefundable(state)];
   };
 
-  it('are recorded once each, and others stay', () => {
+  it('are recorded once each, and other deposits stay', () => {
     const partly = given(created, received(part));
     partly.when(observing({ missing: ['a', 'unknown'] })).then(missing(part));
     partly.when(observing({ deposits: [] })).then();
@@ -42,7 +42,7 @@ describe('deposits that a reorganisation took off the chain', () => {
     given(created, received(part), missing(part)).when(again).then();
   });
 
-  it('no longer count towards an open order, and count again in another block', () => {
+  it('no longer count towards an open order, but count again in another block', () => {
     const { status, amount_received } = recordAfter(created, received(part), missing(part));
     expect([status, amount_received]).toEqual(['pending', '0']);
     const seen = observing({ deposits: [moved], missing: ['b'] });
@@ -51,7 +51,7 @@ describe('deposits that a reorganisation took off the chain', () => {
       .then(received(moved), processing('100', '0.5'));
   });
 
-  it('are a shortfall of an order that was paid out, which stays completed', () => {
+  it('become a shortfall of an order that was paid out, which stays completed', () => {
     expect(balance(...done, missing(exact))).toEqual(['100', '0']);
     const { status, amount_received } = recordAfter(...done, missing(exact));
     expect([status, amount_received]).toEqual(['completed', '0']);
@@ -65,7 +65,7 @@ describe('deposits that a reorganisation took off the chain', () => {
     expect(balance(...done, missing(exact), late({ ...moved, amount }))).toEqual([short, rest]),
   );
 
-  it('do not keep an order in processing that the provider has paid out or refunded', () => {
+  it('do not keep an order in processing once the provider has paid it out or refunded it', () => {
     const outcomes = [
       [{ kind: 'completed', transactionHash: '0xout', amountTo: null }, completed()],
       [{ kind: 'refunded', transactionHash: null }, refunded('100')],
@@ -80,14 +80,14 @@ describe('deposits that a reorganisation took off the chain', () => {
     expect(balance(...started, missing(exact), refunded('100'))).toEqual(['100', '0']);
   });
 
-  it('are not refundable, and a shortfall where they were refunded already', () => {
+  it('are not refundable, and become a shortfall if they were refunded already', () => {
     const ended = [created, received(part), failed('deposit_too_low', '40')];
     expect(balance(...ended, missing(part))).toEqual(['0', '0']);
     expect(balance(...ended, refund('40'), missing(part))).toEqual(['40', '0']);
     expect(balance(created, cancelled, late(exact), missing(exact))).toEqual(['0', '0']);
   });
 
-  it('of an order that then fails are not refundable, and those on the chain are', () => {
+  it('are not refundable when their order fails, unlike its deposits that are still on the chain', () => {
     const outcome = { kind: 'failed', reason: 'no liquidity' } as const;
     given(...processed)
       .when(observing({ deposits: [moved], missing: ['b'], outcome }))
@@ -96,7 +96,7 @@ describe('deposits that a reorganisation took off the chain', () => {
   });
 });
 
-describe('transfers after twenty late ones that are too small to be recorded', () => {
+describe('small late transfers after the twentieth late deposit', () => {
   const twenty = Array.from({ length: 20 }, (_, n) => deposit(`late ${n}`, '10'));
   const small = (count: number) => Array.from({ length: count }, (_, n) => deposit(`small ${n}`, '1'));
   const history = [created, cancelled, ...twenty.map((each) => late(each))];
@@ -105,18 +105,18 @@ describe('transfers after twenty late ones that are too small to be recorded', (
   const after = given(...history);
   const afterThree = given(...history, dust('3'));
 
-  it('are refundable to the last unit at once', () => {
+  it('are refundable at once and to the last unit', () => {
     after.when(observed(3)).then(dust('3'));
     afterThree.when(observed(4)).then(dust('4'));
     expect(recordAfter(...history, dust('4')).amount_refundable).toBe('204');
   });
 
-  it('decrease after a reorganisation when the provider names the missing ones', () => {
+  it('are reduced after a reorganisation if the provider names the missing ones', () => {
     afterThree.when(observed(2, { missing: ['small 2'] })).then(dust('2'));
     afterThree.when(observed(2)).then();
   });
 
-  it('are recorded up to a hundred times, then when they have doubled or a day later', () => {
+  it('are recorded each time up to a hundred times, then when they have doubled or a day has passed', () => {
     const afterMany = given(...history, ...Array.from({ length: 100 }, (_, n) => dust(`${n + 1}`)));
     afterMany.when(observed(199)).then();
     afterMany.when(observed(200)).then(dust('200'));

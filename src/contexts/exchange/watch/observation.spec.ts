@@ -27,22 +27,22 @@ import type { OrderEventOf } from '../orders/order-events.js';
 
 const expiredAt = (when: string) => event('expired', {}, when);
 
-describe('deposits', () => {
+describe('a deposit', () => {
   const [a, b] = [deposit('a', '60'), deposit('b', '40', minute(6))];
   const exact = deposit('a', '100');
 
-  it('of exactly the requested amount are exchanged for the quoted amount, even if that is not amount times rate', () => {
+  it('of exactly the requested amount is exchanged for the quoted amount even if the rate gives another', () => {
     given(created).when(seeing(exact)).then(received(exact), processing('100', '0.5'));
     const quoted: OrderEventOf<'order.created.v1'> = { ...created, data: { ...facts, amount_to: '0.499' } };
     given(quoted).when(seeing(exact)).then(received(exact), processing('100', '0.499'));
   });
 
-  it('of more than requested are exchanged at the rate of the order, rounded down', () => {
+  it('of more than the requested amount is exchanged at the rate of the order, rounded down', () => {
     const more = deposit('a', '100.333333333333');
     given(created).when(seeing(more)).then(received(more), processing('100.333333333333', '0.501666666'));
   });
 
-  it('are exchanged up to the maximum of the pair, and the rest is refundable', () => {
+  it('is exchanged up to the maximum of the pair, and the rest is refundable', () => {
     const most = deposit('a', '1000.5');
     const events = [received(most), processing('1000', '5', '0.5')] as const;
     given(created).when(seeing(most)).then(events[0], events[1]);
@@ -50,14 +50,14 @@ describe('deposits', () => {
     expect(recordAfter(created, ...events)).toMatchObject(amounts);
   });
 
-  it('of less than requested are not exchanged, and may be topped up', () => {
+  it('of less than the requested amount is not exchanged until another deposit tops it up', () => {
     given(created).when(seeing(a)).then(received(a));
     const open = { status: 'pending', amount_from: '100', amount_received: '60', amount_refundable: '0' };
     expect(recordAfter(created, received(a))).toMatchObject(open);
     given(created, received(a)).when(seeing(a, b)).then(received(b), processing('100', '0.5'));
   });
 
-  it('of 0.5 of 100 USDC are recorded one by one up to the twentieth, the next ones as a sum', () => {
+  it('of 0.5 of 100 USDC is recorded by itself up to the twentieth; later ones are recorded as a sum', () => {
     const small = Array.from({ length: 20 }, (_, n) => deposit(`small${n}`, '0.5'));
     const twenty = small.map((each) => received(each));
     const afterNineteen = given(created, ...twenty.slice(0, 19));
@@ -67,15 +67,15 @@ describe('deposits', () => {
     afterTwenty.when(next).then(dust('0.5', 1));
   });
 
-  it('of zero are ignored', () => {
+  it('of zero is ignored', () => {
     const nothing = deposit('z', '0');
     given(created).when(seeing(nothing)).then();
   });
 
-  it('after the one that is exchanged are late, even in the same poll', () =>
+  it('after the exchanged one is late, even in the same poll', () =>
     given(created).when(seeing(exact, b)).then(received(exact), processing('100', '0.5'), late(b)));
 
-  it('after a cancellation are late and refundable', () => {
+  it('after a cancellation is late and refundable', () => {
     given(created, cancelled).when(seeing(exact)).then(late(exact));
     const record = recordAfter(created, cancelled, late(exact));
     expect(record).toMatchObject({ status: 'cancelled', amount_received: '0', amount_refundable: '100' });
@@ -84,14 +84,14 @@ describe('deposits', () => {
     ]);
   });
 
-  it('count when their block is in time, even if they are observed after the end', () => {
+  it('counts if its block is in time, even if it is observed after the end', () => {
     const last = deposit('a', '100', minute(60));
     given(created)
       .when(observing({ deposits: [last], at: minute(90) }))
       .then(received(last, minute(90)), processing('100', '0.5', '0', minute(90)));
   });
 
-  it('are late when their block is past the end, even if the end is not recorded yet', () => {
+  it('is late if its block is past the end, even if the end is not recorded yet', () => {
     const after = deposit('a', '100', minute(60.01));
     const seen = { deposits: [after], at: minute(61) };
     const [lateOne, end] = [late(after, minute(61)), expiredAt(minute(61))];
@@ -100,7 +100,7 @@ describe('deposits', () => {
     given(created).when(observing(seen)).then(lateOne, end);
   });
 
-  it('count for a day after the order was marked as paid, at its rate', () => {
+  it('counts at the rate of the order for a day after the order was marked as paid', () => {
     const last = deposit('a', '100', minute(10 + DAY));
     given(created, paid)
       .when(observing({ deposits: [last], at: minute(11 + DAY) }))
@@ -112,18 +112,18 @@ describe('the end of an order', () => {
   const later = minute(60.01);
   const onTime = observing({ at: later });
 
-  it('comes after its time when no deposit arrived', () => {
+  it('is recorded as an expiry after its time if no deposit arrived', () => {
     const inTime = observing({ at: minute(60) });
     given(created).when(inTime).then();
     given(created).when(onTime).then(expiredAt(later));
   });
 
-  it.each([null, minute(60)])('waits until the provider has reported all deposits up to it: %s', (until) => {
+  it.each([null, minute(60)])('waits until the provider has reported all earlier deposits: %s', (until) => {
     const incomplete = observing({ at: later, completeUntil: until });
     given(created).when(incomplete).then();
   });
 
-  it("waits up to 24 h for a transfer without confirmations, measured by the provider's time", () => {
+  it('waits up to 24 h for an unconfirmed transfer, by the time of the provider', () => {
     const pending = (when: number, completeUntil = minute(when)) =>
       observing({ at: minute(when), completeUntil, isDepositPending: true });
     const slow = pending(60 + 25 * 60, minute(60 + 60));
@@ -135,7 +135,7 @@ describe('the end of an order', () => {
       .then(expiredAt(minute(60 + DAY)));
   });
 
-  it('is a failure with insufficient deposits, which are refundable, marked as paid or not', () => {
+  it('is a failure with refundable deposits if they are insufficient, whether or not it was marked as paid', () => {
     const part = received(deposit('a', '40'));
     const tooLow = failed('deposit_too_low', '40', later);
     given(created, part).when(onTime).then(tooLow);
@@ -144,7 +144,7 @@ describe('the end of an order', () => {
     expect(recordAfter(created, part, tooLow)).toMatchObject(record);
   });
 
-  it('is a failure a day after the mark as paid, without a deposit', () => {
+  it('is a failure if no deposit arrives within a day after the order was marked as paid', () => {
     given(created, paid)
       .when(observing({ at: minute(10 + DAY) }))
       .then();
@@ -169,7 +169,7 @@ describe('the outcome of the provider', () => {
     started.when(reporting({ ...done, amountTo: '0.49' })).then(completed('0.49'));
   });
 
-  it('may arrive with the deposit, of less than requested too', () => {
+  it('can be reported in the same poll as the deposit, even for less than the requested amount', () => {
     const with100 = observing({ deposits: [deposit('a', '100')], outcome: done });
     given(created).when(with100).then(exact, processing('100', '0.5'), completed('0.5'));
     const part = deposit('a', '40');
@@ -177,15 +177,13 @@ describe('the outcome of the provider', () => {
     given(created).when(with40).then(received(part), processing('40', '0.2'), completed('0.2', '40'));
   });
 
-  it.each([done, back])(
-    'is ignored until its deposit is reported, and the order waits for it: %j',
-    (outcome) =>
-      given(created)
-        .when(reporting(outcome, minute(70)))
-        .then(),
+  it.each([done, back])('is ignored until its deposit is reported: %j', (outcome) =>
+    given(created)
+      .when(reporting(outcome, minute(70)))
+      .then(),
   );
 
-  it('is ignored for an order whose deposit has the transaction of another order: the order fails, and its other deposits are refundable', () => {
+  it('is ignored for an order that shares a transaction with another order: the order fails, and its other deposits are refundable', () => {
     const seen = { hasForeignDeposit: true, outcome: done };
     const other = 'deposit_of_another_order';
     given(created).when(observing(seen)).then(failed(other, '0'));
@@ -196,19 +194,19 @@ describe('the outcome of the provider', () => {
     given(created, failed(other, '0')).when(observing(seen)).then(lateOutcome('completed', '0xout'));
   });
 
-  it('refunds all deposits, or fails with all deposits refundable', () => {
+  it('refunds all deposits, or fails the order with all deposits refundable', () => {
     const withRest = given(created, exact, processing('90', '0.45', '10'));
     withRest.when(reporting(back)).then(refunded('100', '0xback'));
     const failure = reporting({ kind: 'failed', reason: 'no liquidity' });
     withRest.when(failure).then(failed('no liquidity', '100'));
   });
 
-  it('has a reason only for a failure', () => {
+  it('has a reason only if the order failed', () => {
     expect(recordAfter(...exchanging, completed()).reason).toBeNull();
     expect(recordAfter(created, failed('no liquidity', '0')).reason).toBe('no liquidity');
   });
 
-  it('is recorded once for each kind after the order has ended here, and changes neither status nor amounts', () => {
+  it('is recorded once per kind after the end of the order, without a change of its status or amounts', () => {
     const reported = [lateOutcome('completed', '0xout'), lateOutcome('refunded', '0xback')] as const;
     given(created, expired).when(reporting(done)).then(reported[0]);
     given(created, expired, reported[0], reported[1]).when(reporting(done)).then();

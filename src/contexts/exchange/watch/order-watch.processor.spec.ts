@@ -11,7 +11,7 @@ const COMPLETED = [
   'order.completed.v1',
 ];
 
-describe('the watch of orders', () => {
+describe('the worker that polls orders', () => {
   let harness: OrderHarness;
   let process: OrderProcess;
 
@@ -40,7 +40,7 @@ describe('the watch of orders', () => {
   const becomes = (orderId: string, status: string): Promise<unknown> =>
     until(orderId, (state) => state.status === status);
 
-  it("ends an order at the provider's deadline when it is earlier", async () => {
+  it('ends an order at the deadline of the provider if that is earlier', async () => {
     harness.provider.set({ holdsMs: 60_000 });
     const before = Date.now();
     const { expires_at } = await harness.state(await harness.order(process));
@@ -52,7 +52,7 @@ describe('the watch of orders', () => {
     expect(Date.parse(ours.expires_at) - Date.parse(ours.created_at)).toBe(3_600_000);
   });
 
-  it('ends an order whose deposit is that of another order, and notifies the operator', async () => {
+  it('fails an order whose deposit belongs to another order and notifies the operator', async () => {
     const [one, other, later] = await harness.orders(process, 3);
     const batch = (id: string): void =>
       void harness.provider.order(id).deposits.push({
@@ -86,7 +86,7 @@ describe('the watch of orders', () => {
     expect((await process.act.execute(harness.refreshment(later))).status).toBe('failed');
   });
 
-  it('records the same events with any number of polling processes and repeated deliveries', async () => {
+  it('records the same events however many processes poll and however often a job is delivered', async () => {
     const others = [harness.process(), harness.process(), harness.process()];
     const ids = await harness.orders(process, 30);
     for (const id of ids) harness.provider.pay(id, '60');
@@ -105,7 +105,7 @@ describe('the watch of orders', () => {
       ]);
   });
 
-  it('notifies the provider of an end until it has accepted it', async () => {
+  it('tells the provider that an order ended until the provider has accepted it', async () => {
     const orderId = await harness.order(process);
     await process.act.execute(harness.cancellation(orderId));
     harness.provider.set({ isUnavailable: true });
@@ -120,7 +120,7 @@ describe('the watch of orders', () => {
     expect(harness.provider.count('cancel')).toBe(cancels);
   });
 
-  it('records a poll whose result the provider does not accept yet', async () => {
+  it('records what a poll returns even if the provider does not accept the end of the order yet', async () => {
     harness.provider.set({ holdsMs: 1 });
     const orderId = await harness.order(process);
     harness.provider.set({ acceptsNothing: true });
@@ -134,7 +134,7 @@ describe('the watch of orders', () => {
     expect(await harness.row(orderId)).toMatchObject({ notified: 'cancel', failures: 0 });
   });
 
-  it('ends no order while the clock of the process is off', async () => {
+  it('ends no order while the clock of the process is wrong', async () => {
     const fast = harness.process({ now: () => new Date(Date.now() + 7 * 24 * 3_600_000) });
     const orderId = await harness.order(process);
     harness.provider.set({ aheadMs: 7 * 24 * 3_600_000 });
@@ -154,7 +154,7 @@ describe('the watch of orders', () => {
     for (const id of ids) await becomes(id, 'completed');
   });
 
-  it('delays no order for another that cannot be polled', async () => {
+  it('delays no order because another cannot be polled', async () => {
     const [bad, good] = await harness.orders(process, 2);
     harness.provider.set({ brokenOrder: bad });
     harness.provider.pay(good, '100');

@@ -29,7 +29,7 @@ function polls(state: ExistingOrder, fromMs: number, untilMs: number, random: nu
 }
 
 describe('the schedule of polls', () => {
-  it('polls right after the end of an order, regardless of the jitter, and every few seconds while it cannot end', () => {
+  it('includes a poll right after the end of an order, whatever the jitter, and every few seconds while it cannot end', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(stateAfter(created), stateAfter(created, paid)),
@@ -59,7 +59,7 @@ describe('the schedule of polls', () => {
     ['expired 16 minutes ago', stateAfter(created, expired), 26 * MINUTE, 2 * MINUTE],
     ['expired 30 days ago', stateAfter(created, expired), 10 * MINUTE + 30 * DAY, DAY],
     ['expired longer ago', stateAfter(created, expired), 10 * MINUTE + 30 * DAY + 1, null],
-  ])('waits before it checks an order that is %s', (_what, state, ageMs, delay) => {
+  ])('waits before it polls an order that is %s', (_what, state, ageMs, delay) => {
     expect(nextPoll(state, { nowMs: start + ageMs, intervalMs: 1000, random: 0.5 })).toBe(delay);
   });
 

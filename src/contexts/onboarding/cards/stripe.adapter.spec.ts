@@ -63,7 +63,7 @@ afterAll(async () => {
 });
 
 describe('cards of Stripe Issuing', () => {
-  it('are virtual, active and of a cardholder with the id of the user', async () => {
+  it('are virtual, active and issued to a cardholder with the id of the user', async () => {
     const request = person();
     const { cardId } = await issuer().issue(request);
     const [card] = stripe.cardsOf(request.userId);
@@ -81,7 +81,7 @@ describe('cards of Stripe Issuing', () => {
   it.each([
     ['Sukarno', null, 'Sukarno', 'Sukarno'],
     ['Maria Anna Josefina', 'Sigmaringen', 'Maria Anna Josefina Sigm', 'Sigmaringen'],
-  ])('have 24 characters of the name, and two names: %s %s', async (first_name, last_name, name, last) => {
+  ])('have 24 characters of the name and two names: %s %s', async (first_name, last_name, name, last) => {
     const request = person({ details: { first_name, last_name, date_of_birth: '1990-01-02' } });
     await issuer().issue(request);
     expect(stripe.cardsOf(request.userId)[0]!.cardholder).toMatchObject({
@@ -90,7 +90,7 @@ describe('cards of Stripe Issuing', () => {
     });
   });
 
-  it('are one when each response is lost in turn, and the next attempt comes at once or after two days', async () => {
+  it('are issued once when any response is lost, whether the next attempt comes at once or after two days', async () => {
     for (const passed of [0, 2 * DAY_MS])
       for (const lost of [0, 1, 2, 3, 4]) {
         const request = person({ phoneNumber: `+1555${String(lost).padStart(7, '0')}` });
@@ -105,7 +105,7 @@ describe('cards of Stripe Issuing', () => {
       }
   });
 
-  it('are found at Stripe when our own records are lost', async () => {
+  it('are found at Stripe if our own records are lost', async () => {
     const request = person();
     const given = await issuer().issue(request);
     await db.database.query('delete from onboarding.stripe_cards where user_id = $1', [request.userId]);
@@ -114,7 +114,7 @@ describe('cards of Stripe Issuing', () => {
     expectOneCard(request.userId, given.cardId);
   });
 
-  it('are requested with a new key where Stripe would repeat a failure for a day, or knows the key with other data', async () => {
+  it('are requested with a new idempotency key after a failure that Stripe would repeat, and for changed data', async () => {
     const request = person();
     stripe.refuseCard(500, 'api_error', 'internal');
     expect(await failure(issuer().issue(request))).toMatchObject(UNAVAILABLE);
@@ -126,7 +126,7 @@ describe('cards of Stripe Issuing', () => {
     expectOneCard(changed.userId, cardId);
   });
 
-  it('keep the first stored card where a stalled process created another', async () => {
+  it('are replaced by the first stored card if a stalled process created another', async () => {
     const request = person();
     const slow = issuer();
     let cardId = '';
@@ -161,7 +161,7 @@ describe('cards of Stripe Issuing', () => {
     ['requirements.past_due', ProviderRefused],
     ['under_review', Error],
     ['listed', Error],
-  ])('wait for a cardholder who is %s, or are refused', async (reason, kind) => {
+  ])('wait for, or are refused to, a cardholder with the reason %s', async (reason, kind) => {
     const request = person({ details: { ...DETAILS, last_name: 'Watched' } });
     stripe.reasons.set('Watched', reason);
     const error = await failure(issuer().issue(request));
@@ -178,7 +178,7 @@ describe('cards of Stripe Issuing', () => {
     ['200 in HTML', { status: 200, body: '<html>Ada Lovelace</html>' }],
     ['200 and nothing of it', { status: 200, body: '{}' }],
     ['a reset', 'reset' as const],
-  ])('wait when any response is %s; then there is one', async (_, fault) => {
+  ])('wait after any response that is %s, and are issued once', async (_, fault) => {
     for (const nth of [0, 1, 2, 3, 4]) {
       const request = person();
       stripe.faults = [...Array<Fault>(nth).fill(null), fault];
@@ -191,7 +191,7 @@ describe('cards of Stripe Issuing', () => {
   });
 
   it.each(['POST /v1/issuing/cardholders', 'POST /v1/issuing/cards'])(
-    'are refused when %s returns one of another user',
+    'wait when %s returns one of another user',
     async (path) => {
       const request = person();
       const other = { metadata: { user_id: newId() } };
@@ -202,7 +202,7 @@ describe('cards of Stripe Issuing', () => {
     },
   );
 
-  it('wait with an unknown key', async () => {
+  it('wait while Stripe rejects the API key', async () => {
     const account = { ...stripe.account, stripeSecretKey: 'rk_test_other' };
     const strange = new StripeCardIssuer(account, new StripeCards(db.database));
     processes.push(strange);
@@ -211,7 +211,7 @@ describe('cards of Stripe Issuing', () => {
     expect(error.message).toContain('401');
   });
 
-  it('are cancelled at the erasure of the person, with personal data overwritten and further cards blocked', async () => {
+  it('are cancelled when the person is erased, with the personal data overwritten and further cards blocked', async () => {
     const request = person({ phoneNumber: '+15550007777' });
     await issuer().issue(request);
     await issuer().forget(request.userId);
@@ -226,7 +226,7 @@ describe('cards of Stripe Issuing', () => {
     expect(stripe.cardsOf(request.userId)).toHaveLength(1);
   });
 
-  it('are cancelled also for a cardholder that the service never stored', async () => {
+  it('are cancelled even for a cardholder that the service never stored', async () => {
     const request = person();
     stripe.faults = [null, 'done, then reset'];
     await failure(issuer().issue(request));
@@ -240,7 +240,7 @@ const set = (change: string, value: string, { userId }: CardRequest): Promise<un
   db.database.query(`update onboarding.stripe_cards set ${change} = $1 where user_id = $2`, [value, userId]);
 
 it.each(['begin', 'cardholder_id', 'card_id'] as const)(
-  'a card that is created during the erasure of the person is cancelled: in %s',
+  'a card that is created while the person is erased is cancelled: %s',
   async (point) => {
     class Meanwhile extends StripeCards {
       override async begin(userId: string) {
@@ -265,7 +265,7 @@ it.each(['begin', 'cardholder_id', 'card_id'] as const)(
   },
 );
 
-it('a cardholder of another person, to which SQL leads an erasure, stays as it is', async () => {
+it('an erasure that a changed row leads to the cardholder of another person leaves that cardholder as it is', async () => {
   const [ada, eve] = [person(), person()];
   stripe.faults = [null, null, { status: 500, body: '{}' }];
   await expect(issuer().issue(ada)).rejects.toMatchObject({ name: 'ProviderUnavailable' });
@@ -280,7 +280,7 @@ it('a cardholder of another person, to which SQL leads an erasure, stays as it i
   expect(holderOf(eve)).toMatchObject({ status: 'inactive' });
 });
 
-it('a card of another person, to which SQL leads the issuer, is not issued', async () => {
+it('a card of another person in a changed row is not issued', async () => {
   const [ada, eve] = [person(), person()];
   const [{ cardId }, own] = [await issuer().issue(ada), await issuer().issue(eve)];
   await set('card_id', cardId, eve);

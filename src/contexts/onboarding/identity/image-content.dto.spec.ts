@@ -24,7 +24,7 @@ describe('an image', () => {
     ['a progressive JPEG', frameOf(0xc2), 'image/jpeg'],
     ['a JPEG with fill bytes', afterStart(Buffer.from([0xff, 0xff])), 'image/jpeg'],
     ['a JPEG with a thumbnail in it', afterStart(segment(0xe1, jpegOf(10, 10))), 'image/jpeg'],
-  ])('is %s', (_, bytes, type) => expect(readImageType(bytes)).toBe(type));
+  ])('can be %s', (_, bytes, type) => expect(readImageType(bytes)).toBe(type));
 
   it.each([
     ['nothing', Buffer.alloc(0)],
@@ -32,14 +32,14 @@ describe('an image', () => {
     ['an SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>')],
     ['a page before a JPEG', Buffer.concat([Buffer.from('<script>/*'), JPEG])],
     ['the beginning of a JPEG', JPEG.subarray(0, 2)],
-  ])('is not %s', (_, bytes) => expect(readImageType(bytes)).toBe(NO_IMAGE));
+  ])('cannot be %s', (_, bytes) => expect(readImageType(bytes)).toBe(NO_IMAGE));
 
   it.each([
     ['a JPEG that ends before its frame', JPEG.subarray(0, 100)],
     ['a JPEG of a type that no browser displays', frameOf(0xc3)],
     ['a PNG that ends in its header', PNG.subarray(0, 20)],
     ['a PNG without a header', Buffer.from(PNG.toString('latin1').replace('IHDR', 'IDAT'), 'latin1')],
-  ])('is not %s', (_, bytes) => expect(read(bytes)).toBe('is damaged or not complete'));
+  ])('cannot be %s', (_, bytes) => expect(read(bytes)).toBe('is damaged or not complete'));
 
   it.each([
     [0, 0, 'at least 200'],
@@ -48,12 +48,12 @@ describe('an image', () => {
     [300, 65_535, 'at most 12000'],
     [9000, 9000, '64 million in all'],
     [200, 200, 'image/'],
-  ])('of %d by %d pixels: %s', (width, height, expected) => {
+  ])('of %d by %d pixels has the error: %s', (width, height, expected) => {
     for (const image of [jpegOf(width, height), pngOf(width, height)])
       expect(read(image)).toContain(expected);
   });
 
-  it('is read without an error from any bytes', () => {
+  it('is read without an exception, whatever its bytes are', () => {
     const heads = fc.constantFrom(JPEG.subarray(0, 3), JPEG.subarray(0, 200), PNG.subarray(0, 8));
     fc.assert(
       fc.property(heads, fc.uint8Array({ maxLength: 300 }), (head, rest) => {

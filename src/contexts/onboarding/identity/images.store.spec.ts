@@ -27,7 +27,7 @@ describe('images of documents and faces', () => {
     );
   };
 
-  it('are deleted after ONBOARDING_IMAGE_DAYS, counted again for an image that is retaken', async () => {
+  it('are deleted after ONBOARDING_IMAGE_DAYS, counted anew if the image is retaken', async () => {
     const userId = newId();
     await keep(userId, 'document_front');
     await keep(userId, 'selfie');
@@ -42,7 +42,7 @@ describe('images of documents and faces', () => {
     expect(await images.kinds(userId)).toEqual([]);
   });
 
-  it('are deleted once the provider has them, except one that was retaken since', async () => {
+  it('are deleted once the provider has them, unless they were retaken since', async () => {
     const userId = newId();
     await keep(userId, 'document_front');
     await keep(userId, 'selfie');

@@ -18,13 +18,13 @@ async function signed(text: string) {
 }
 
 describe('a webhook of Onfido', () => {
-  it('has the id of the check and the time of its completion', async () => {
+  it('contains the id of the check and the time of its completion', async () => {
     const { headers, body } = onfido.webhook('check-123', AT);
     const callback = await read(headers, body);
     expect(callback).toMatchObject({ check: 'check-123', at: AT });
   });
 
-  it("is verified with the vector of the package's own test", async () => {
+  it('is accepted with the test vector of the Onfido package', async () => {
     const text = `{"payload":{"resource_type":"check","action":"check.completed","object":{"id":"check-123","status":"complete","completed_at_iso8601":"2020-01-01T00:00:00Z","href":"https://api.onfido.com/v3/checks/check-123"}}}`;
     const signature = 'a0082d7481f9f0a2907583dbe1f344d6d4c0d9989df2fd804f98479f60cd760e';
     expect(await read({ 'x-sha2-signature': signature }, Buffer.from(text))).toMatchObject({
@@ -33,14 +33,14 @@ describe('a webhook of Onfido', () => {
   });
 
   it.each(['', 'ab', 'z'.repeat(64), 'a'.repeat(64), 'a'.repeat(66)])(
-    'is forged with the signature %j',
+    'is refused as forged with the signature %j',
     async (signature) => {
       const { body } = onfido.webhook('check-123', AT);
       await expect(read({ 'x-sha2-signature': signature }, body)).resolves.toBe('forged');
     },
   );
 
-  it('is forged without a signature, with that of another token, or with another body', async () => {
+  it('is refused as forged without a signature, with that of another token or with another body', async () => {
     const { headers, body } = onfido.webhook('check-123', AT);
     const other = onfido.webhook('check-123', AT, 'another token');
     await expect(read({}, body)).resolves.toBe('forged');
@@ -57,11 +57,11 @@ describe('a webhook of Onfido', () => {
     '{"payload":null}',
     '{"payload":{"resource_type":"check","object":{"id":"x"}}}',
     '{"payload":{"resource_type":"check","object":{"id":7,"completed_at_iso8601":"2026-01-01T00:00:00Z"}}}',
-  ])('is malformed when it says %j', async (text) => {
+  ])('is refused as malformed if it is %j', async (text) => {
     await expect(signed(text)).resolves.toBe('malformed');
   });
 
-  it('about something else concerns no check', async () => {
+  it('concerns no check if it is about another resource', async () => {
     const object = { id: 'report-1', completed_at_iso8601: AT.toISOString() };
     const text = JSON.stringify({ payload: { resource_type: 'report', action: 'report.completed', object } });
     expect(await signed(text)).toMatchObject({ check: null, at: AT });

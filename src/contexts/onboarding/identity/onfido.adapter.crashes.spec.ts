@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterEach(() => harness.onfido.recover());
 afterAll(() => harness.close());
 
-describe('a process that dies in the middle', () => {
+describe('a process that crashes during an identity check', () => {
   /** Decides until there is an outcome, each time as a separate process, once the claim of the dead one is over. */
   const until = (ada: Person) =>
     eventually(async () => {
@@ -35,7 +35,7 @@ describe('a process that dies in the middle', () => {
 
   const CALLS = 8;
   it.each(Array.from({ length: CALLS }, (_, nth) => nth))(
-    'leaves one check after a crash at request %i, received by Onfido or not',
+    'leaves one check if it crashes at request %i, whether or not Onfido received it',
     async (nth) => {
       for (const fault of ['reset', 'done, then reset'] as const) {
         const ada = harness.person();
@@ -46,7 +46,7 @@ describe('a process that dies in the middle', () => {
     },
   );
 
-  it('counts the older of two checks, should there be two', async () => {
+  it('leads to the older of two checks if two were created', async () => {
     const ada = harness.person();
     await harness.verifier().decide(ada);
     const [applicant] = harness.applicantsOf(ada);

@@ -18,8 +18,8 @@ beforeAll(async () => {
 afterEach(() => harness.onfido.recover());
 afterAll(() => harness.close());
 
-describe('a person who is forgotten', () => {
-  it('is deleted at Onfido, once no check is in progress; a repeat is harmless', async () => {
+describe('the erasure of a person at Onfido', () => {
+  it('succeeds once no check is in progress and can be repeated', async () => {
     const ada = harness.person();
     await harness.verifier().decide(ada);
     const [applicant] = harness.applicantsOf(ada);
@@ -33,7 +33,7 @@ describe('a person who is forgotten', () => {
     expect(harness.onfido.records.applicants.has(applicant!.id)).toBe(false);
   });
 
-  it('is not described to Onfido by a process that concurrently creates the applicant', async () => {
+  it('keeps a concurrent process from sending data of the person while it creates the applicant', async () => {
     class Meanwhile extends Verifications {
       override async keepApplicant(id: string, provider: string, userId: string, applicant: string) {
         await this.forget(id, provider);
@@ -48,7 +48,7 @@ describe('a person who is forgotten', () => {
   });
 });
 
-describe('the row of a verification that SQL leads to the applicant of another person', () => {
+describe('the row of a verification that was changed to the applicant of another person', () => {
   /** Ada is under review, with a check that is over. */
   async function reviewed(): Promise<{ readonly ada: Person; readonly applicant: string }> {
     const ada = harness.person();
@@ -64,7 +64,7 @@ describe('the row of a verification that SQL leads to the applicant of another p
   const requestsAbout = (applicant: string): readonly string[] =>
     harness.onfido.requests.filter((request) => request.includes(applicant));
 
-  it('sends and reads no data of that applicant, and continues once the row is restored', async () => {
+  it('sends and reads no data of that applicant and continues once the row is restored', async () => {
     const { applicant } = await reviewed();
     const eve = harness.person();
     await harness.verifications().open(eve.verificationId, 'onfido', eve.userId);
@@ -79,7 +79,7 @@ describe('the row of a verification that SQL leads to the applicant of another p
   it.each([
     ['by its own row', 'applicant = $2'],
     ['by the row of that person', 'user_id = $2'],
-  ])('deletes only its own applicant at an erasure, %s', async (_how, change) => {
+  ])('lets an erasure delete only its own applicant (%s)', async (_how, change) => {
     const [{ ada, applicant }, eve] = [await reviewed(), await reviewed()];
     const changed = change.startsWith('user_id') ? ada : eve.ada;
     const [forged, right] = changed === ada ? [eve.ada.userId, ada.userId] : [applicant, eve.applicant];
@@ -92,7 +92,7 @@ describe('the row of a verification that SQL leads to the applicant of another p
     expect(harness.onfido.records.deleted).not.toContain(applicant);
   });
 
-  it('does not keep the applicant at Onfido: an erasure waits for a row whose applicant was removed', async () => {
+  it('makes an erasure wait if the applicant was removed from it', async () => {
     const { ada, applicant } = await reviewed();
     await set(ada, 'applicant = $2', null);
     expect(await failure(harness.verifier().forget(ada.userId))).toMatchObject(CHANGED);

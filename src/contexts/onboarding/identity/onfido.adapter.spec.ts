@@ -22,8 +22,8 @@ beforeAll(async () => {
 afterEach(() => harness.onfido.recover());
 afterAll(() => harness.close());
 
-describe('identities checked by Onfido', () => {
-  it('are under review once everything is handed over, and pass when the check is clear', async () => {
+describe('identity checks by Onfido', () => {
+  it('are under review once everything is handed over, and pass if the result is clear', async () => {
     const ada = harness.person();
     expect(await harness.verifier().decide(ada)).toBe('under_review');
     const [applicant] = harness.applicantsOf(ada);
@@ -38,7 +38,7 @@ describe('identities checked by Onfido', () => {
     expect(await harness.verifier().decide(ada)).toEqual({ passed: true });
   });
 
-  it('have the one name of a person in both fields that Onfido requires', async () => {
+  it('send a single name in both fields that Onfido requires', async () => {
     const details = { first_name: 'Sukarno', last_name: null, date_of_birth: '1901-06-06' };
     const person = harness.person({ details });
     expect(await harness.verifier().decide(person)).toBe('under_review');
@@ -62,7 +62,7 @@ describe('identities checked by Onfido', () => {
     ['reasonVerification', 'document', 'caution', 'nonsense'],
     // A suspected fraud is not explained.
     ['reasonVerification', 'document', 'suspected', expired],
-  ] as const)('fail in our own words: %s, by the report %s', async (reason, name, sub_result, breakdown) => {
+  ] as const)('fail with the reason %s after the report %s', async (reason, name, sub_result, breakdown) => {
     const ada = harness.person();
     await harness.verifier().decide(ada);
     harness.onfido.complete(harness.checksOf(ada)[0]!, 'consider', [
@@ -88,7 +88,7 @@ describe('identities checked by Onfido', () => {
     ],
     ['no selfie', { pictures: IMAGES.slice(0, 2) }, en.reasonGone],
     ['a name that it does not take', { details: { ...DETAILS, first_name: 'A;da' } }, en.reasonName],
-  ])('are refused permanently with %s, without a check', async (_, over, reason) => {
+  ])('are refused permanently and without a check for %s', async (_, over, reason) => {
     const ada = harness.person(over);
     expect(await failure(harness.verifier().decide(ada))).toMatchObject({
       name: 'ProviderRefused',
@@ -116,7 +116,7 @@ describe('identities checked by Onfido', () => {
     }
   });
 
-  it('wait with a token that is not accepted', async () => {
+  it('wait while Onfido rejects the API token', async () => {
     const account = { ...harness.onfido.account, onfidoApiToken: 'another' };
     const other = new OnfidoVerifier(account, harness.verifications());
     expect(await failure(other.decide(harness.person()))).toMatchObject({
@@ -128,7 +128,7 @@ describe('identities checked by Onfido', () => {
     ['an unknown status', { status: 'done' }],
     ['complete without a result', { status: 'complete', result: null }],
     ['a check without an id', { id: null }],
-  ])('wait when Onfido responds with %s', async (_, lies) => {
+  ])('wait if Onfido responds with %s', async (_, lies) => {
     const ada = harness.person();
     harness.onfido.lie = (response, request) =>
       request === 'POST /checks' ? { ...response, ...lies } : response;
@@ -136,14 +136,14 @@ describe('identities checked by Onfido', () => {
   });
 });
 
-describe('the row of a verification that SQL leads to the clear check of another person', () => {
+describe('the row of a verification that was changed to the clear check of another person', () => {
   async function underReview(): Promise<{ readonly request: Person; readonly check: Check }> {
     const request = harness.person();
     expect(await harness.verifier().decide(request)).toBe('under_review');
     return { request, check: harness.checksOf(request)[0]! };
   }
 
-  it('passes no identity check; the identity check continues once the row names the own check again', async () => {
+  it('passes no identity check and continues once the row names its own check again', async () => {
     const [ada, eve] = [await underReview(), await underReview()];
     const verifier = harness.verifier();
     harness.onfido.complete(ada.check, 'clear');

@@ -24,7 +24,7 @@ const BEGUN = [
 const brokenOf = (events: readonly DomainEvent[]) => brokenRules(onboardingHistory, 'u', events);
 
 describe('the audit of an onboarding', () => {
-  it('accepts details that the person corrects before the identity check, once and again', () => {
+  it('accepts details that the person corrects several times before the identity check', () => {
     const corrected = [
       event('details_confirmed', minute(3), sealed(2)),
       event('details_confirmed', minute(4), sealed(3)),
@@ -42,7 +42,7 @@ describe('the audit of an onboarding', () => {
     expect(brokenOf([...BEGUN, ...failed]).filter(Boolean)).toEqual([]);
   });
 
-  it('accepts terms of a new version that are agreed to without a change of the details', () => {
+  it('accepts consent to terms of a new version without a change of the details', () => {
     const agreed = event('consent_given', minute(3), { terms_version: '2', privacy_version: '1' });
     expect(brokenOf([...BEGUN, agreed]).filter(Boolean)).toEqual([]);
   });

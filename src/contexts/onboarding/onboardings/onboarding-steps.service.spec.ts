@@ -61,7 +61,7 @@ async function advanced(becomes: State): Promise<{ calls: string[]; result: stri
   return { calls, result };
 }
 
-describe('an identity that is handed in', () => {
+describe('an identity that is submitted', () => {
   it('is sent to the identity provider', async () => {
     expect(await advanced('active')).toEqual({
       calls: ['opened', 'identity provider'],
@@ -73,14 +73,14 @@ describe('an identity that is handed in', () => {
     ['erased', 'not_found'],
     ['deactivating', 'invalid_transition'],
   ] as const)(
-    'is not sent to the identity provider when the user is %s while the verification is opened',
+    'is not sent to the identity provider if the user is %s while the verification is opened',
     async (becomes, result) => {
       expect(await advanced(becomes)).toEqual({ calls: ['opened'], result });
     },
   );
 });
 
-describe('a step whose retries end', () => {
+describe('a step that fails until its retries end', () => {
   async function givenUp(state: object): Promise<{ stage: string; events: readonly OnboardingEvent[] }> {
     let events: readonly OnboardingEvent[] = [];
     const execute = async (_: object, id: string, decide: (state: Onboarding) => OnboardingEvent[]) => {
@@ -97,7 +97,7 @@ describe('a step whose retries end', () => {
     [{ stage: 'wallet_provisioned', card_attempt: 2 }, 'card_failed', [en.reasonNotIssued]],
     // These stages cannot fail.
     ...['kyc_passed', 'card_issued', 'completed'].map((stage) => [{ stage }, stage, []] as const),
-  ])('at %j ends at %s, with a reason that does not blame the person', async (state, ends, reasons) => {
+  ])('at %j becomes %s, with a reason that does not blame the person', async (state, ends, reasons) => {
     const { stage, events } = await givenUp(state);
     expect(stage).toBe(ends);
     expect(events.map(({ data }) => (data as { readonly reason?: string }).reason)).toEqual(reasons);
@@ -122,12 +122,12 @@ describe('the erasure of an applicant', () => {
     return acts;
   }
 
-  it('erases the person at the identity provider and the card issuer before it drops their ids', async () => {
+  it('deletes the person at the identity provider and the card issuer before their ids are dropped', async () => {
     expect(await erased()).toEqual(['images u1', 'identity provider u1', 'card issuer u1', 'rows u1']);
   });
 
   it.each(['identity provider', 'card issuer'])(
-    'keeps the rows for a retry when the %s fails',
+    'retains the rows for a retry if the %s fails',
     async (provider) => {
       const acts = await erased(provider);
       expect(acts.at(-1)).toBe(`${provider} failed`);

@@ -82,7 +82,7 @@ describe('an onboarding', () => {
     expect(fold(onboarding, HISTORY)).toMatchObject({ stage: 'completed', issuer_wallet_address: wallet });
   });
 
-  it('accepts each step once: a repeat at any later point changes nothing', () => {
+  it('accepts each step once; a repeat at any later point changes nothing', () => {
     STEPS.forEach((step, index) => {
       for (let length = index + 1; length <= ADDED.length; length++) {
         given(...before(length))
@@ -92,7 +92,7 @@ describe('an onboarding', () => {
     });
   });
 
-  it('refuses a step out of order', () => {
+  it('refuses a step that is out of order', () => {
     for (const [step, history] of [
       [confirm, [started]],
       [submit, [started, phoneVerified]],
@@ -119,7 +119,7 @@ describe('an onboarding', () => {
       .thenRefused('validation_failed', { phone_number: ['is not the phone number of this account'] });
   });
 
-  it('lets a failed verification be tried again with other details', () => {
+  it('allows another attempt with other details after a failed verification', () => {
     const afterFailure = [...before(PASS), failed];
     given(...before(PASS))
       .when(record({ passed: false, reason: 'document unreadable' }))
@@ -152,7 +152,7 @@ describe('an onboarding', () => {
     },
   );
 
-  it('rejects a submission without the required images', () => {
+  it('refuses a submission without the required images', () => {
     const only =
       (...images: ImageKind[]): Decide =>
       (state) =>
@@ -169,7 +169,7 @@ describe('an onboarding', () => {
       .then();
   });
 
-  it('limits identity checks by its own events', () => {
+  it('limits identity checks by counting its own events', () => {
     const tries = ['v0', 'v1', 'v2'].map((verification) => [submitted(verification), failedBy(verification)]);
     const history = [...before(SUBMIT), ...tries.flat()];
     given(...history)
@@ -190,7 +190,7 @@ describe('an onboarding', () => {
     });
   });
 
-  it('has a snapshot of this shape: a change of the shape needs a new version', () => {
+  it('has a snapshot of exactly this shape, because another shape needs another version', () => {
     const { version, pack } = onboarding.snapshots!;
     expect({ version, kept: pack(fold(onboarding, HISTORY)) }).toEqual({
       version: 5,
@@ -209,7 +209,7 @@ describe('an onboarding', () => {
     });
   });
 
-  it('refuses a person who is too young, by the calendar', () => {
+  it('refuses a person who is too young by the calendar', () => {
     const born = (date_of_birth: string): Decide => {
       const command = { details: { ...details, date_of_birth }, consent, minimumAge: 18, at };
       return (state) => confirmDetails(command, state);
@@ -221,7 +221,7 @@ describe('an onboarding', () => {
   });
 
   it.each([[{ terms_version: 't2' }], [{ privacy_version: 'p2' }]])(
-    'keeps a consent to another version: %j',
+    'records a consent to another version: %j',
     (other) => {
       given(...before(SUBMIT))
         .when((state) =>
@@ -231,10 +231,10 @@ describe('an onboarding', () => {
     },
   );
 
-  it('checks no identity without a consent', () =>
+  it('submits nothing to the identity check without a consent', () =>
     given(started, phoneVerified, detailsConfirmed).when(submit).thenRefused('invalid_transition'));
 
-  describe('whose card fails', () => {
+  describe('after its card failed', () => {
     const fail =
       (attempt: number): Decide =>
       (state) =>
@@ -243,7 +243,7 @@ describe('an onboarding', () => {
     const cardFailed = event('card_failed', { reason: 'no' });
     const retried = event('card_retried');
 
-    it('has a reason, and continues after a retry', () => {
+    it('has a reason and continues after a retry', () => {
       given(...before(CARD))
         .when(fail(1))
         .then(cardFailed);
@@ -258,7 +258,7 @@ describe('an onboarding', () => {
         .then(cardFailed);
     });
 
-    it('records each attempt once, and a card that comes late', () => {
+    it('records each failed attempt once and still accepts a late card', () => {
       given(...before(CARD), cardFailed, retried)
         .when(fail(1))
         .then();
@@ -273,7 +273,7 @@ describe('an onboarding', () => {
         .then();
     });
 
-    it('can be retried three times within an hour', () => {
+    it('can retry three times within an hour', () => {
       const history = Array.from({ length: 3 }, () => [cardFailed, retried]).flat();
       given(...before(CARD), ...history, cardFailed)
         .when(retry)

@@ -10,8 +10,8 @@ function tried(step: keyof Tries, times: readonly number[]): Tries {
   return times.reduce((tries, ms) => withTry(tries, step, after(ms)), NO_TRIES);
 }
 
-describe('quotas of an onboarding', () => {
-  it('delay a fourth identity check until the first is an hour old, and report the wait', () => {
+describe('the quotas of an onboarding', () => {
+  it('delay a fourth identity check until the first is an hour old and report the wait', () => {
     const tries = tried('checks', [0, 10 * MINUTE_MS, 20 * MINUTE_MS]);
     expect(() => requireQuota('checks', tries, after(30 * MINUTE_MS))).toThrow(
       expect.objectContaining({
@@ -44,12 +44,12 @@ describe('quotas of an onboarding', () => {
     requireQuota('details', tries, after(24 * HOUR_MS));
   });
 
-  it('stores at most as many attempts as it counts', () => {
+  it('store no more attempts than they count', () => {
     const times = Array.from({ length: 1000 }, (_, n) => n * HOUR_MS);
     expect(tried('details', times).details).toHaveLength(24);
   });
 
-  it('are not undone by a process whose clock is behind', () => {
+  it('stay in force for a process whose clock is behind', () => {
     const tries = tried('checks', [HOUR_MS, HOUR_MS, HOUR_MS]);
     expect(() => requireQuota('checks', tries, after(0))).toThrow(
       expect.objectContaining({ code: 'rate_limited' }),

@@ -6,7 +6,7 @@ import { onboardingJson, progressProjection } from './onboardings.view.js';
 
 const [end] = progressProjection.events!.filter((type) => !type.startsWith('onboarding.'));
 
-describe('the read model of onboardings in progress', () => {
+describe('the read model of unfinished onboardings', () => {
   const db = onTestDatabase();
 
   /** The stage of a new user after these events, applied in batches of `size`; null when there is no row. */
@@ -33,7 +33,7 @@ describe('the read model of onboardings in progress', () => {
     [[started, passed, completed], null],
     [[started, end!, passed], null],
     [[started, completed, passed], null],
-  ])('%j leaves %s, in batches of any size', async (types, stage) => {
+  ])('contains after %j the stage %s, in batches of any size', async (types, stage) => {
     for (const size of [1, 2, 3]) expect(await stageAfter(types, size)).toBe(stage);
   });
 });
@@ -41,7 +41,7 @@ describe('the read model of onboardings in progress', () => {
 const NEXT = new Date('2026-01-02T03:04:05Z');
 const open = { account_state: 'onboarding', issuer_wallet_address: null } as const;
 
-describe('what an onboarding waits for', () => {
+describe('the progress of an onboarding', () => {
   it.each([
     ['started', null, null, 'person', null],
     ['phone_verified', null, null, 'person', null],
@@ -52,7 +52,7 @@ describe('what an onboarding waits for', () => {
     ['wallet_provisioned', 'timeout', NEXT, 'provider', NEXT],
     ['card_issued', null, NEXT, 'service', NEXT],
     ['kyc_passed', null, null, 'operator', null],
-  ] as const)('at %s with the error %s and the next attempt at %s it is the %s', (...row) => {
+  ] as const)('at %s with the error %s and the next attempt at %s waits for the %s', (...row) => {
     const [stage, last_error, next_at, waiting_for, at] = row;
     expect(onboardingJson(open, { stage, reason: null, last_error, next_at })).toEqual({
       stage,
@@ -62,7 +62,7 @@ describe('what an onboarding waits for', () => {
     });
   });
 
-  it.each(['kyc_failed', 'card_failed'] as const)('at %s it is the person, with the reason', (stage) => {
+  it.each(['kyc_failed', 'card_failed'] as const)('at %s waits for the person, with the reason', (stage) => {
     const row = { stage, reason: 'Your document has expired.', last_error: null, next_at: null };
     expect(onboardingJson(open, row)).toEqual({
       stage,
@@ -79,7 +79,7 @@ describe('what an onboarding waits for', () => {
     ['deactivated', null, 'ended', 'nothing'],
     ['erased', null, 'ended', 'nothing'],
     ['erased', '0x1', 'completed', 'nothing'],
-  ] as const)('a user who is %s with the wallet %s and no row is %s', (...user) => {
+  ] as const)('of a user who is %s with the wallet %s and has no row is %s', (...user) => {
     const [account_state, issuer_wallet_address, stage, waiting_for] = user;
     expect(onboardingJson({ account_state, issuer_wallet_address }, undefined)).toEqual({
       stage,
@@ -89,7 +89,7 @@ describe('what an onboarding waits for', () => {
     });
   });
 
-  it('is nothing once the user is deactivating, also where the row is still there', () => {
+  it('waits for nothing once the user is deactivating, even if the row still exists', () => {
     const row = { stage: 'kyc_submitted', reason: null, last_error: null, next_at: NEXT } as const;
     expect(onboardingJson({ ...open, account_state: 'deactivating' }, row)).toMatchObject({
       stage: 'ended',

@@ -56,7 +56,7 @@ describe('the processor of onboarding steps', () => {
     expect(await performed(stage)).toEqual({ outcome: 'done', calls: ['advance'] });
   });
 
-  it('polls a verification under review again, and counts the polls', async () => {
+  it('polls a verification under review again and counts the polls', async () => {
     const { outcome } = await performed('kyc_submitted', { state: { polls: 4 } });
     expect(outcome).toEqual({ inMs: expect.any(Number), state: { polls: 5 } });
   });

@@ -54,7 +54,7 @@ describe('one-time codes', () => {
       codes.redeem(userId, phone, request.browser, code),
   });
 
-  it('may be entered in groups, in digits of other scripts and with the marks of copied text', async () => {
+  it('can be entered in groups, in digits of other scripts and with invisible marks from copied text', async () => {
     const { issue, redeem } = browserOf(newId());
     const { code } = await issue();
     const digits = code.replace(/[0-9]/g, (digit) => String.fromCodePoint(0x660 + Number(digit)));
@@ -78,7 +78,7 @@ describe('one-time codes', () => {
     expect(await redeem(code)).toBe(0);
   });
 
-  it('are sent once for concurrent requests of a browser to two processes', async () => {
+  it('are sent once for concurrent requests of one browser to two processes', async () => {
     const [userId, request] = [newId(), { browser: nonce(), address: anywhere() }];
     const all = await Promise.allSettled(
       Array.from({ length: 6 }, (_, n) => processes[n % 2]!.issue(userId, PHONE, request)),
@@ -87,7 +87,7 @@ describe('one-time codes', () => {
     expect(refused).toEqual(Array(5).fill(expect.objectContaining({ code: 'invalid_transition' })));
   });
 
-  it('evaluate five of 50 parallel guesses over two processes, and refuse the right code afterwards', async () => {
+  it('allow five of 50 parallel guesses over two processes and are invalid afterwards', async () => {
     const userId = newId();
     const { issue, redeem, request } = browserOf(userId);
     const { code } = await issue();
@@ -111,7 +111,7 @@ describe('one-time codes', () => {
     expect(await redeem(next.code)).toBe(0);
   });
 
-  it('expire after ten minutes, long ones after a day', async () => {
+  it('expire after ten minutes, or after a day if they are long', async () => {
     const userId = newId();
     const { issue, redeem } = browserOf(userId);
     const { code } = await issue();
@@ -126,7 +126,7 @@ describe('one-time codes', () => {
     expect(await redeem(long)).toBeNull();
   });
 
-  it('are valid only for the browser that requested them, its user and their number', async () => {
+  it('are valid only for the browser that requested them, its user and the phone number', async () => {
     const [userId, other] = [newId(), newId()];
     const [mine, stranger] = [browserOf(userId), browserOf(userId)];
     const { code } = await mine.issue();
@@ -148,7 +148,7 @@ describe('one-time codes', () => {
     expect(await redeem(second.code)).toBe('right');
   });
 
-  it('can be requested every 30 seconds by one address, and by others in between', async () => {
+  it('can be requested every 30 seconds from one address, and from others in between', async () => {
     const userId = newId();
     const { issue, request } = browserOf(userId);
     await issue();
@@ -170,7 +170,7 @@ describe('one-time codes', () => {
     }
   }
 
-  it('have six digits six times a day; the further messages have a long code, until there are ten', async () => {
+  it('have six digits six times a day and 18 digits for the four messages after that', async () => {
     const userId = newId();
     const sent = await Promise.all(Array.from({ length: MAX_CODES_A_DAY }, () => browserOf(userId).issue()));
     const forms = sent.map(({ code }) => (SHORT.test(code) ? 'short' : LONG.test(code) ? 'long' : code));
@@ -192,7 +192,7 @@ describe('one-time codes', () => {
     ['the user', MAX_CODES_A_DAY, anywhere],
     ['an address', MAX_CODES_OF_AN_ADDRESS, () => '198.51.100.1'],
   ])(
-    'at the limit of %s: one further long code when the last one can no longer reach a phone that was off',
+    'include one long code beyond the limit of %s once the last code can no longer reach a phone that was off',
     async (_limit, messages, address) => {
       const userId = newId();
       const issue = (): Promise<PhoneCode> =>
@@ -214,7 +214,7 @@ describe('one-time codes', () => {
     },
   );
 
-  it('leave messages of the day to other addresses, and end with long codes for each address', async () => {
+  it('become long before one address reaches its limit, and other addresses still get messages', async () => {
     const userId = newId();
     const address = anywhere();
     const forms: boolean[] = [];
@@ -231,7 +231,7 @@ describe('one-time codes', () => {
     expect((await browserOf(userId).issue()).isLong).toBe(false);
   });
 
-  it('can be requested a limited number of times a day by one address, for all users together', async () => {
+  it('can be requested a limited number of times a day from one address, for all users together', async () => {
     const address = anywhere();
     const requested = await Promise.allSettled(
       Array.from({ length: CODES_PER_ADDRESS + 5 }, () =>
@@ -247,7 +247,7 @@ describe('one-time codes', () => {
     expect((await browserOf(userId).issue()).code).toMatch(SHORT);
   });
 
-  it('count towards the daily limit when the provider charged for them, sent or not', async () => {
+  it('count towards the daily limit if the provider charged for them, whether or not they were sent', async () => {
     const [userId, other] = [newId(), newId()];
     for (let sent = 0; sent < 2 * MAX_CODES_A_DAY; sent += 1)
       await codes.notSent((await browserOf(userId).issue()).id, false);
@@ -256,7 +256,7 @@ describe('one-time codes', () => {
     await expect(browserOf(other).issue()).rejects.toMatchObject({ code: 'rate_limited' });
   });
 
-  it('that could not be sent are invalid, and count towards the limit when they were guessed at', async () => {
+  it('are invalid if they could not be sent, but count towards the limit if somebody guessed at them', async () => {
     const userId = newId();
     for (let outage = 0; outage < MAX_SHORT_CODES_A_DAY; outage += 1) {
       const { issue, redeem } = browserOf(userId);
@@ -272,7 +272,7 @@ describe('one-time codes', () => {
     expect(await browserOf(userId).redeem(code)).toBeNull();
   });
 
-  it('are deleted once they no longer count towards the limit', async () => {
+  it('are deleted once they no longer count towards a limit', async () => {
     const [userId, other] = [newId(), newId()];
     await browserOf(userId).issue();
     await browserOf(other).issue();
@@ -285,7 +285,7 @@ describe('one-time codes', () => {
     expect(rows.map(({ user_id }) => user_id)).toEqual([other]);
   });
 
-  it('are not in the database, nor are the nonce and the address', async () => {
+  it('are not stored in clear, nor are the nonce of the browser and the address', async () => {
     const userId = newId();
     const { issue, request } = browserOf(userId);
     const { code } = await issue();

@@ -43,7 +43,7 @@ describe('SMS through Twilio', () => {
     expect(twilio.requests).toHaveLength(1);
   });
 
-  it('sends through a messaging service without a sender', async () => {
+  it('sends through a messaging service without a sender number', async () => {
     await sms({ twilioFrom: null as never, twilioMessagingServiceSid: TWILIO_SERVICE as never }).send(
       PHONE,
       MESSAGE,
@@ -51,7 +51,7 @@ describe('SMS through Twilio', () => {
     expect(twilio.messages).toMatchObject([{ to: PHONE, from: null }]);
   });
 
-  it('treats a refused number as unreachable, without quoting Twilio', async () => {
+  it('treats a refused number as unreachable without quoting Twilio', async () => {
     twilio.numbers.set(PHONE, 21211);
     const error = await failure(sms().send(PHONE, MESSAGE));
     expect(error).toBeInstanceOf(ProviderRefused);
@@ -73,7 +73,7 @@ describe('SMS through Twilio', () => {
     ['200 in HTML', { status: 200, body: '<html>+15550001111</html>' }],
     ['200 and null', { status: 200, body: 'null' }],
     ['201 with no id', { status: 201, body: '{"sid":"toString","status":"queued"}' }],
-  ])('is unavailable when it responds with %s, after one request', async (_, fault) => {
+  ])('is unavailable after one request when the response is %s', async (_, fault) => {
     twilio.faults = [fault];
     const error = await failure(sms().send(PHONE, MESSAGE));
     expect(error).toMatchObject(UNAVAILABLE);
@@ -81,7 +81,7 @@ describe('SMS through Twilio', () => {
     expect(twilio.requests).toHaveLength(1);
   });
 
-  it('is unavailable for a message that failed at once, or of another account', async () => {
+  it('is unavailable if the message failed at once or belongs to another account', async () => {
     twilio.lie = (body) => ({ ...body, status: 'failed' });
     expect(await failure(sms().send(PHONE, MESSAGE))).toMatchObject(UNAVAILABLE);
     twilio.lie = (body) => ({ ...body, account_sid: `AC${'9'.repeat(32)}` });
@@ -89,7 +89,7 @@ describe('SMS through Twilio', () => {
   });
 
   it.each(['hang', 'done, then reset'] as const)(
-    'reports an uncertain delivery when the response is lost: %s',
+    'reports an uncertain delivery if the response is lost: %s',
     async (fault) => {
       twilio.faults = [fault];
       const error = await failure(sms({}, SHORT_MS).send(PHONE, MESSAGE));

@@ -44,7 +44,7 @@ describe('wallets of an extended public key', () => {
     );
   });
 
-  it('use the current key for a user whose index belongs to a former one', async () => {
+  it('are derived from the current key for a user whose index belongs to a former key', async () => {
     const [old, next] = [account(), account()];
     const user = newId();
     const former = await XpubWallets.open(old.xpub, 0, db.database);
@@ -55,7 +55,7 @@ describe('wallets of an extended public key', () => {
     expect(given.address).toBe(next.node.deriveChild(0).deriveChild(0).address);
   });
 
-  it('are different ones without gaps for 200 users over two processes, each requested twice concurrently', async () => {
+  it('are distinct and without gaps for 200 users over two processes that each request every wallet', async () => {
     const { xpub } = account();
     const processes = [await XpubWallets.open(xpub, 0, db.database), await XpubWallets.open(xpub, 0, second)];
     const users = Array.from({ length: 200 }, newId);
@@ -74,7 +74,7 @@ describe('wallets of an extended public key', () => {
     expect(new Set(given.map(({ address }) => address)).size).toBe(200);
   });
 
-  it('are children of the key, also after SQL changed the index or key of a user', async () => {
+  it('are children of the key even if SQL changed the index or key of a user', async () => {
     const { node, xpub } = account();
     const wallets = await XpubWallets.open(xpub, 0, db.database);
     const user = newId();
@@ -86,7 +86,7 @@ describe('wallets of an extended public key', () => {
     }
   });
 
-  it('begin at ONBOARDING_WALLET_FIRST_INDEX after an older database was restored', async () => {
+  it('start at ONBOARDING_WALLET_FIRST_INDEX after an older database was restored', async () => {
     const { xpub } = account();
     const user = newId();
     await (await XpubWallets.open(xpub, 0, db.database)).provision(user);

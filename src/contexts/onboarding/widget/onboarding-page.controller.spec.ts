@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { acceptCallbackUrl } from './onboarding-page.controller.js';
 
-describe('the callback_url of the widget', () => {
-  it.each([['https://shop.example/done?x=1'], ['myapp://onboarded']])('may be %s', (url) => {
+describe('the callback_url of the onboarding page', () => {
+  it.each([['https://shop.example/done?x=1'], ['myapp://onboarded']])('can be %s', (url) => {
     expect(acceptCallbackUrl(url)).toBe(url);
   });
 
@@ -20,11 +20,11 @@ describe('the callback_url of the widget', () => {
     ['https://:secret@shop.example/'],
     ['//shop.example'],
     [''],
-  ])('may not be %j', (url) => {
+  ])('cannot be %j', (url) => {
     expect(acceptCallbackUrl(url)).toBeNull();
   });
 
-  it('may be http://localhost in the sandbox, on any port, and no other host', () => {
+  it('can be http://localhost with any port in the sandbox, but no other host over http', () => {
     for (const url of ['http://localhost/', 'http://localhost:3000/done?x=1'])
       expect([acceptCallbackUrl(url), acceptCallbackUrl(url, [], true)]).toEqual([null, url]);
     for (const url of ['http://localhost.evil.example/', 'http://127.0.0.1/', 'http://a@localhost/'])
@@ -41,7 +41,7 @@ describe('the callback_url of the widget', () => {
     'https://bücher.example/',
     'shopapp://done',
     'ShopApp:/done',
-  ])('may be %j where the merchant allows it', (url) => {
+  ])('can be %j if the merchant allows it', (url) => {
     expect(acceptCallbackUrl(url, ALLOWED)).toBe(new URL(url).href);
   });
 
@@ -52,7 +52,7 @@ describe('the callback_url of the widget', () => {
     'https://shop.example@evil.example/',
     'javascript:alert(1)',
     'http://shop.example',
-  ])('may not be %j where the merchant does not', (url) => {
+  ])('cannot be %j if the merchant does not allow it', (url) => {
     expect(acceptCallbackUrl(url, ALLOWED)).toBeNull();
   });
 });

@@ -5,7 +5,7 @@ import { OnboardingSessions } from './onboarding-session.guard.js';
 
 const HOUR_MS = 3_600_000;
 
-describe('the session that a code opens', () => {
+describe('the onboarding session that a code opens', () => {
   let now = Date.parse('2026-11-22T12:00:00.000Z');
   const sessions = new OnboardingSessions({ now: () => new Date(now) }, new KeyedHash(randomBytes(32)));
 

@@ -32,13 +32,13 @@ it.each([
   ['+١٥٥٥٠٠٠١١١١', '+15550001111'],
   ['+52 1 55 1234 5678', '+525512345678'],
   ['my phone', 'my phone'],
-])('a typed phone number %j is compared as %j', async (phone_number, number) => {
+])('the typed phone number %j is compared as %j', async (phone_number, number) => {
   const body = { phone_number, browser: '0'.repeat(32) };
   expect(await read(body, CodeRequest)).toMatchObject({ phone_number: number });
 });
 
-describe('the name of a person', () => {
-  it('may be one, with a last name of null that is not left out', async () => {
+describe('the entered name of a person', () => {
+  it('can be a single name if the last name is null, but not if it is omitted', async () => {
     const one = { first_name: 'Sukarno', last_name: null };
     expect(await read(one)).toMatchObject(one);
     await expect(read({ last_name: undefined })).rejects.toMatchObject(refused('last_name'));

@@ -45,7 +45,7 @@ describe('the second person of an operation', () => {
   it.each([
     ['is disabled', null, 'The operator is disabled'],
     ['has another role', new Set<string>(), 'The scope merchants:write is missing'],
-  ])('cannot decide without the present rights of the key: %s', async (_, scopes, message) => {
+  ])('cannot decide when the operator of the key %s', async (_, scopes, message) => {
     const scopesOf = async (id: string) => (id === 'bob' ? scopes : new Set(['merchants:write']));
     const { decide, lamps, statusNow } = await pending({ operators: () => ({ findScopes: scopesOf }) });
     for (const decision of ['approve', 'reject'] as const)
@@ -56,7 +56,7 @@ describe('the second person of an operation', () => {
   it.each([
     ['is disabled', null],
     ['has another role', new Set<string>()],
-  ])('cannot approve an operation whose requester %s since: the operation fails', async (_, scopes) => {
+  ])('makes the operation fail by approving it when its requester %s', async (_, scopes) => {
     const scopesOf = async (id: string) => (id === 'ada' ? scopes : new Set(['merchants:write']));
     const { decide, id, lamps, log } = await pending({ operators: () => ({ findScopes: scopesOf }) });
     await expect(decide()).rejects.toMatchObject({ code: 'invalid_transition' });
@@ -64,7 +64,7 @@ describe('the second person of an operation', () => {
     expect(await lamps()).toBe(2);
   });
 
-  it('cannot approve a changed subject: the operation fails and nothing is written', async () => {
+  it('makes the operation fail by approving it after its subject changed, and nothing is written', async () => {
     const { decide, id, lamps, switchLamp, log } = await pending();
     await switchLamp('lamp', true);
     await switchLamp('lamp', false);
@@ -73,14 +73,14 @@ describe('the second person of an operation', () => {
     expect(await lamps()).toBe(4);
   });
 
-  it('gets one code where the execution refuses an approved operation', async () => {
+  it('gets invalid_transition when the execution refuses an approved operation, whatever the reason', async () => {
     const refused = DomainError.invalid({ email: ['is used'] });
     const { decide, id, log } = await pending({ handlers: () => [failing(refused)] }, FAILING);
     await expect(decide()).rejects.toMatchObject({ code: 'invalid_transition' });
     expect((await log.load(id)).state).toMatchObject({ failure: { code: 'validation_failed' } });
   });
 
-  it('cannot approve after 72 hours, also before a worker has lapsed the operation', async () => {
+  it('cannot approve after 72 hours, even before a worker has recorded the lapse', async () => {
     const { decide, pass, statusNow, lamps } = await pending();
     pass(72);
     await expect(decide()).rejects.toThrow('The operation has lapsed');
@@ -93,7 +93,7 @@ describe('a process whose clock is wrong', () => {
     ['ten minutes ahead', 1 / 6],
     ['three days ahead', 72],
     ['three days behind', -72],
-  ])('%s decides nothing, and lapses nothing', async (_, hours) => {
+  ])('decides nothing and lets nothing lapse when it is %s', async (_, hours) => {
     const time = { now: new Date('2026-01-02T03:04:05Z') };
     const right = await pending({ now: () => time.now });
     const wrong = operationsOn({
@@ -117,7 +117,7 @@ describe('a process whose clock is wrong', () => {
     expect(await right.statusNow()).toBe('lapsed');
   });
 
-  it('requests nothing that a second person has to approve in time, and executes the rest', async () => {
+  it('requests no operation that needs an approval in time, and executes the others', async () => {
     const now = new Date('2026-01-02T03:04:05Z');
     const wrong = operationsOn({ now: () => new Date(now.getTime() + HOUR_MS), databaseNow: () => now });
     await wrong.switchLamp('lamp', true);
@@ -143,8 +143,8 @@ describe('a process whose clock is wrong', () => {
   });
 });
 
-describe('the worker', () => {
-  it('lapses an operation without an approval after 72 hours, and not before', async () => {
+describe('the worker of operations', () => {
+  it('lets an operation without an approval lapse after 72 hours and not before', async () => {
     const { worker, id, pass, statusNow } = await pending();
     pass(71);
     expect(await worker.settle(id)).toEqual({ inMs: HOUR_MS });
@@ -154,7 +154,7 @@ describe('the worker', () => {
     expect(await statusNow()).toBe('lapsed');
   });
 
-  it('executes the recorded operation of a killed process, and finds its writes', async () => {
+  it('executes the recorded operation of a killed process and finds what was already written', async () => {
     for (const place of ['before', 'after'] as const) {
       const store = new InMemoryEventStore();
       const killed = new Error('killed');

@@ -104,7 +104,7 @@ const confirmed = (when: string): OperationEvent => ({
 });
 
 describe('an operation', () => {
-  it('waits 72 hours for an approval, and 24 for a confirmation; where approvals are off, for neither', () => {
+  it('waits 72 hours for an approval and 24 for a confirmation, or for neither if approvals are off', () => {
     const of = (...each: Parameters<typeof facts>) => {
       const { approval, expires_at } = facts(...each);
       return [approval, expires_at];
@@ -163,7 +163,7 @@ describe('an operation', () => {
       .thenRefused(code);
   });
 
-  it('has the statuses of the admin API', () => {
+  it('has every status of the admin API', () => {
     const status = (...events: OperationEvent[]) => toStatus(existingOperation(fold(operation, events)));
     expect([
       status(requested('before')),
@@ -208,7 +208,7 @@ function decide({ kind, by: who }: Step, at: string, state: OperationState): rea
   }[kind](decision, state);
 }
 
-it('an operation has one end in any order of decisions, and none without its second person', () => {
+it('an operation ends once in any order of decisions, and never without its second person', () => {
   const secondPerson = fc.constantFrom('before' as const, 'after' as const, null);
   const approvals = fc.constantFrom('on' as const, 'off' as const);
   fc.assert(
@@ -243,7 +243,7 @@ it('an operation has one end in any order of decisions, and none without its sec
   );
 });
 
-it('an audit finds an operation that was executed without its approval, or twice', () => {
+it('an audit finds an operation that was executed twice or without its approval', () => {
   const ownApproval: OperationEvent = { type: 'operation.approved.v1', data: by('ada') };
   const broken = (...events: OperationEvent[]) => brokenRules(operationHistory, 'o1', events).slice(1);
   expect(broken(requested('before'), wasExecuted)).toEqual(['The operation is waiting for its approval']);

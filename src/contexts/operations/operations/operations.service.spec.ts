@@ -32,7 +32,7 @@ const typesOf = async (
   stream: string,
 ) => (await store.readStream(stream)).map(({ type }) => type);
 
-it('records the session of a person, and displays it nowhere', async () => {
+it('the session of an operator is recorded and never displayed', async () => {
   const { operations, log, switchLamp } = operationsOn();
   await switchLamp('lamp', true);
   const requester = { ...requesterOf('ada'), sessionId: 's1' };
@@ -44,7 +44,7 @@ it('records the session of a person, and displays it nowhere', async () => {
 });
 
 describe('a requested operation', () => {
-  it('is executed at once; the operation and its change refer to each other', async () => {
+  it('is executed at once, and operation and change refer to each other', async () => {
     const { store, switchOn } = await withLamp();
     const { operation, result } = await switchOn();
     expect(operation).toMatchObject({
@@ -91,7 +91,7 @@ describe('a requested operation', () => {
       'forbidden',
       /confined/,
     ],
-  ] as const)('is refused without a record where %s', async (_, given, code, message) => {
+  ] as const)('is refused without a record if %s', async (_, given, code, message) => {
     const { store, switchOn } = await withLamp();
     const before = await store.head();
     const refused = await switchOn(given as object).catch((error: unknown) => error);
@@ -100,7 +100,7 @@ describe('a requested operation', () => {
     expect(await store.head()).toBe(before);
   });
 
-  it('needs the scopes that it adds', async () => {
+  it('needs the scopes that it grants', async () => {
     const gives = lampHandler(
       'lamps.give',
       { streams: () => [] },
@@ -113,7 +113,7 @@ describe('a requested operation', () => {
     expect((await switchOn({ ...given, requester: both })).operation.status).toBe('executed');
   });
 
-  it('is recorded as failed where its subject refuses it, and its key is free for another request', async () => {
+  it('is recorded as failed if its subject refuses it, and another key can request it again', async () => {
     const { store, switchOn } = await withLamp();
     const off = { parameters: { on: false }, idempotency };
     await expect(switchOn(off)).rejects.toMatchObject({ code: 'invalid_transition' });
@@ -127,13 +127,13 @@ describe('a requested operation', () => {
     expect((await switchOn({ ...on, idempotency: next })).operation.id).toBe(next.id('operation'));
   });
 
-  it('is executed at once where approvals are off', async () => {
+  it('is executed at once if approvals are off', async () => {
     const { switchOn } = await withLamp({ approvals: 'off' });
     const before = await switchOn({ name: 'lamps.switch_carefully' });
     expect(before.operation).toMatchObject({ status: 'executed', approval: 'off', expires_at: null });
   });
 
-  it('fails where its subject changes during the execution, and the client reads the subject again', async () => {
+  it('fails if its subject changes during the execution', async () => {
     const store = new InMemoryEventStore();
     const other = operationsOn({ store });
     const switchOther = () =>
@@ -148,7 +148,7 @@ describe('a requested operation', () => {
   });
 
   it.each(['before', 'after'] as const)(
-    'of a process that is killed %s its change is executed once, by a repeat',
+    'is executed once by a repeat if the process was killed %s the change',
     async (killedAt) => {
       const store = new InMemoryEventStore();
       const killed = await withLamp({
@@ -179,7 +179,7 @@ describe('a requested operation', () => {
 it.each([
   ['a name that two handlers have', 2, 'the operation lamps.twice is declared twice'],
   ['an operation without a handler', 0, 'the operation lamps.twice has no handler'],
-])('%s stops the boot', (_, count, message) => {
+])('the boot stops at %s', (_, count, message) => {
   const handler = lampHandler('lamps.twice', {}, { execute: async () => undefined });
   const providers = Array.from({ length: count }, () => ({
     instance: handler,

@@ -45,14 +45,14 @@ describe('the preparation of an operation', () => {
   it.each([
     ['rejected', 'bob'],
     ['withdrawn', 'ada'],
-  ])('is discarded where the operation is %s', async (status, who) => {
+  ])('is discarded if the operation is %s', async (status, who) => {
     const { operations, log, id } = await requested();
     const { operation } = await operations.decide('reject', id, requesterOf(who), 'no');
     expect([operation.status, (await log.load(id)).state.phase]).toEqual([status, status]);
     expect(trace.splice(0)).toEqual([`prepared ${id}`, `discarded ${id}`]);
   });
 
-  it('fails the operation where it is refused', async () => {
+  it('makes the operation fail if it is refused', async () => {
     const refusal = DomainError.invalid({ expires_at: ['must be in the future'] });
     const refused = keys({
       follow: (_, { status }) => (status === 'pending' ? Promise.reject(refusal) : nothing),
@@ -64,7 +64,7 @@ describe('the preparation of an operation', () => {
     trace.length = 0;
   });
 
-  it('stays where a concurrent repeat of the request has prepared it', async () => {
+  it('is retained if a concurrent repeat of the request made it', async () => {
     const late = keys({ follow: () => Promise.reject(new SubjectChanged()) });
     const { request, log, id } = processOf(late);
     await expect(request()).rejects.toBeInstanceOf(SubjectChanged);
@@ -72,7 +72,7 @@ describe('the preparation of an operation', () => {
     expect(trace.splice(0)).toEqual([]);
   });
 
-  it('is in the response of the request, and stays after the approval', async () => {
+  it('is returned with the request and retained after the approval', async () => {
     const { operations, id } = await requested();
     await operations.decide('approve', id, requesterOf('bob'), 'checked');
     expect(trace.splice(0)).toEqual([`prepared ${id}`, `executed ${id}`]);

@@ -39,7 +39,7 @@ const caller = (merchants: readonly string[] | null, ...scopes: string[]) => ({
 });
 
 describe('a search', () => {
-  it('returns only results within the scopes of the caller, and searches for no others', async () => {
+  it('returns only results within the scopes of the caller and does not search others', async () => {
     let searched = 0;
     const search = searching(
       { scope: 'payouts:read', find: async () => [found('payout', 'p', 'm')] },
@@ -73,7 +73,7 @@ describe('a search', () => {
     );
   });
 
-  it('searches within the merchants of the caller, so that others do not fill the page', async () => {
+  it('searches only the merchants of the caller, so that others do not fill the page', async () => {
     const queries: unknown[] = [];
     const search = searching({
       scope: 'users:read',

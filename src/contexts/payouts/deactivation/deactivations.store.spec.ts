@@ -8,7 +8,7 @@ import { Deactivations } from './deactivations.store.js';
 
 const db = onTestDatabase();
 
-it('users whose deactivation cannot be completed, more than one batch, delay no others', async () => {
+it('users whose deactivation cannot be completed do not delay others, even if they fill more than a batch', async () => {
   const users = Array.from(
     { length: 230 },
     (_, n) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,

@@ -3,7 +3,7 @@ import { comparableHash, isHash } from './payout-events.js';
 
 const DIGITS = 'ab'.repeat(32);
 
-describe('the form in which hashes are compared', () => {
+describe('the canonical form of a transaction hash', () => {
   it.each([
     `0x${DIGITS}`,
     `0X${DIGITS}`,
@@ -12,7 +12,7 @@ describe('the form in which hashes are compared', () => {
     `0X${DIGITS.toUpperCase()}`,
     ` ${DIGITS}\t`,
     `\u200b0x${DIGITS}\ufeff`,
-  ])('is one for %j', (hash) => {
+  ])('is the same for %j', (hash) => {
     expect(comparableHash(hash)).toBe(`0x${DIGITS}`);
     expect(isHash(hash)).toBe(true);
   });
@@ -27,7 +27,7 @@ describe('the form in which hashes are compared', () => {
     '[object Object]',
     'undefined',
     '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4t',
-  ])('of %j is the text itself', (text) => {
+  ])('of %j, which is no hash, is the text itself', (text) => {
     expect(comparableHash(` ${text} `)).toBe(text);
     expect(isHash(text)).toBe(false);
   });

@@ -67,7 +67,7 @@ describe('reporting a payout', () => {
       .thenRefused('invalid_transition'),
   );
 
-  it('changes nothing when the same report comes again, also when payout and user have changed', () => {
+  it('changes nothing if the same report is repeated, even after payout and user have changed', () => {
     given(reported).when(reporting(active)).then();
     given(reported, received)
       .when(reporting({ accountState: 'unknown' }))
@@ -80,17 +80,17 @@ describe('reporting a payout', () => {
     { transaction_hash: '0xab' },
     { custom_metadata: '{}' },
     { merchant_id: 'm2' },
-  ])('is refused for another report under the same id: %j', (other) =>
+  ])('is refused if another report has the same id: %j', (other) =>
     given(reported).when(reporting(active, other)).thenRefused('validation_failed'),
   );
 });
 
-describe('the amount of a payout', () => {
+describe('the amount of a reported payout', () => {
   it.each([
     ['0.000001', '0.000001'],
     ['012.50', '12.50'],
     ['10000', '10000'],
-  ])('is read from %s', (text, amount) => {
+  ])('can be %s', (text, amount) => {
     expect(readPayoutAmount(text)).toBe(amount);
   });
 
@@ -99,20 +99,20 @@ describe('the amount of a payout', () => {
     ['10000.000001', 'must be at most 10000'],
     ['1.0000001', 'must be a decimal string with at most 6 decimals'],
     [12.5, 'must be a decimal string with at most 6 decimals'],
-  ])('is not read from %s', (value, message) => {
+  ])('cannot be %s', (value, message) => {
     expect(readPayoutAmount(value)).toEqual(new Fault(message));
   });
 });
 
 describe('receiving a payout', () => {
-  it('settles a pending payout with the place of its transfer', () =>
+  it('settles a pending payout with the position of its transfer', () =>
     given(reported).when(receiving).then(received));
   it('has no effect on a payout that was never reported', () => given().when(receiving).then());
-  it('happens once', () => given(reported, received).when(receiving).then());
-  it('records the observed transfer as evidence', () => {
+  it('happens only once', () => given(reported, received).when(receiving).then());
+  it('stores the observed transfer as evidence', () => {
     expect(fold(payout, [reported, received])).toMatchObject({ status: 'received', received: received.data });
   });
-  it('never follows an expiry', () => given(reported, expired).when(receiving).then());
+  it('cannot follow an expiry', () => given(reported, expired).when(receiving).then());
 });
 
 describe('expiring a payout', () => {
@@ -120,15 +120,15 @@ describe('expiring a payout', () => {
     given(reported)
       .when(expiring(expiresAt))
       .then({ ...expired, data: { ...expired.data, expired_at: expiresAt } }));
-  it('does nothing one millisecond earlier', () =>
+  it('has no effect one millisecond before the end of its window', () =>
     given(reported).when(expiring('2026-01-03T03:04:04.999Z')).then());
   it('has no effect on a payout that was never reported', () => given().when(expiring(later)).then());
-  it('happens once', () => given(reported, expired).when(expiring(later)).then());
-  it('never follows a receipt', () => given(reported, received).when(expiring(later)).then());
+  it('happens only once', () => given(reported, expired).when(expiring(later)).then());
+  it('cannot follow a receipt', () => given(reported, received).when(expiring(later)).then());
 });
 
-describe('the history of a payout', () => {
-  it('keeps its first outcome also when a faulty history adds another', () => {
+describe('the state of a payout', () => {
+  it('retains the first outcome even if a faulty history contains another', () => {
     expect(fold(payout, [reported, received, expired]).status).toBe('received');
     expect(fold(payout, [reported, expired, received])).toMatchObject({ status: 'expired', reason: 'gone' });
     expect(fold(payout, [received, expired]).status).toBe('unreported');

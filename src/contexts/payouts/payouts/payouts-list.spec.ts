@@ -20,7 +20,7 @@ const merchant = (n: number): string => deriveId('plans', `merchant ${n}`);
 const user = (m: number, n: number): string => deriveId('plans', `user ${m} ${n}`);
 const hashOf = (n: number): string => `0x${n.toString(16).padStart(64, '0')}`;
 
-describe('the list of payouts for operators, over 60,000 payouts of 20 merchants,', () => {
+describe('the operator list of 60,000 payouts of 20 merchants', () => {
   let lists: ExplainedLists;
   let list: PayoutsView;
 
@@ -114,7 +114,7 @@ describe('the list of payouts for operators, over 60,000 payouts of 20 merchants
   ];
 
   it.each(LISTS)(
-    '%s has only the matching payouts, newest first, and reads a few rows for each',
+    'lists only the payouts %s, newest first, and reads few rows for each',
     async (_, filter, merchants, holds) => {
       await lists.cost();
       const first = await page(filter, merchants);
@@ -134,7 +134,7 @@ describe('the list of payouts for operators, over 60,000 payouts of 20 merchants
     },
   );
 
-  it('a list of overdue payouts has those with a late check, and reads only pending ones', async () => {
+  it('lists only pending payouts with a late check as overdue, and reads only pending ones', async () => {
     await lists.cost();
     const overdue = new OverduePayouts(lists.database, chainConfig({}));
     const { rows: payouts, next_cursor } = await overdue.rows(null, { page_size: PAGE });

@@ -85,7 +85,7 @@ describe('the list of payouts', () => {
       next_cursor: string | null;
     };
 
-  it('matches the filter, in full pages, for any rows, filter and page size', async () => {
+  it('matches the filter in full pages, for random rows, filters and page sizes', async () => {
     const rows = fc.uniqueArray(row, { minLength: 20, maxLength: 40, selector: ({ id }) => id });
     await fc.assert(
       fc.asyncProperty(rows, fc.array(filter, { minLength: 4, maxLength: 6 }), async (all, filters) => {
@@ -106,7 +106,7 @@ describe('the list of payouts', () => {
     );
   });
 
-  it('ends a page after 4 MiB of payouts, and continues in the next', async () => {
+  it('ends a page after 4 MiB of payouts and continues on the next', async () => {
     const all = Array.from({ length: 600 }, (_, n): Row => ({
       id: deriveId('list', `large ${n}`),
       merchant: MERCHANT,
@@ -139,7 +139,7 @@ describe('the list of payouts', () => {
     expect((await page({ page_size: 1000 })).payouts).toHaveLength(1);
   });
 
-  it('a cursor at the greatest possible time and id returns an empty page', async () => {
+  it('returns an empty page for a cursor at the greatest possible time and id', async () => {
     await fill([]);
     const last = new Date('9999-12-31T23:59:59.999Z');
     const id = 'ffffffff-ffff-ffff-ffff-ffffffffffff';

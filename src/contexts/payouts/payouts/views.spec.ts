@@ -149,7 +149,7 @@ let run = 0;
 const nextMerchant = (): string => id(`merchant of run ${(run += 1)}`);
 
 describe('the read models of payouts', () => {
-  it('are the same for any batches, however often each one is applied', async () => {
+  it('are the same for any batches, however often each is applied', async () => {
     await fc.assert(
       fc.asyncProperty(
         stories,
@@ -197,7 +197,7 @@ describe('the read models of payouts', () => {
     );
   });
 
-  it('have the pending payouts of a user who is being deactivated, also when events come twice', async () => {
+  it('contain the pending payouts of a user who is being deactivated, even if events are repeated', async () => {
     const merchant = nextMerchant();
     const end = { user: 0, amount: '1', minute: 0, metadata: '{}' } as const;
     const { events } = eventsOf(

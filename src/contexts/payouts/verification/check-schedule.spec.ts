@@ -14,7 +14,7 @@ const delayOf = (over: Partial<Parameters<typeof nextCheckDelay>[0]>): number =>
     ...over,
   });
 
-describe('the next check of a pending payout', () => {
+describe('the delay of the next check of a pending payout', () => {
   it.each([
     ['a fresh one', { ageMs: 0 }, 1000],
     ['one of 8 minutes', { ageMs: 8 * MINUTE }, 2 * MINUTE],
@@ -27,9 +27,9 @@ describe('the next check of a pending payout', () => {
       { ageMs: 24 * HOUR, untilExpiryMs: -1 },
       15_000,
     ],
-  ])('comes for %s in due time', (_name, over, expected) => expect(delayOf(over)).toBe(expected));
+  ])('matches the schedule for %s', (_name, over, expected) => expect(delayOf(over)).toBe(expected));
 
-  it('is never past the end of the window, and never at once', () => {
+  it('never exceeds the end of the window and is never zero', () => {
     const ms = fc.integer({ min: 1, max: 48 * HOUR });
     const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
     fc.assert(
@@ -41,7 +41,7 @@ describe('the next check of a pending payout', () => {
     );
   });
 
-  it('is one of about 80 in a day', () => {
+  it('leads to about 80 checks in a day', () => {
     let checks = 0;
     for (let age = 0; age < 24 * HOUR; age += delayOf({ ageMs: age })) checks += 1;
     expect(checks).toBeGreaterThan(70);
@@ -49,10 +49,10 @@ describe('the next check of a pending payout', () => {
   });
 });
 
-describe('the delay of a payout without a response', () => {
+describe('the delay of a payout without a usable response', () => {
   it('doubles up to five minutes', () =>
     expect([0, 1, 2, 8, 9, 100].map((times) => noResponseBackoff(times, 1000))).toEqual([
       1000, 2000, 4000, 256_000, 300_000, 300_000,
     ]));
-  it('is never shorter than the interval', () => expect(noResponseBackoff(3, HOUR)).toBe(HOUR));
+  it('is never shorter than the check interval', () => expect(noResponseBackoff(3, HOUR)).toBe(HOUR));
 });

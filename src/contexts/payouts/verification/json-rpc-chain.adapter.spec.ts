@@ -14,7 +14,7 @@ describe('the chain behind a JSON-RPC node', () => {
   const { read } = setup;
   const height = async (): Promise<number> => Number(await setup.chain.rpc('eth_blockNumber'));
 
-  it('reads a transfer: block, token, recipient, amount, place', async () => {
+  it('returns a transfer with its block, token, recipient, amount and position', async () => {
     const to = setup.chain.newAddress();
     const { hash, blockNumber, blockHash } = await setup.chain.transfer(to, '12.345678');
     const { head, receipts } = await read([hash]);
@@ -35,12 +35,12 @@ describe('the chain behind a JSON-RPC node', () => {
     });
   });
 
-  it('reads a reverted transaction', async () => {
+  it('returns a reverted transaction', async () => {
     const hash = await setup.chain.revertedTransfer(setup.chain.newAddress(), '1');
     expect((await read([hash])).receipts.get(hash)).toMatchObject({ succeeded: false, transfers: [] });
   });
 
-  it('returns null for unknown and waiting transactions, and for a text that is not a hash of the chain', async () => {
+  it('returns null for unknown and unmined transactions and for texts that are no hash', async () => {
     await setup.chain.rpc('evm_setAutomine', [false]);
     try {
       const waiting = await setup.chain.funded.sendTransaction({ to: setup.chain.newAddress(), value: 1n });
@@ -53,7 +53,7 @@ describe('the chain behind a JSON-RPC node', () => {
     }
   });
 
-  it('reads hundreds of hashes in few requests', async () => {
+  it('returns hundreds of receipts in few requests', async () => {
     const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
     const others = Array.from({ length: 450 }, (_, n) => `0x${n.toString(16).padStart(64, '0')}`);
     const before = setup.node.requests;
@@ -63,7 +63,7 @@ describe('the chain behind a JSON-RPC node', () => {
     expect(setup.node.requests - before).toBeLessThanOrEqual(8);
   });
 
-  it('counts the place of a log within its transaction, not within the block', async () => {
+  it('numbers a log within its transaction, not within the block', async () => {
     await setup.chain.rpc('evm_setAutomine', [false]);
     const transfer = { to: setup.chain.usdcAddress, gasLimit: 100_000n };
     const data = (to: string): string =>
@@ -119,7 +119,7 @@ describe('the chain behind a JSON-RPC node', () => {
       { number: '0xffffffffffffffffff', hash: NOWHERE, timestamp: '0x1' },
       'no newest block',
     ],
-  ])('is unavailable when the node %s', async (_name, method, result, message) => {
+  ])('is unavailable if the node %s', async (_name, method, result, message) => {
     setup.node.tamper((call) => (call.method === method ? { result } : undefined));
     await expect(read([NOWHERE])).rejects.toThrow(message);
     await expect(read([NOWHERE])).rejects.toThrow(ChainUnavailable);
@@ -136,7 +136,7 @@ describe('the chain behind a JSON-RPC node', () => {
   });
 
   it.each(['', 'no JSON', '{}', '[]', '[null]', 'null', '[1,2]', '{"id":1}', '<html>502</html>'])(
-    'is unavailable when the node responds with %j to everything',
+    'is unavailable if the node responds with %j to everything',
     async (body) => {
       setup.node.respondToAll(body);
       await expect(read([NOWHERE])).rejects.toThrow(ChainUnavailable);
@@ -144,7 +144,7 @@ describe('the chain behind a JSON-RPC node', () => {
     },
   );
 
-  it('omits the one hash that the node refuses', async () => {
+  it('omits only the hash that the node refuses', async () => {
     const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
     setup.node.tamper(refusing(NOWHERE));
     const { receipts } = await read([NOWHERE, hash]);
@@ -170,7 +170,7 @@ describe('the chain behind a JSON-RPC node', () => {
     ['is text', () => 'yes'],
     ['is a list', () => []],
     ['is true', () => true],
-  ])('has no result from a receipt that %s', async (_name, change) => {
+  ])('has no result for a receipt that %s', async (_name, change) => {
     const hash = await setup.withReceipt(change);
     expect((await read([hash])).receipts.has(hash)).toBe(false);
   });
@@ -197,7 +197,7 @@ describe('the chain behind a JSON-RPC node', () => {
     ['with null', [null, null, null], [1, 2, 3]],
     ['not at all', [undefined, undefined, undefined], [1, 2, 3]],
     ['as JSON numbers', [4, 5, 6], [1, 2, 3]],
-  ])('finds the places of logs that are numbered %s', async (_name, indexes, amounts) => {
+  ])('finds the positions of logs that are numbered %s', async (_name, indexes, amounts) => {
     expect(await placesOf(indexes)).toEqual(amounts);
   });
 
@@ -237,7 +237,7 @@ describe('the chain behind a JSON-RPC node', () => {
   it.each<[string, object]>([
     ['gives no usable response to the second question', { result: 'yes' }],
     ['refuses the second question', { error: { code: -32000, message: 'try again' } }],
-  ])('does not report a transaction as missing where the node %s', async (_name, second) => {
+  ])('does not report a transaction as missing if the node %s', async (_name, second) => {
     const absent = `0x${'cd'.repeat(32)}`;
     expect((await setup.reader.confirm(requested([absent])))[0]!.receipts.get(absent)).toBeNull();
     await setup.chain.mine();
@@ -247,7 +247,7 @@ describe('the chain behind a JSON-RPC node', () => {
     expect((await setup.reader.confirm(requested([absent])))[0]!.receipts.has(absent)).toBe(false);
   });
 
-  it('is confirmed by CHAIN_QUORUM nodes, whichever of the configured ones respond', async () => {
+  it('is read from CHAIN_QUORUM nodes, whichever of the configured nodes respond', async () => {
     const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
     const unavailable = 'http://127.0.0.1:9';
     for (const urls of [

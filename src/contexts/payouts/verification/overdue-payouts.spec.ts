@@ -90,7 +90,7 @@ it.each<[string, Pending, boolean]>([
 });
 
 it.each([undefined, 'no_response'])(
-  'the latest finding about a text that is not a hash says so, also after a check that found %s',
+  'the latest finding of a payout without a valid hash says so, even after a check with the finding %s',
   async (finding) => {
     await pending('link', { hash: 'https://basescan.org/tx/0xab', ...(finding && { finding }) });
     const latest = await new PayoutChecks(db.database, systemClock).latest([id('link')]);

@@ -18,7 +18,7 @@ const check = (name: string, number: number, over: Partial<NewCheck> = {}): NewC
   ...over,
 });
 
-it('a payout keeps its newest 50 checks, and the others their own', async () => {
+it('the newest 50 checks of a payout are retained, separately for each payout', async () => {
   const store = checks();
   for (let number = 1; number <= MAX_CHECKS + 7; number += 1)
     await store.record(
@@ -41,13 +41,13 @@ it('a payout keeps its newest 50 checks, and the others their own', async () => 
   expect(row!.n).toBe(MAX_CHECKS + 2);
 });
 
-it('a check that another process recorded is not recorded twice', async () => {
+it('a check that another process has recorded is not recorded twice', async () => {
   await checks().record([check('c', 1)], new Date(START));
   await checks().record([check('c', 1, { finding: 'confirming', confirmations: 2 })], new Date(START + 1));
   expect(await checks().list(payout('c'))).toMatchObject([{ finding: 'confirming', confirmations: 2 }]);
 });
 
-it('a check is displayed with the next one while the payout is pending, and without it afterwards', async () => {
+it('a check is displayed with the time of the next one only while the payout is pending', async () => {
   await db.database.query(
     `insert into work.items (kind, key, due_at) select 'payouts.verification', unnest($1::text[]), '2030-01-01'`,
     [[payout('pending'), payout('new')]],

@@ -25,13 +25,13 @@ const withLog = (over: object): Partial<RecheckSighting> => ({
   receipt: { ...receipt, transfers: [{ ...log, ...over }] },
 });
 
-describe('a received payout that is checked again', () => {
-  it('is unchanged while the chain has the same transfer', () => {
+describe('the recheck of a received payout', () => {
+  it('finds it unchanged while the chain has the same transfer', () => {
     expect(recheck({})).toEqual({ kind: 'unchanged' });
     expect(recheck({ final: 7 })).toEqual({ kind: 'unchanged' });
   });
 
-  it('is confirmed in another block by the same transfer', () => {
+  it('finds it moved if the same transfer is in another block', () => {
     const moved = { ...receipt, blockNumber: 9, blockHash: '0xc', blockTime: 1 };
     expect(recheck({ receipt: moved })).toEqual({
       kind: 'moved',
@@ -59,11 +59,11 @@ describe('a received payout that is checked again', () => {
     ['the recipient differs', withLog({ to: '0x0' }), /^log differs: the recipient/],
     ['the value differs', withLog({ amountMinor: 1n }), /^log differs: the value is 1, not 12500000/],
     ['the block says another time', { receipt: { ...receipt, blockTime: 1 } }, /^log differs: the time of/],
-  ])('is undone when %s', (_name, seen, why) => {
+  ])('finds it undone if %s', (_name, seen, why) => {
     expect(recheck(seen)).toEqual({ kind: 'undone', why: expect.stringMatching(why) });
   });
 
-  it('is undone when its own event contradicts itself', () => {
+  it('finds it undone if its own event contradicts itself', () => {
     expect(recheck({}, { ...data, amount: '13' })).toMatchObject({ kind: 'undone' });
     expect(recheck({}, { ...data, value: '13000000' })).toMatchObject({ kind: 'undone' });
   });
@@ -74,7 +74,7 @@ describe('a received payout that is checked again', () => {
     ['has the block, and it is not final', { final: 6 }],
     ['does not return the block', { receipt: null, hashAtHeight: undefined }],
     ['has no whole receipt', { receipt: { ...receipt, partial: true } }],
-  ])('is unknown when the node %s', (_name, seen) => {
+  ])('is undecided if the node %s', (_name, seen) => {
     expect(recheck(seen)).toMatchObject({ kind: 'unknown' });
   });
 });

@@ -26,7 +26,7 @@ describe('the contract of USDC_ADDRESS', () => {
     );
   afterEach(() => fresh.onApplicationShutdown());
 
-  it('is read once', async () => {
+  it('is read only once', async () => {
     await expect(check()).resolves.toBeNull();
     const before = node.calls.filter((method) => method === 'eth_getCode').length;
     await fresh.read(requested([NOWHERE]));
@@ -34,7 +34,7 @@ describe('the contract of USDC_ADDRESS', () => {
     expect(node.calls.filter((method) => method === 'eth_getCode')).toHaveLength(before);
   });
 
-  it.each(['0x', '0x0', '0x00'])('is no contract where its code is %s', async (code) => {
+  it.each(['0x', '0x0', '0x00'])('is reported as missing if its code is %s', async (code) => {
     const usdcAddress = chain.newAddress();
     node.tamper(({ method }) => (method === 'eth_getCode' ? { result: code } : undefined));
     await expect(check({ usdcAddress })).resolves.toBe(
@@ -63,7 +63,7 @@ describe('the contract of USDC_ADDRESS', () => {
     { error: { code: -32016, message: 'over rate limit' } },
     { error: { code: -32601, message: 'the method eth_call does not exist' } },
     { error: { code: -32000, message: 'invalid opcode: PUSH0' } },
-  ])('that cannot be read, %j, is read by the next check', async (response) => {
+  ])('is read again by the next check if it cannot be read: %j', async (response) => {
     decimals(response);
     await expect(check()).rejects.toThrow(ChainUnavailable);
     await expect(fresh.ping()).rejects.toThrow(ChainUnavailable);

@@ -12,18 +12,18 @@ import { TestNode, type RpcCall } from '../../../../test/support/payouts/test-no
 import { ChainUnavailable, type ChainObservation } from './chain.ports.js';
 import type { JsonRpcChain } from './json-rpc-chain.adapter.js';
 
-describe('the chain behind a JSON-RPC node that gives trouble', () => {
+describe('the chain behind a faulty JSON-RPC node', () => {
   const setup = ReadChain.forSuite();
   const { read } = setup;
 
-  it('is available when the node refuses every transaction, and omits those', async () => {
+  it('is available if the node refuses every transaction, and omits those', async () => {
     const absent = `0x${'cd'.repeat(32)}`;
     setup.node.tamper(refusing(absent));
     const { receipts, refusals } = await read([absent]);
     expect([receipts.has(absent), refusals]).toEqual([false, ['error -32008']]);
   });
 
-  it('finds the failing hashes of an incomplete batch, and reads the others', async () => {
+  it('finds the hashes that make a batch incomplete and reads the others', async () => {
     const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
     const bad = Array.from({ length: 3 }, (_, n) => `0xd${String(n).padStart(63, '0')}`);
     setup.node.cutFor(({ params }) => bad.includes(String(params[0])));
@@ -47,14 +47,14 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
     [429, 'too many requests'],
     [302, 'HTTP 302'],
     [502, 'HTTP 502'],
-  ])('names the error when the node returns %i', async (status, message) => {
+  ])('reports the error if the node returns %i', async (status, message) => {
     setup.node.respondToAll('{}', status, { location: setup.node.url });
     await expect(read([NOWHERE])).rejects.toThrow(message);
     await expect(setup.reader.ping()).rejects.toThrow(ChainUnavailable);
   });
 
   it.each([401, 429])(
-    'is unavailable when the node responds with %i only to receipts: no hash is to blame',
+    'is unavailable if the node returns %i for every receipt, and no hash is blamed',
     async (status) => {
       setup.node.refuseFor(({ method }) => method === 'eth_getTransactionReceipt', status);
       await expect(read([`0x${'c1'.repeat(32)}`])).rejects.toThrow(ChainUnavailable);
@@ -68,7 +68,7 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
     await expect(read([NOWHERE])).rejects.toThrow('no JSON');
   });
 
-  it('requests again separately what has two responses in a batch', async () => {
+  it('requests a call again separately if a batch has two responses for it', async () => {
     const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
     const absent = { jsonrpc: '2.0', id: 0, result: null };
     setup.node.rewrite((responses) => (responses.length === 2 ? [...responses, absent] : responses));
@@ -94,7 +94,7 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
           ? { result: { ...(result as object), ...PADDING } }
           : undefined;
 
-    it('reads the others of its batch, reads its block and transfers separately, and never requests it in a batch again', async () => {
+    it('reads the others of its batch, reads its transfers separately, and never batches it again', async () => {
       const to = setup.chain.newAddress();
       const { hash, blockNumber } = await setup.chain.transfer(to, '3');
       setup.node.tamper(large(hash));
@@ -116,7 +116,7 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
       expect(again).toHaveLength(99);
     });
 
-    it('reads the whole receipt before an outcome, and only when it pays one of the wallets', async () => {
+    it('reads the whole receipt only before an outcome, and only if it pays one of the wallets', async () => {
       const to = setup.chain.newAddress();
       const { hash } = await setup.chain.transfer(to, '3');
       setup.node.tamper(large(hash));
@@ -139,7 +139,7 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
     const confirm = async (hash: string): Promise<ChainObservation> =>
       (await setup.reader.confirm(requested([hash])))[0]!;
 
-    it('keeps the receipt byte for byte, and the time of its block', async () => {
+    it('retains the receipt byte for byte with the time of its block', async () => {
       const { hash, blockNumber } = await setup.chain.transfer(setup.chain.newAddress(), '1');
       const block = (await setup.chain.rpc('eth_getBlockByNumber', [
         `0x${blockNumber.toString(16)}`,
@@ -170,7 +170,7 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
       expect((await confirm(hash)).receipts.has(hash)).toBe(false);
     });
 
-    it('omits a transaction that one method misses and another returns', async () => {
+    it('omits a transaction that one method finds and another does not', async () => {
       const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
       setup.node.tamper(({ method }) =>
         method === 'eth_getTransactionReceipt' ? { result: null } : undefined,
@@ -180,7 +180,7 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
       expect((await confirm(NOWHERE)).receipts.get(NOWHERE)).toBeNull();
     });
 
-    it('has no result when the newest block is replaced during the check', async () => {
+    it('has no result if the newest block is replaced during the check', async () => {
       const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
       const other = { number: '0x1', hash: NOWHERE, timestamp: '0x1' };
       setup.node.tamper(({ method, params }, { result }) =>
@@ -202,7 +202,7 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
     const several = (over: object = {}): JsonRpcChain =>
       setup.over({ chainRpcUrl: `${setup.node.url}, ${second.url}`, ...over });
 
-    it('uses the next node while the first is unreliable, and continues with it', async () => {
+    it('uses the next node while the first is unreliable and stays with it', async () => {
       const reader = several();
       setup.node.respondToAll('{}', 429);
       expect((await reader.read(requested([NOWHERE]))).receipts.get(NOWHERE)).toBeNull();
@@ -217,7 +217,7 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
       reader.onApplicationShutdown();
     });
 
-    it('skips a node with an old newest block, where blocks have times', async () => {
+    it('skips a node whose newest block is old, on chains with block times', async () => {
       await setup.chain.mine();
       const reader = several({ chainMaxHeadAgeSeconds: 600 });
       setup.node.tamper(({ method }, { result }) =>

@@ -14,7 +14,7 @@ const CHAIN = 31337;
 const NOW = new Date();
 const id = (name: string): string => deriveId('work', name);
 
-describe('pending payouts to verify', () => {
+describe('the queue of pending payouts', () => {
   const db = onTestDatabase();
   let queue: VerificationQueue;
 
@@ -43,7 +43,7 @@ describe('pending payouts to verify', () => {
   const again = (payout: PendingPayout, over: Partial<NextCheck> = {}): Promise<void> =>
     queue.reschedule([{ payout, delayMs: 0, finding: 'not_found', ...over }], NOW);
 
-  it('are claimed by one process at a time, for 15 s, and removed with their outcome', async () => {
+  it('lets one process claim a payout for 15 s and removes the payout with its outcome', async () => {
     await add('one', 10);
     const claims = await Promise.all([claim(6), claim(6), claim(10)]);
     const ids = claims.flatMap(({ payouts }) => payouts.map(({ payoutId }) => payoutId));
@@ -58,7 +58,7 @@ describe('pending payouts to verify', () => {
     expect(await db.database.query('select from work.items')).toHaveLength(6);
   });
 
-  it('of another chain are postponed for half an hour', async () => {
+  it('postpones payouts on another chain for half an hour', async () => {
     await add('other', 1);
     expect((await queue.claim(CHAIN + 1, 10, [LINES.fresh])).payouts).toEqual([]);
     const [row] = await db.database.query<{ minutes: number }>(
@@ -72,13 +72,13 @@ describe('pending payouts to verify', () => {
     ['old after 10 minutes', 900, {}, LINES.old],
     ['without a response apart', 0, { finding: 'no_response' as const }, LINES.noResponse],
     ['large apart', 900, { isLarge: true }, LINES.noResponse],
-  ])('are claimed %s', async (_, ageSeconds, check, line) => {
+  ])('claims payouts %s', async (_, ageSeconds, check, line) => {
     await add('one', 1, { ageSeconds });
     await again((await claim(1)).payouts[0]!, check);
     expect(await claimOne(line)).toMatchObject({ hash: 'one1' });
   });
 
-  it('count their checks without a response until there is one; an outage of all nodes adds none', async () => {
+  it('counts checks without a response until there is one, but not during an outage of all nodes', async () => {
     await add('one', 1);
     await again((await claim(1)).payouts[0]!, { finding: 'no_response' });
     const second = await claimOne(LINES.noResponse);
@@ -93,7 +93,7 @@ describe('pending payouts to verify', () => {
     expect((await claimOne(LINES.fresh))!.item.failures).toBe(0);
   });
 
-  it('keep the first check after the window until one has another finding', async () => {
+  it('retains the first check after the window until one has another finding', async () => {
     await add('closing', 1);
     const check = async (finding: NextCheck['finding'], head = 0) => {
       const payout = (await claim(1)).payouts[0] ?? (await claimOne(LINES.noResponse));
@@ -111,7 +111,7 @@ describe('pending payouts to verify', () => {
     expect(await check('no_response')).toMatchObject({ finding: 'reverted', head: 11 });
   });
 
-  it('come with the logs that confirmed others', async () => {
+  it('returns payouts with the logs that confirmed others', async () => {
     await add('paid', 1);
     const receive = (payoutId: string, hash: string, logIndex: number) =>
       db.database.query(
@@ -130,7 +130,7 @@ describe('pending payouts to verify', () => {
     expect(claimed).toMatchObject({ usedLogs: new Set([0]), amountMinor: 1n });
   });
 
-  it('whose rows were deleted outside the service stay in the queue', async () => {
+  it('retains payouts whose rows were deleted outside the service', async () => {
     await add('one', 1);
     await db.database.query('truncate payouts.verifications');
     expect((await claim(1)).payouts).toEqual([]);
@@ -142,7 +142,7 @@ describe('pending payouts to verify', () => {
     ['had no usable response leaves it', 'no_response', 0],
     ['could not write the outcome leaves it', 'not_written', 0],
     ['found a row that was changed leaves it', 'row_changed', 0],
-  ] as const)('say when the transfer was last not final: a check that %s', async (_, finding, movedMs) => {
+  ] as const)('says when the transfer was last not final: a check that %s', async (_, finding, movedMs) => {
     await add('one', 1);
     const first = (await claimOne(LINES.fresh))!;
     expect(first.item.state.notFinalAt).toBeUndefined();

@@ -97,7 +97,7 @@ describe('a payout whose window has ended, with a margin of 60 s and a check eve
     expect([expired, ended]).toEqual([[], 0]);
   });
 
-  it('has each check recorded with its finding, node and head', async () => {
+  it('gets a record of each check with finding, node and head', async () => {
     const recorded = { payoutId: 'p', number: 1, node: 'node.example', head: 200, confirmations: null };
     const expiring = { closing: CLOSING, afterFirstMs: 60_000 };
     expect((await check(expiring)).recorded).toEqual([{ ...recorded, finding: 'not_found' }]);
@@ -111,7 +111,7 @@ describe('a payout whose window has ended, with a margin of 60 s and a check eve
     ]);
   });
 
-  it('expires on a second check 60 s after the first', async () => {
+  it('expires with a second check 60 s after the first', async () => {
     const { expired, ended } = await check({ closing: CLOSING, afterFirstMs: 60_000 });
     expect([expired, ended]).toEqual([['p'], 1]);
   });
@@ -124,13 +124,13 @@ describe('a payout whose window has ended, with a margin of 60 s and a check eve
     expect((await check({ closing: CLOSING, ...second })).expired).toEqual([]);
   });
 
-  it.each(['early', 'row_changed'])('is checked again when its outcome is %s', async (outcome) => {
+  it.each(['early', 'row_changed'])('is checked again if its outcome is %s', async (outcome) => {
     const { checks, expired, recorded } = await check({ closing: CLOSING, afterFirstMs: 60_000, outcome });
     const finding = outcome === 'early' ? 'not_found' : outcome;
     expect([expired, checks, recorded]).toMatchObject([[], [{ finding }], [{ finding }]]);
   });
 
-  it('is checked again without a finding when its user cannot be read, and found without a wallet', async () => {
+  it('is checked again if its user cannot be read, and is found without a wallet if the user has none', async () => {
     const checked = { closing: CLOSING, afterFirstMs: 60_000 };
     const failing = async (): Promise<never> => Promise.reject(new Error('forged'));
     expect((await check({ ...checked, findWallet: failing })).recorded).toMatchObject([
@@ -140,7 +140,7 @@ describe('a payout whose window has ended, with a margin of 60 s and a check eve
     expect([recorded[0]!.finding, recorded[0]!.node, expired]).toEqual(['no_wallet', null, []]);
   });
 
-  it('does not expire by a final block less than 60 s after its window, however new the newest block', async () => {
+  it('does not expire while the final block is less than 60 s after its window, however new the newest block is', async () => {
     const { checks, expired } = await check({
       closing: CLOSING,
       afterFirstMs: 300_000,
@@ -162,11 +162,11 @@ function settled(blockMs: number): Map<string, TransactionReceipt> {
   return new Map([[HASH, { ...place, transfers, source: { sha256: 'ff', text: null } }]]);
 }
 
-describe('a payout whose transfer, by the read model, confirmed another one', () => {
+describe('a payout whose transfer seems to confirm another payout in the read model', () => {
   const over = { usedLogs: new Set([0]) };
   const closing = { ...CLOSING, finding: 'already_used' };
 
-  it('is received after its window without such a claim, because a writer of the database changed the rows', async () => {
+  it('is received after its window if no claim exists, because somebody changed the rows', async () => {
     const { expired, recorded, ended } = await check({
       receipts: settled(9000),
       over,
@@ -176,7 +176,7 @@ describe('a payout whose transfer, by the read model, confirmed another one', ()
     expect([expired, recorded.map(({ finding }) => finding), ended]).toEqual([[], ['settled'], 1]);
   });
 
-  it('is not received before its window ends, and expires where the claim is held', async () => {
+  it('is not received before its window ends, and expires if another payout holds the claim', async () => {
     const early = { ...over, expiresAt: new Date(FIRST + 600_000) };
     const waiting = await check({ receipts: settled(9000), over: early });
     expect([waiting.recorded.map(({ finding }) => finding), waiting.ended]).toEqual([['already_used'], 0]);
@@ -185,7 +185,7 @@ describe('a payout whose transfer, by the read model, confirmed another one', ()
   });
 });
 
-describe('how long a transfer took from its finality to its outcome is at most the time', () => {
+describe('the measured time from the finality of a transfer to its outcome', () => {
   const at = (beforeMs: number): Date => new Date(FIRST - beforeMs);
   const measured = async (): Promise<number> =>
     (await verificationDelay.get()).values.find(({ metricName }) => metricName?.endsWith('_sum'))!.value;
@@ -194,7 +194,7 @@ describe('how long a transfer took from its finality to its outcome is at most t
     ['since its report', 7000, null, 9000, 7],
     ['since its block, which is younger than the report', 90_000, null, 9000, 9],
     ['since the last check that did not find it final', 90_000, 4000, 9000, 4],
-  ])('%s', async (_, reportedMs, notFinalMs, blockMs, seconds) => {
+  ])('is at most the time %s', async (_, reportedMs, notFinalMs, blockMs, seconds) => {
     const before = await measured();
     const notFinalAt = notFinalMs === null ? null : at(notFinalMs).toISOString();
     const over = { createdAt: at(reportedMs) };

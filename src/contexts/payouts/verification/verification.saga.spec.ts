@@ -59,7 +59,7 @@ describe('the saga of verifications', () => {
        from payouts.verifications join work.items on key = payout_id::text order by 1`,
     );
 
-  it('results in the same tables however the events are split, mixed and repeated', async () => {
+  it('writes the same rows however events are split, mixed and repeated', async () => {
     const story = fc.record({
       wallets: fc.uniqueArray(fc.nat(2)),
       payouts: fc.array(
@@ -116,7 +116,7 @@ describe('the saga of verifications', () => {
     );
   });
 
-  it('schedules a check at once, and another one when the user gets a wallet', async () => {
+  it('schedules a check at once, and another when the user gets a wallet', async () => {
     world += 1;
     await db.database.query('truncate payouts.verifications, work.items');
     await apply([reported(0, 0), reported(1, 1)]);
@@ -132,7 +132,7 @@ describe('the saga of verifications', () => {
     values: readonly unknown[],
   ): Promise<readonly Row[]> => (await db.pool.query<Row>(sql, [...values])).rows;
 
-  describe('an audit of the list', () => {
+  describe('in an audit', () => {
     const codec = { currentName: (type: string) => type };
     const table = 'payouts.verifications';
     const audit = async (events: readonly RecordedEvent[], until: RecordedEvent): Promise<unknown> => {
@@ -141,7 +141,7 @@ describe('the saga of verifications', () => {
       return check.compare();
     };
 
-    it('reports a pending payout that is missing, and none that ended or came after the checkpoint', async () => {
+    it('is reported for a deleted pending payout, but not for one that ended or came after the checkpoint', async () => {
       world += 1;
       const [first, second, third] = [reported(1, 1), reported(2, 1), reported(3, 1)];
       const events = [first, second, third, ended(2, 1, 'expired')];
@@ -155,7 +155,7 @@ describe('the saga of verifications', () => {
     });
   });
 
-  it('keeps receipts that an audit compares with their SHA-256', async () => {
+  it('is reported for a receipt that does not match its SHA-256', async () => {
     const sha256 = createHash('sha256').update('{"status":"0x1"}').digest('hex');
     await new Receipts(db.database).keep([{ sha256, text: '{"status":"0x1"}' }]);
     const audit = () => new ReceiptsCheck({ query }).compare();

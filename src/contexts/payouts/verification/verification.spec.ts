@@ -75,9 +75,9 @@ describe('the verification of a receipt', () => {
       at(receipt(log(), log({ logIndex: 1 })), 10, [0]),
       settled({ log_index: 1 }),
     ],
-  ])('has the expected result for %s', (_name, finding, verdict) => expect(finding).toEqual(verdict));
+  ])('returns the right finding for %s', (_name, finding, verdict) => expect(finding).toEqual(verdict));
 
-  it('gives each reason different words', () => {
+  it('words each expiry reason differently', () => {
     const kinds = [
       ...['not_found', 'no_wallet', 'reverted', 'wrong_token', 'wrong_recipient', 'wrong_amount'],
       'already_used',
@@ -90,7 +90,7 @@ describe('the verification of a receipt', () => {
 });
 
 describe('nodes that have a transfer', () => {
-  it('agree when block, time, place and sender are the same', () => {
+  it('agree if block, time, position and sender are the same', () => {
     expect(quorumFinding([settled(), settled()], 2)).toEqual(settled());
   });
 
@@ -99,29 +99,29 @@ describe('nodes that have a transfer', () => {
     ['time of the block', { block_time: '1970-01-01T00:16:41.000Z' }],
     ['sender', { from: '0xother' }],
     ['place', { log_index: 1 }],
-  ])('disagree when the %s differs', (_name, over) => {
+  ])('disagree if the %s differs', (_name, over) => {
     expect(quorumFinding([settled(), settled(over)], 2)).toBeNull();
   });
 
-  it('do not agree while fewer than the quorum have a finding, or as many have another one', () => {
+  it('do not agree while fewer than the quorum have a finding, or if as many have another', () => {
     expect(quorumFinding([settled(), null, null], 2)).toBeNull();
     expect(quorumFinding([settled(), { kind: 'not_found' }], 1)).toBeNull();
     expect(quorumFinding([settled(), { kind: 'not_found' }, settled()], 2)).toEqual(settled());
   });
 
-  it('agree on a transfer that is confirming, with different numbers of blocks', () => {
+  it('agree on a confirming transfer even if they count different numbers of blocks', () => {
     const confirming: Finding = { kind: 'confirming', blocks: 3 };
     expect(quorumFinding([confirming, { kind: 'confirming', blocks: 4 }], 2)).toEqual(confirming);
   });
 });
 
-describe('an expiry', () => {
+describe('the expiry of a payout', () => {
   const at = (ms: number): string => new Date(ms).toISOString();
   const first: Closing = { finding: 'not_found', head: 10, at: at(1000) };
   const second: Closing = { finding: 'not_found', head: 11, at: at(2000) };
   const rules = { apartMs: 1000, requiresNewerHead: true };
 
-  it('follows the second of two equal findings, one second and one block apart', () => {
+  it('follows two equal findings that are one second and one block apart', () => {
     expect(isSecondCheck(first, second, rules)).toBe(true);
   });
 
@@ -134,25 +134,25 @@ describe('an expiry', () => {
     expect(isSecondCheck(one, other, rules)).toBe(false);
   });
 
-  it('needs no other block on a chain without useful block times', () => {
+  it('does not need another block on a chain without useful block times', () => {
     expect(isSecondCheck(first, { ...second, head: 10 }, { ...rules, requiresNewerHead: false })).toBe(true);
   });
 
-  it('compares a confirming transfer by its remaining blocks', () => {
+  it('compares findings of a confirming transfer by its remaining blocks', () => {
     expect(closingName({ kind: 'confirming', blocks: 3 })).toBe('confirming 3');
     expect(closingName({ kind: 'reverted' })).toBe('reverted');
   });
 });
 
-describe('confirmations', () => {
-  it('count the block of the transfer as the first', () =>
+describe('the number of confirmations', () => {
+  it('counts the block of the transfer as the first', () =>
     expect([9, 10, 11, 21].map((head) => countConfirmations(10, head))).toEqual([0, 1, 2, 12]));
 });
 
-describe('the transfers of a settled payout', () => {
+describe('the evidence of a settled payout', () => {
   const source = { sha256: 'f'.repeat(64), text: '{}' };
 
-  it('are recorded with the confirmations and the receipt of one node', () => {
+  it('is recorded with the confirmations and the receipt of one node', () => {
     expect(recordedTransfers(settled({ log_index: 3 }), { ...receipt(), source }, 21)).toEqual([
       { ...sighting, log_index: 3, confirmations: 12, receipt_sha256: source.sha256 },
     ]);
@@ -162,5 +162,5 @@ describe('the transfers of a settled payout', () => {
     ['a receipt', null],
     ['the bytes of the receipt', receipt()],
     ['the time of the block', { ...receipt(), source, blockTime: undefined! }],
-  ])('are not recorded without %s', (_, seen) => expect(recordedTransfers(settled(), seen, 21)).toBeNull());
+  ])('is not recorded without %s', (_, seen) => expect(recordedTransfers(settled(), seen, 21)).toBeNull());
 });

@@ -12,7 +12,7 @@ function batchOf(bytes: number): NewBatch {
   return { merchant_id: randomUUID(), batch_id: randomUUID(), item_count: bytes, body: randomBytes(bytes) };
 }
 
-it('concurrent batches share a few statements and are stored unchanged, each once', async () => {
+it('concurrent batches share few statements and are stored unchanged, each once', async () => {
   const statements: number[] = [];
   const query = db.database.query.bind(db.database);
   const counting = Object.assign(Object.create(db.database) as typeof db.database, {

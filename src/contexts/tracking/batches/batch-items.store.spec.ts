@@ -6,13 +6,13 @@ import { bodyWithout, readItems } from './batch-items.store.js';
 const without = (body: string, externalId: string): string | null =>
   bodyWithout(Buffer.from(body), externalId)?.body.toString() ?? null;
 
-describe('a stored body without a person', () => {
-  it('is unchanged without events of the person', () => {
+describe('the erasure of a person from a stored body', () => {
+  it('changes nothing if the body has no events of the person', () => {
     expect(without(batchOf([eventItem({ user_external_id: 'ada' })]), 'grace')).toBeNull();
     expect(without(batchOf([eventItem({ payload: { note: 'ada' } })]), 'ada')).toBeNull();
   });
 
-  it('has the ids and times of the person, and the other events byte for byte', () => {
+  it('retains the ids and times of their events and leaves other events byte for byte', () => {
     const other =
       '{ "user_external_id":"grace","event_id":"7b0f1f1e-0000-4000-8000-000000000001","event_name":"A\\u0042","payload":{"n":1.0},"event_datetime":"2026-01-01T00:00:00Z"}';
     const ada = eventItem({ event_id: '7b0f1f1e-0000-4000-8000-000000000002', user_external_id: ' ada ' });
@@ -31,7 +31,7 @@ describe('a stored body without a person', () => {
     });
   });
 
-  it('has no data of the person in ignored members or repeated keys', () => {
+  it('removes their data from ignored members and repeated keys too', () => {
     const item = JSON.stringify(eventItem({ user_external_id: 'ada' }));
     const body = `{"about":"ada lovelace","events":[${item}],"events":[${item}],"also":["ada"]}`;
     const rewritten = without(body, 'ada')!;
@@ -39,7 +39,7 @@ describe('a stored body without a person', () => {
     expect(readItems(Buffer.from(rewritten))).toHaveLength(1);
   });
 
-  it('has all items and no data of the person, for any persons and spellings', () => {
+  it('retains all items and no data of the person, for random persons and spellings', () => {
     const name = fc.constantFrom('ada', ' ada', '\\u0061da', 'grace', 'adam', 'Ada');
     fc.assert(
       fc.property(fc.array(name, { minLength: 1, maxLength: 6 }), (names) => {

@@ -25,7 +25,7 @@ const MESSAGES = {
 } as const;
 type Message = keyof typeof MESSAGES;
 
-describe('processing', () => {
+describe('the processing of batches', () => {
   let harness: ProcessingHarness;
   let proxy: DisconnectableProxy;
   let database: Database;
@@ -106,7 +106,7 @@ describe('processing', () => {
     expect(await counted()).toEqual({ accepted: 0, bits: sent.length });
   });
 
-  it('lets another process take over the batches after it has lost the database connection', async () => {
+  it('lets another process take over the batches after it loses its database connection', async () => {
     proxy.hangAt = { text: MESSAGES['the marking of batches'], side: 'unacknowledged' };
     await hanging();
     await harness.settle([harness.worker()]);
@@ -114,7 +114,7 @@ describe('processing', () => {
     expect(await counted()).toEqual({ accepted: 0, bits: sent.length });
   });
 
-  it('is stopped while the database hangs', async () => {
+  it('can be stopped while the database hangs', async () => {
     proxy.hangAt = { text: MESSAGES['the insert of events'], side: 'unacknowledged' };
     await hanging();
     await worker.stop();

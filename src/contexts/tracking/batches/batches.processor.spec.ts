@@ -38,7 +38,7 @@ describe('accepted batches', () => {
   };
   const idsOf = (sent: readonly SentItem[]): unknown[] => sent.map((item) => item['event_id']).sort();
 
-  it('become normalized events with unchanged payloads', async () => {
+  it('become normalised events with unchanged payloads', async () => {
     const [id, other] = [randomUUID(), randomUUID()];
     const payload = '{ "n": 12345678901234567890, "n":1.0,\t"\\u0041":"\\ud83d\\ude00 \\"}{" , "x":[{}] }';
     const text = `\ufeff {"events" : [ {"payload":"not this","event_id":"${id.toUpperCase()}", "event\\u005fname":"  Ångström 😀 ",
@@ -64,7 +64,7 @@ describe('accepted batches', () => {
     expect(await harness.newItems(batch)).toEqual([0, 1]);
   });
 
-  it('count an id once: inside a batch, in any letter case; the first item wins', async () => {
+  it('count an id once within a batch, in any letter case, and the first item wins', async () => {
     const [first, second] = items(2) as [SentItem, SentItem];
     const again = { ...first, event_id: String(first['event_id']).toUpperCase(), event_name: 'later' };
     const batch = await harness.accept(merchant, [first, second, again, second]);
@@ -74,7 +74,7 @@ describe('accepted batches', () => {
     expect(await harness.newItems(batch)).toEqual([0, 1]);
   });
 
-  it('count an id once: between batches that are processed together, and one after the other', async () => {
+  it('count an id once between batches, processed together or one after the other', async () => {
     const [a, b, c, d] = items(4) as [SentItem, SentItem, SentItem, SentItem];
     const one = await harness.accept(merchant, [a, b]);
     const two = await harness.accept(merchant, [b, c]);
@@ -88,7 +88,7 @@ describe('accepted batches', () => {
     expect(await harness.batch(four)).toMatchObject({ state: 'processed' });
   });
 
-  it('count an id once: over months, whichever is processed first', async () => {
+  it('count an id once over months, whichever batch is processed first', async () => {
     const sent = items(4);
     for (const [index, ago] of [1, 2, 11].entries())
       await harness.accept(merchant, [sent[index]!], { receivedAt: monthsAgo(ago) });
@@ -100,7 +100,7 @@ describe('accepted batches', () => {
     expect(await ids()).toEqual(idsOf(sent));
   });
 
-  it('count an id once: also while another process counts it without the lock of the merchant', async () => {
+  it('count an id once even if another process counts it without the lock of the merchant', async () => {
     const [known, fresh] = items(2) as [SentItem, SentItem];
     const other = await harness.db.pool.connect();
     await other.query('begin');
@@ -156,7 +156,7 @@ describe('accepted batches', () => {
     }
   });
 
-  it('that are unreadable or violate a constraint fail without delaying others', async () => {
+  it('fail without a delay of others if they are unreadable or violate a constraint', async () => {
     const good = [items(2), items(2), items(2)];
     const before = await harness.accept(merchant, good[0]!);
     const poison = [
@@ -179,7 +179,7 @@ describe('accepted batches', () => {
     expect(await ids()).toEqual(idsOf(good.flat()));
   });
 
-  it('of a merchant with a backlog do not delay another merchant', async () => {
+  it('do not delay those of another merchant behind a backlog', async () => {
     const other = randomUUID();
     for (let index = 0; index < 60; index += 1) await harness.accept(merchant, items(1));
     const few = await harness.accept(other, items(1));

@@ -7,27 +7,27 @@ const REQUIRED = ['event_name', 'payload', 'event_datetime', 'event_id', 'user_e
 const without = (field: string): SentItem =>
   Object.fromEntries(Object.entries(eventItem()).filter(([name]) => name !== field));
 
-describe('an item', () => {
+describe('an item of a batch', () => {
   it('is valid with any valid values of its fields', () => {
     fc.assert(fc.property(validItem, (item) => expect(findFault(item)).toBeNull()));
   });
 
-  it.each([null, undefined, 1, 'text', true, []])('is not %j', (item) => {
+  it.each([null, undefined, 1, 'text', true, []])('is refused when it is %j', (item) => {
     expect(findFault(item)).toBe(' must be an object');
   });
 
-  it.each(REQUIRED)('needs %s', (field) => {
+  it.each(REQUIRED)('is refused without %s', (field) => {
     expect(findFault(without(field))).toBe(`.${field} is required`);
     expect(findFault(eventItem({ [field]: null }))).toBe(`.${field} is required`);
   });
 
-  it.each(REQUIRED.filter((field) => field !== 'payload'))('refuses a blank %s', (field) => {
+  it.each(REQUIRED.filter((field) => field !== 'payload'))('is refused with a blank %s', (field) => {
     for (const blank of ['', ' ', '\t\n', '\u00a0\u2003']) {
       expect(findFault(eventItem({ [field]: blank }))).toBe(`.${field} must not be blank`);
     }
   });
 
-  it('has a user_external_id without invisible characters', () => {
+  it('loses the invisible characters of its user_external_id', () => {
     const item = eventItem({ user_external_id: '\ufeff customer\u00ad-\u200b7\u202c ' });
     expect(toItem(item as unknown as ValidItem, '{}').user_external_id).toBe('customer-7');
     expect(findFault(eventItem({ user_external_id: '\u200b \u2060' }))).toBe(
@@ -36,7 +36,7 @@ describe('an item', () => {
   });
 
   it.each(['event_name', 'user_external_id', 'device_id'])(
-    'validates the length and characters of %s',
+    'is refused if %s is too long or has invalid characters',
     (field) => {
       const fault = (value: unknown) => findFault(eventItem({ [field]: value }));
       const longest = field === 'device_id' ? 253 : 255;
@@ -50,13 +50,13 @@ describe('an item', () => {
     },
   );
 
-  it('may omit device_id, but not leave it blank', () => {
+  it('can omit device_id, but not leave it blank', () => {
     expect(findFault(without('device_id'))).toBeNull();
     expect(findFault(eventItem({ device_id: null }))).toBeNull();
     expect(findFault(eventItem({ device_id: ' ' }))).toBe('.device_id must not be blank');
   });
 
-  it('validates a device_id with its surrounding space, which is stored', () => {
+  it('counts the surrounding space of its device_id, which is stored with it', () => {
     for (const value of [` ${'a'.repeat(255)}`, `${' '.repeat(300)}a`])
       expect(findFault(eventItem({ device_id: value }))).toBe('.device_id must be at most 255 characters');
     for (const value of ['a\n', '\ta', 'a\r\n'])
@@ -65,7 +65,7 @@ describe('an item', () => {
       );
   });
 
-  it.each([[[]], ['{}'], [1], [false]])('refuses %j as payload', (payload) => {
+  it.each([[[]], ['{}'], [1], [false]])('is refused with %j as payload', (payload) => {
     expect(findFault(eventItem({ payload }))).toBe('.payload must be an object');
   });
 
@@ -76,11 +76,11 @@ describe('an item', () => {
     ' 4f9c7a2e-1b2c-4d3e-8456-7890abcdef12',
     '4f9c7a2e-1b2c-4d3e-8456-7890abcdef123',
     '00000000-0000-0000-0000-000000000000',
-  ])('refuses %s as event_id', (id) => {
+  ])('is refused with %s as event_id', (id) => {
     expect(findFault(eventItem({ event_id: id }))).toBe('.event_id must be a UUID v4');
   });
 
-  it('rejects an invalid date with an example of a valid one', () => {
+  it('is refused with an invalid date, and the error shows a valid one', () => {
     expect(findFault(eventItem({ event_datetime: '2026-02-30T00:00:00Z' }))).toBe(
       '.event_datetime must be a date and time of ISO 8601 that exists, such as 2026-01-31T12:00:00Z',
     );
@@ -88,7 +88,7 @@ describe('an item', () => {
     expect(findFault(eventItem({ event_id: 7 }))).toBe('.event_id must be a string');
   });
 
-  it('is normalized before it is compared and stored', () => {
+  it('is normalised before it is compared and stored', () => {
     const item = eventItem({
       event_name: '  Kauf ÄÖ ',
       event_id: 'AAAAAAAA-BBBB-4CCC-8DDD-EEEEEEEEEEEE',
@@ -110,6 +110,6 @@ describe('an item', () => {
 it.each([
   ['bad_request', 2, [eventItem(), null]],
   ['too_large', 1001, Array(1001).fill(1)],
-])('a batch that is %s reports its %d items', (code, items, events) => {
+])('a batch that is refused as %s is reported with its %d items', (code, items, events) => {
   expect(() => countItems({ events })).toThrow(expect.objectContaining({ code, items }));
 });

@@ -17,7 +17,7 @@ const read = (body: string | Buffer): number | string => {
 const items = (count: number) => Array.from({ length: count }, () => eventItem());
 
 describe('the body of a batch', () => {
-  it('is valid in every spelling of valid items', () => {
+  it('is valid in every JSON spelling of valid items', () => {
     const batch = fc.array(validItem, { minLength: 1, maxLength: 5 });
     fc.assert(
       fc.property(batch, fc.constantFrom(undefined, 1, '\t'), fc.boolean(), (events, indent, ascii) => {
@@ -31,7 +31,7 @@ describe('the body of a batch', () => {
     );
   });
 
-  it('is rejected as invalid JSON or parsed like JSON.parse, after any change of bytes', () => {
+  it('is either refused as invalid JSON or parsed like JSON.parse, after any change of its bytes', () => {
     const change = fc.record({
       at: fc.double({ min: 0, max: 1, noNaN: true }),
       cut: fc.nat(3),
@@ -70,7 +70,7 @@ describe('the body of a batch', () => {
     expect(read(`{"\\u0065vents":[${one.replace('event_name', '\\u0065vent_name')}]}`)).toBe(1);
   });
 
-  it('may have at most 1000 items of any kind', () => {
+  it('can have at most 1000 items of any kind', () => {
     const tooMany = 'too_large: A batch must contain at most 1000 events';
     expect(read(batchOf(items(1000)))).toBe(1000);
     expect(read(batchOf(items(1001)))).toBe(tooMany);
@@ -79,7 +79,7 @@ describe('the body of a batch', () => {
     expect(read(batchOf([eventItem({ payload: { events: Array(2000).fill(1) } })]))).toBe(1);
   });
 
-  it('may nest payloads 32 levels deep', () => {
+  it('can nest payloads 32 levels deep', () => {
     const nested = (levels: number, name = 'payload'): string =>
       JSON.stringify(eventItem({ [name]: 0 })).replace(
         `"${name}":0`,

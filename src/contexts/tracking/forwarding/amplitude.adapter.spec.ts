@@ -26,7 +26,7 @@ const said = (status: number, body: object | string = {}, retryAfter: string | n
   );
 
 describe('a response of Amplitude', () => {
-  it('with 200 in status and body means that every event was accepted', () => {
+  it('means that every event was accepted if both status and body say 200', () => {
     expect(said(200, { code: 200, events_ingested: 5 })).toEqual({ outcome: 'accepted' });
     for (const other of ['<html>welcome</html>', '', 'null', '[]', { code: 400 }])
       expect(said(200, other)).toMatchObject({ outcome: 'unavailable', cause: 'failing' });
@@ -74,18 +74,18 @@ describe('a response of Amplitude', () => {
     ['a timeout', 408, {}, 'failing'],
     ['an error', 500, {}, 'failing'],
     ['a gateway', 502, '<html>', 'failing'],
-  ])('with %s is about no event', (_, status, body, cause) => {
+  ])('with %s concerns no single event', (_, status, body, cause) => {
     expect(said(status, body)).toMatchObject({ outcome: 'unavailable', cause });
   });
 
-  it('without a named event rejects the whole request', () => {
+  it('rejects the whole request if it names no event', () => {
     expect(said(413)).toEqual({ outcome: 'too_large' });
     expect(said(403, { code: 403, error: 'Forbidden' })).toMatchObject({ outcome: 'rejected' });
     expect(said(400, { error: 'Invalid JSON request body' })).toMatchObject({ outcome: 'rejected' });
     expect(said(400, { events_with_invalid_fields: { time: [77] } })).toMatchObject({ outcome: 'rejected' });
   });
 
-  it('with 413 refuses a single event of more than half the limit', () => {
+  it('rejects a single event of more than half the size limit if it is a 413', () => {
     const sent = (bytes: number) => said(413, {}, null, [{ ...events[0]!, payload: 'x'.repeat(bytes) }]);
     expect(sent(475_001)).toMatchObject({ refused: [{ index: 0, reason: 'too large' }], throttled: [] });
     expect(sent(475_000)).toEqual({ outcome: 'rejected', reason: 'too large' });
@@ -96,11 +96,11 @@ describe('a response of Amplitude', () => {
     ['999999', 3_600_000],
     [new Date(Date.now() - 5000).toUTCString(), 0],
     ['soon', null],
-  ])('may request a pause: %s', (retryAfter, retryAfterMs) => {
+  ])('can request a pause: %s', (retryAfter, retryAfterMs) => {
     expect(said(503, {}, retryAfter)).toMatchObject({ retryAfterMs });
   });
 
-  it('may be malformed', () => {
+  it('is handled without an exception when it is malformed', () => {
     fc.assert(
       fc.property(fc.constantFrom(200, 400, 429, 500), fc.json(), (status, body) => {
         expect(said(status, body).outcome).toEqual(expect.any(String));

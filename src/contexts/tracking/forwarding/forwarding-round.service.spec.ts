@@ -15,7 +15,7 @@ const event = fc.record({
   payload: fc.json().map((json) => `{"a":${json}}`),
 });
 
-it('requests contain all events in order and exceed the limits only for a single oversized event', () => {
+it('requests contain all events in order and exceed the limits only for a single event that is too large', () => {
   fc.assert(
     fc.property(
       fc.array(event, { maxLength: 40 }),
@@ -75,7 +75,7 @@ const throttling = (most: number, user: string): RecordingAnalytics =>
 const round = (analytics: Analytics): ForwardingRound =>
   new ForwardingRound({ analytics, maxEvents: 1000, mayContinue: async () => true, sent: () => undefined });
 
-it('throttled events wait with their batch, and others are sent at once', async () => {
+it('throttled events wait with their batch while the others are sent at once', async () => {
   const provider = throttling(0, 'busy');
   const [first, other] = [batchFor(0, 'busy', 'calm'), batchFor(0, 'calm')];
   await round(provider).run([first, other]);
@@ -87,7 +87,7 @@ it('throttled events wait with their batch, and others are sent at once', async 
   expect([other.waitMs, other.finished]).toEqual([null, true]);
 });
 
-it('a batch with only a throttled user is halved by each round until a part is accepted', async () => {
+it('a batch of one throttled user is halved in each round until a part is accepted', async () => {
   for (const [attempts, sizes] of [[8], [4, 4], [2, 2, 2, 2]].entries()) {
     const provider = throttling(2, 'busy');
     const batch = batchFor(attempts, ...Array<string>(8).fill('busy'));
@@ -98,7 +98,7 @@ it('a batch with only a throttled user is halved by each round until a part is a
   }
 });
 
-it('requests of more than 2 events that are too large are halved within the round, in order, and no batch is blamed', async () => {
+it('a request that is too large is halved in order within the round, and no batch is blamed', async () => {
   const provider = providerOf(({ length }) => ({ outcome: length > 2 ? 'too_large' : 'accepted' }));
   const batches = [batchFor(0, 'a', 'b', 'c'), batchFor(0, 'd', 'e')];
   await round(provider).run(batches);

@@ -34,7 +34,7 @@ async function rowOf(id: string): Promise<{ new_items: Buffer; body: Buffer }> {
   return rows[0]!;
 }
 
-it('events of an erased person are no longer forwarded, and those of others still are', async () => {
+it('events of an erased person are no longer forwarded, while those of others are', async () => {
   const waiting = await batch('processed');
   await events.rewrite(waiting, 'ada');
   const { new_items, body } = await rowOf(waiting);
@@ -43,7 +43,7 @@ it('events of an erased person are no longer forwarded, and those of others stil
   expect(bodyWithout(body, 'ada')).toBeNull();
 });
 
-it('a batch that is not processed is not changed, and reported', async () => {
+it('a batch that is not processed yet is left unchanged and reported as behind', async () => {
   const accepted = await batch('accepted');
   await events.rewrite(accepted, 'ada');
   expect((await rowOf(accepted)).body.toString()).toBe(batchOf(ITEMS));

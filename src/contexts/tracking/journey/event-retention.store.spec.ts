@@ -8,7 +8,7 @@ const CONFIG = trackingConfig({});
 
 const DAY_MS = 86_400_000;
 
-describe('the retention of events', () => {
+describe('the retention of tracking events', () => {
   const db = onTestDatabase();
 
   const batch = async (state: string, ageDays: number): Promise<string> => {
@@ -23,7 +23,7 @@ describe('the retention of events', () => {
   const kept = async (): Promise<unknown[]> =>
     (await db.database.query('select batch_id from tracking.batches')).map(({ batch_id }) => batch_id);
 
-  it('deletes finished batches after 14 days, and no unfinished batch', async () => {
+  it('deletes finished batches after 14 days, but no unfinished batch', async () => {
     const retention = new EventRetention(db.database, { now: () => new Date() }, CONFIG);
     await batch('forwarded', 15);
     await batch('failed', 15);
@@ -36,7 +36,7 @@ describe('the retention of events', () => {
     expect(new Set(await kept())).toEqual(new Set(batches));
   });
 
-  it('deletes nothing while the clock of this process is behind', async () => {
+  it('deletes nothing while the clock of the process is behind', async () => {
     const behind = { now: () => new Date(Date.now() - 30 * DAY_MS) };
     const retention = new EventRetention(db.database, behind, CONFIG);
     const old = await batch('forwarded', 15);
@@ -49,7 +49,7 @@ describe('the retention of events', () => {
     ['2026-03-31', 25, '2024-02-29'],
     ['2026-01-31', 2, '2025-11-30'],
     ['2026-05-15', 25, '2024-04-15'],
-  ])('counts months to the last day of a shorter one: %s, %d months', (now, months, then) => {
+  ])('counts back from %s by %d months to the last day of a shorter month', (now, months, then) => {
     expect(monthsBefore(new Date(`${now}T10:00:00Z`), months)).toEqual(new Date(`${then}T10:00:00Z`));
   });
 });

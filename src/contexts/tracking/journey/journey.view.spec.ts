@@ -13,7 +13,7 @@ interface Page {
 }
 
 /** Events of one user, numbered from the newest; several have the same time. */
-describe('pages of a name that few of very many events have', () => {
+describe('journey pages filtered by a rare event name', () => {
   const merchant = randomUUID();
   const db = onTestDatabase();
   /** Ids in the order of the journey. */
@@ -70,7 +70,7 @@ describe('pages of a name that few of very many events have', () => {
     ['at the start of each scan', [0, SCANNED_EVENTS, 2 * SCANNED_EVENTS]],
     ['at the very end', [EVENTS - 2, EVENTS - 1]],
     ['all over', Array.from({ length: 40 }, (_, index) => index * 260)],
-  ])('contain each event once and in order: %s', async (where, places) => {
+  ])('contain each event once and in order if the events are %s', async (where, places) => {
     const eventName = `rare ${where}`;
     const ids = await name(eventName, places);
     for (const pageSize of [1, 3, 100]) {
@@ -84,7 +84,7 @@ describe('pages of a name that few of very many events have', () => {
     );
   });
 
-  it('may be empty with a cursor: a page scans at most SCANNED_EVENTS', async () => {
+  it('can be empty with a cursor, because a page scans at most SCANNED_EVENTS', async () => {
     const ids = await name('last', [EVENTS - 1]);
     expect(await walk({ event_name: 'last', page_size: 10 })).toEqual({ ids, sizes: [0, 0, 1] });
     expect(await walk({ event_name: 'never', page_size: 10 })).toEqual({ ids: [], sizes: [0, 0, 0] });

@@ -95,7 +95,7 @@ describe('the profile of a new user', () => {
     ['\u2068ada@example.com\u2069 ', 'ada@example.com'],
     ['\u200b', null],
     ['a+b@localhost', 'a+b@localhost'],
-  ])('keeps the email %p as %p', async (sent, kept) => {
+  ])('reads the email %p as %p', async (sent, kept) => {
     expect((await read({ phone_number: PHONE, email: sent })).email ?? null).toBe(kept);
   });
 
@@ -118,7 +118,7 @@ describe('the profile of a new user', () => {
     ['  order 7 ', 'order 7'],
     ['\u200eorder\u200b 7\ufe0f\u202c', 'order 7'],
     ['😀'.repeat(MAX_EXTERNAL_ID_LENGTH), '😀'.repeat(MAX_EXTERNAL_ID_LENGTH)],
-  ])('keeps the external id %p', async (sent, kept) => {
+  ])('accepts the external id %p', async (sent, kept) => {
     expect((await read({ phone_number: PHONE, external_id: sent })).external_id ?? null).toBe(kept);
   });
 
@@ -145,6 +145,6 @@ describe('the profile of a new user', () => {
 });
 
 it.each(['+155500011', '+525512345'])(
-  'a user with the phone number %s, from before lengths were checked, is found by it',
+  'a user with the phone number %s, stored before lengths were checked, can be found by it',
   (number) => expect(parsePhoneNumber(` ${number} `)).toBe(number),
 );

@@ -57,7 +57,7 @@ describe('the read model of users', () => {
     return seen;
   };
 
-  it.each([1, 2, 3, 10])('has the same rows for repeated events, in batches of %i', async (size) => {
+  it.each([1, 2, 3, 10])('has the same rows for repeated events in batches of %i', async (size) => {
     const user = person();
     const life = [
       created(user, DAY(1), 'c-7'),
@@ -81,7 +81,7 @@ describe('the read model of users', () => {
     });
   });
 
-  it('has the state of a user and the time of its last change', async () => {
+  it('has the state of a user and the time of the last change', async () => {
     const user = person();
     for (const [step, state] of [
       [created(user), 'onboarding'],
@@ -120,7 +120,7 @@ describe('the read model of users', () => {
     expect(await rows.merchants()).toEqual(expect.arrayContaining([mine, other]));
   });
 
-  it('finds the owner of a wallet in any letter case, only for its own merchant', async () => {
+  it('finds the owner of a wallet in any letter case and only for the own merchant', async () => {
     const user = person(newId());
     await apply(created(user), activated(user));
     for (const form of [ADDRESS, ADDRESS.toLowerCase(), ` ${ADDRESS} `])

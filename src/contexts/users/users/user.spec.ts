@@ -48,20 +48,20 @@ const completeWith =
     completeDeactivation({ pendingPayouts, at }, state);
 
 describe('a user', () => {
-  it('begins in onboarding, with no wallet', () => {
+  it('starts in onboarding without a wallet', () => {
     given()
       .when((state) => createUser(profile, state))
       .then(created);
     expect(fold(user, [created])).toMatchObject({ account_state: 'onboarding', issuer_wallet_address: null });
   });
 
-  it('is created once', () => {
+  it('is created only once', () => {
     given(created)
       .when((state) => createUser(profile, state))
       .then();
   });
 
-  it('becomes active with its wallet, once', () => {
+  it('becomes active with its wallet only once', () => {
     given(created).when(activate).then(activated);
     given(created, activated).when(activate).then();
     expect(fold(user, [created, activated])).toMatchObject({
@@ -70,12 +70,12 @@ describe('a user', () => {
     });
   });
 
-  it('cannot become active after a deactivation has begun', () => {
+  it('cannot become active after its deactivation has begun', () => {
     given(created, started).when(activate).thenRefused('invalid_transition');
     given(created, started, left).when(activate).thenRefused('invalid_transition');
   });
 
-  it('is deactivated from onboarding and from active', () => {
+  it('can be deactivated while onboarding and while active', () => {
     given(created).when(deactivate).then(started);
     given(created, activated).when(deactivate).then(started);
     given(created, started).when(deactivate).then();
@@ -94,13 +94,13 @@ describe('a user', () => {
     });
   });
 
-  it('has the reason and the actor of its deactivation', () => {
+  it('retains the reason and the actor of its deactivation', () => {
     expect(fold(user, [created, started, left])).toMatchObject({
       deactivation: { at, reason: 'ticket 7', actor: 'ops' },
     });
   });
 
-  it('is erased once it is deactivated, once, and unknown afterwards', () => {
+  it('can be erased once after its deactivation and is unknown from then on', () => {
     const erase = (state: User): UserEvent[] => eraseUser({ ...act, at }, state);
     const gone = [created, activated, started, left];
     given(...gone)
@@ -124,7 +124,7 @@ describe('a user', () => {
     expect(fold(payee, [...gone, erased])).toMatchObject({ accountState: 'deactivated' });
   });
 
-  it('must exist', () => {
+  it('cannot be activated or deactivated before it is created', () => {
     for (const decide of [activate, deactivate, completeWith(0)])
       given().when(decide).thenRefused('not_found');
   });
@@ -151,7 +151,7 @@ const changed = ({ type, data }: UserEvent, over: object): DomainEvent => ({
 });
 const brokenOf = (...events: readonly DomainEvent[]) => brokenRules(userHistory, 'u1', events);
 
-describe('the audit of a user', () => {
+describe('the audit of the events of a user', () => {
   it('accepts all events from the creation to the erasure', () => {
     expect(brokenOf(created, activated, started, left, erased).filter(Boolean)).toEqual([]);
     expect(brokenOf(created, started, left).filter(Boolean)).toEqual([]);
@@ -171,11 +171,11 @@ describe('the audit of a user', () => {
     ['leaves for another reason', [created, started, changed(left, { reason: 'ticket 8' })], 'its reason is'],
     ['is of another merchant', [created, changed(activated, { merchant_id: 'n' })], 'its merchant_id is'],
     ['is in the stream of another', [changed(created, { user_id: 'v' })], 'its user_id is v, not that of'],
-  ])('names the rule that is broken by one who %s', (_what, events, rule) => {
+  ])('names the rule that is broken by a user who %s', (_what, events, rule) => {
     expect(brokenOf(...events).at(-1)).toContain(rule);
   });
 
-  it('stores no personal data in memory', () => {
+  it('holds no personal data in memory', () => {
     const stateAfter = (...events: readonly DomainEvent[]): object =>
       events.reduce(
         (state, event) => userHistory.evaluate(state, event, 'u1').state,

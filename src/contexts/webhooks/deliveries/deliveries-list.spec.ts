@@ -78,7 +78,7 @@ function expected(rows: readonly Row[], filtered: DeliveriesFilter): string[] {
     .map(({ id }) => id);
 }
 
-describe('the list of deliveries over merchants', () => {
+describe('the operator list of deliveries', () => {
   const db = onTestDatabase();
 
   beforeEach(async () => {
@@ -124,7 +124,7 @@ describe('the list of deliveries over merchants', () => {
     return { ids, pages };
   }
 
-  it('matches the filter, newest first, for any rows, merchants, filter and page size', async () => {
+  it('matches the filter, newest first, for random rows, merchants, filters and page sizes', async () => {
     const rows = fc.uniqueArray(row, { minLength: 20, maxLength: 40, selector: ({ id }) => id });
     await fc.assert(
       fc.asyncProperty(rows, fc.array(filter, { minLength: 4, maxLength: 6 }), async (all, filters) => {
@@ -136,7 +136,7 @@ describe('the list of deliveries over merchants', () => {
     );
   });
 
-  it('shows every row once while others are inserted between its pages', async () => {
+  it('returns every row once while others are inserted between its pages', async () => {
     const rows = fc.uniqueArray(row, { minLength: 40, maxLength: 60, selector: ({ id }) => id });
     await fc.assert(
       fc.asyncProperty(rows, filter, async (all, filtered) => {
@@ -154,7 +154,7 @@ describe('the list of deliveries over merchants', () => {
     );
   });
 
-  it('reaches rare and old deliveries in pages of bounded work, of all merchants and of one', async () => {
+  it('reaches rare and old deliveries in pages of bounded work, for all merchants and for one', async () => {
     await insertDeliveries(db.database, ENDPOINTS[0].id, 2 * READ_AT_ONCE + 10, {
       merchant_id: `'${ONE}'`,
       type: `case when n % ${READ_AT_ONCE} <= 1 then 'payout.failed' else 'payout.received' end`,
@@ -178,7 +178,7 @@ describe('the list of deliveries over merchants', () => {
       }
   });
 
-  it('is complete for a merchant who deleted more endpoints than a page merges', async () => {
+  it('is complete for a merchant who deleted more endpoints than a page can merge', async () => {
     await db.database.query(
       `insert into webhooks.endpoint_snapshots (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
        select gen_random_uuid(), $1, 'https://example.com', 'sealed', 'deleted', '1' from generate_series(1, 1200)`,

@@ -6,7 +6,7 @@ import { DeliveryProcessor, type LaneJob } from './deliveries.processor.js';
 import type { DeliverySender } from './delivery-sender.service.js';
 import type { DeliveryTable } from './deliveries.store.js';
 
-describe('jobs that wake a lane', () => {
+describe('jobs that wake the sender of an endpoint', () => {
   jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
   let added: { readonly jobId: string; readonly delay: number }[];
   let takes: () => Promise<void>;
@@ -25,14 +25,14 @@ describe('jobs that wake a lane', () => {
   });
   afterEach(() => void jest.useRealTimers());
 
-  it.each([1, 5000, 60_000])('are added for a retry in %d ms, never too early', (delayMs) => {
+  it.each([1, 5000, 60_000])('are added for a retry in %d ms and never run too early', (delayMs) => {
     processor.wakeIn('a', delayMs);
     expect(added).toHaveLength(1);
     expect(added[0]!.delay).toBeGreaterThanOrEqual(delayMs);
     expect(added[0]!.delay).toBeLessThanOrEqual(delayMs + 250);
   });
 
-  it('are one for retries of an endpoint within a quarter of a second, and none for a retry after a minute', () => {
+  it('are added once for retries of an endpoint within 250 ms, and not for retries later than a minute', () => {
     for (let n = 0; n < 50; n += 1) processor.wakeIn('a', 5000);
     processor.wakeIn('b', 5000);
     processor.wakeIn('c', 60_001);
@@ -48,7 +48,7 @@ describe('jobs that wake a lane', () => {
     expect(added).toHaveLength(2);
   });
 
-  it('are at most 100 in a second, and none while the queue is unresponsive', async () => {
+  it('are limited to 100 per second, and to none while the queue does not respond', async () => {
     let back!: () => void;
     const unresponsive = new Promise<void>((resolve) => (back = resolve));
     const addMany = (name: string): void => {

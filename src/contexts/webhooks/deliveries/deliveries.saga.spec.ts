@@ -62,7 +62,7 @@ describe('the deliveries saga', () => {
     expect(woken.sort()).toEqual([one, other].sort());
   });
 
-  it('reports an expired payout as payout.failed, with the reason', async () => {
+  it('publishes an expired payout as payout.failed with the reason', async () => {
     const end = { custom_metadata: '{}', chain_id: 1, reason: 'not found', expired_at: at };
     await handle(registered(newId()), event('payout.expired.v1', { ...facts, ...end }));
     const [row] = await deliveries();
@@ -86,7 +86,7 @@ describe('the deliveries saga', () => {
     expect(JSON.parse(row!.body)).toEqual({ id, type, occurred_at: at, merchant_id: merchant, data });
   });
 
-  it('changes nothing when events are repeated, also after the endpoint has changed', async () => {
+  it('changes nothing if events are repeated, even after the endpoint has changed', async () => {
     const endpoint = newId();
     const events = [
       registered(endpoint),
@@ -102,7 +102,7 @@ describe('the deliveries saga', () => {
     expect(await deliveries()).toEqual(once);
   });
 
-  it('writes nothing when it is killed before its checkpoint, and applies the events again later', async () => {
+  it('writes nothing if it is killed before its checkpoint, and applies the events again later', async () => {
     const endpoint = newId();
     const events = [registered(endpoint), received()];
     const killed = db.database.transaction(async (tx) => {
@@ -115,7 +115,7 @@ describe('the deliveries saga', () => {
     expect(await deliveries()).toHaveLength(1);
   });
 
-  it('records events while an endpoint is disabled as dropped, only for it and only of its types', async () => {
+  it('records deliveries of a disabled endpoint as dropped, only for its own event types', async () => {
     const [one, other] = [newId(), newId()];
     await handle(registered(one), registered(other), changed('disabled', one));
     const expired = event('payout.expired.v1', { ...facts, custom_metadata: '{}', expired_at: at });
@@ -134,13 +134,13 @@ describe('the deliveries saga', () => {
     expect(unfinished).toEqual([]);
   });
 
-  it('sends nothing to the endpoints of another merchant', async () => {
+  it('creates no delivery for the endpoints of another merchant', async () => {
     const events = [registered(newId()), received()];
     await handle(events[0]!, { ...events[1]!, data: { ...events[1]!.data, merchant_id: newId() } });
     expect(await deliveries()).toEqual([]);
   });
 
-  it('sends a test under the id of the response, also to a disabled endpoint with other types', async () => {
+  it('creates a test delivery under the id of the response, even for a disabled endpoint with other types', async () => {
     const [endpoint_id, delivery_id] = [newId(), newId()];
     await handle(registered(endpoint_id, ['payout.failed']), changed('disabled', endpoint_id));
     const requested = { endpoint_id, delivery_id, message: 'hi', occurred_at: at };
@@ -153,7 +153,7 @@ describe('the deliveries saga', () => {
     });
   });
 
-  it('drops the pending deliveries of a deleted endpoint, and creates no more for it', async () => {
+  it('drops the pending deliveries of a deleted endpoint and creates no more for it', async () => {
     const endpoint = newId();
     await handle(registered(endpoint), received());
     await handle(received(), changed('deleted', endpoint), received());
@@ -182,7 +182,7 @@ describe('deliveries of types that an endpoint must list', () => {
     expect(await typesOf(listing)).toEqual(['order.completed', 'payout.received']);
   });
 
-  it('are one for each type of an event, the same ones for a repeated event', async () => {
+  it('are created once for each type of an event, even if the event is repeated', async () => {
     const [endpoint, few] = [newId(), newId()];
     await handle(registered(endpoint, ['order.failed', 'order.refundable']));
     await handle(registered(few, ['order.refundable']));
@@ -202,7 +202,7 @@ describe('deliveries of types that an endpoint must list', () => {
     expect(await deliveries()).toEqual(once);
   });
 
-  it('are none for an event without published content', async () => {
+  it('are not created for an event without published content', async () => {
     const none = { ...order, amount_refundable: '0', refundable: '0' };
     await handle(registered(newId(), ['order.refundable']), event('order.cancelled.v1', none));
     expect(await deliveries()).toEqual([]);
@@ -260,7 +260,7 @@ describe('once a delivery was created', () => {
       await expectOrderedLocks(db, ids, () => handle(...resends));
     });
 
-    it('begins a new round of a finished delivery, due at once, and wakes its lane', async () => {
+    it('starts a new round for a finished delivery, due at once, and wakes its sender', async () => {
       await become(exhausted);
       await handle(resend());
       expect(await row()).toEqual({ ...newRound, resend_requested: false });
@@ -268,7 +268,7 @@ describe('once a delivery was created', () => {
       expect(woken).toEqual([endpoint]);
     });
 
-    it('begins one new round, however often its event is applied', async () => {
+    it('starts one new round, however often its event is applied', async () => {
       await become(exhausted);
       const again = resend();
       await handle(again, again);
@@ -286,13 +286,13 @@ describe('once a delivery was created', () => {
       expect(await row()).toMatchObject({ state: 'pending', attempts_before: 4, due: true });
     });
 
-    it('does not interrupt a delivery in flight, but requests a round after it', async () => {
+    it('does not interrupt a delivery in flight and requests a round after it', async () => {
       await become(`attempts = 4, leased_by = gen_random_uuid()`);
       await handle(resend());
       expect(await row()).toMatchObject({ attempts_before: 0, resend_requested: true, free: false });
     });
 
-    it('has no effect on a delivery whose endpoint was disabled meanwhile, unless it is a test', async () => {
+    it('has no effect if the endpoint was disabled meanwhile, unless the delivery is a test', async () => {
       await become(exhausted);
       await handle(changed('disabled', endpoint), resend());
       expect(await row()).toMatchObject({ state: 'exhausted' });
@@ -300,7 +300,7 @@ describe('once a delivery was created', () => {
       expect(await row()).toMatchObject({ state: 'pending' });
     });
 
-    it('has no effect on a delivery whose endpoint is deleted, before or after the resend', async () => {
+    it('has no effect if the endpoint was deleted before or after the resend', async () => {
       await become(exhausted);
       await handle(resend(), changed('deleted', endpoint));
       expect(await row()).toMatchObject({ state: 'dropped' });
@@ -324,7 +324,7 @@ describe('once a delivery was created', () => {
       expect((await recoveries())[0]).toMatchObject({ since: new Date(at), finished_at: null });
     });
 
-    it('has no effect when the endpoint was disabled or deleted meanwhile', async () => {
+    it('has no effect if the endpoint was disabled or deleted meanwhile', async () => {
       await handle(changed('disabled', endpoint), recovery());
       await handle(changed('deleted', endpoint), recovery());
       expect(await recoveries()).toEqual([]);

@@ -48,7 +48,7 @@ async function left(): Promise<{ deliveries: number; attempts: number; recoverie
 }
 
 describe('the retention of deliveries', () => {
-  it('deletes deliveries that finished long ago, with their attempts, of every endpoint, and no others', async () => {
+  it('deletes deliveries that finished long ago with their attempts, for every endpoint, and no others', async () => {
     await fill(OLD, { count: PRUNED_AT_ONCE + 10 });
     for (let n = 0; n < 5; n += 1) await fill(OLD, { to: await insertEndpoint(db.database), count: 3 });
     await fill(RECENT, { count: 2 });
@@ -62,7 +62,7 @@ describe('the retention of deliveries', () => {
     expect(await left()).toEqual({ deliveries: 5, attempts: 10, recoveries: 0 });
   });
 
-  it('reads old deliveries that finished recently once per round', async () => {
+  it('reads old deliveries that finished recently only once per round', async () => {
     await fill(RECENT, { count: 4 * PRUNED_AT_ONCE });
     await fill(OLD, { count: 4 * PRUNED_AT_ONCE, created: '2026-02-02T00:00:00Z' });
     let statements = 0;

@@ -36,7 +36,7 @@ const responded = (status: number): HttpResult => ({
   error: null,
 });
 
-describe('a delivery that is sent', () => {
+describe('a delivery that is due', () => {
   let recorded: DeliveryResult[];
   let received: HttpResult;
   let sender: DeliverySender;
@@ -100,7 +100,7 @@ describe('a delivery that is sent', () => {
     ['to another endpoint', { endpoint_id: newId() }],
     ['of another type', { type: 'payout.failed' }],
     ['that is a test, and was none', { is_test: true }],
-  ])('is neither signed nor sent %s, and is dropped', async (_name, changed) => {
+  ])('is dropped without being signed or sent: one %s', async (_name, changed) => {
     received = responded(200);
     expect(await deliver({ ...delivery, ...changed })).toBeNull();
     expect(recorded).toMatchObject([{ state: 'dropped', attempts: 3, attempt: null }]);
@@ -108,7 +108,7 @@ describe('a delivery that is sent', () => {
     expect(await deliver()).toMatchObject({ outcome: 'succeeded' });
   });
 
-  it('is measured from its event, unless it took the last slot of its endpoint', async () => {
+  it('is measured from its event, unless it waited for the last slot of its endpoint', async () => {
     received = responded(200);
     const first = { ...delivery, attempts: 0 };
     const timed = async (fills: boolean): Promise<number> => {
@@ -143,7 +143,7 @@ describe('a delivery that is sent', () => {
     expect(recorded.at(-1)).toMatchObject({ state: 'exhausted', attempts: 10 });
   });
 
-  it('counts as a failed attempt when the receiver refuses the connection', async () => {
+  it('counts as a failed attempt if the receiver refuses the connection', async () => {
     received = failed('the connection was refused (ECONNREFUSED)');
     expect(await deliver()).toMatchObject({ outcome: 'retry', failure_phase: 'connect' });
     expect(dueInMs).toBe(recorded[0]!.delay_ms);
@@ -151,7 +151,7 @@ describe('a delivery that is sent', () => {
   });
 
   it.each(['EMFILE', 'ENFILE'])(
-    'is postponed without an attempt when this process has no sockets: %s',
+    'is postponed without an attempt if this process has no sockets left: %s',
     async (code) => {
       received = failed(code);
       expect(await deliver()).toBeNull();
@@ -159,7 +159,7 @@ describe('a delivery that is sent', () => {
     },
   );
 
-  it('disables its endpoint when the response is 410, and is recorded as exhausted', async () => {
+  it('disables its endpoint after a 410 and is recorded as exhausted', async () => {
     received = responded(410);
     expect(await deliver()).toMatchObject({ outcome: 'gone' });
     expect(recorded).toMatchObject([{ state: 'exhausted', attempts: 4 }]);
@@ -167,7 +167,7 @@ describe('a delivery that is sent', () => {
     expect(gone).toEqual([{ cause: 'gone', delivery_id: delivery.delivery_id, attempted_url, attempted_at }]);
   });
 
-  it('is recorded as exhausted after a 410 also when its endpoint cannot be disabled', async () => {
+  it('is recorded as exhausted after a 410 even if its endpoint cannot be disabled', async () => {
     jest.spyOn(Logger.prototype, 'warn').mockReturnValueOnce();
     unavailable = 1;
     received = responded(410);

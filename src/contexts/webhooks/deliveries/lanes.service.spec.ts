@@ -118,7 +118,7 @@ beforeEach(() => {
 });
 afterEach(() => void jest.useRealTimers());
 
-describe('a lane', () => {
+describe('the sender of one endpoint', () => {
   it('sends each due delivery once, sixteen at a time', async () => {
     await harness.add('a', 300);
     const sent = new Set<string>();
@@ -132,7 +132,7 @@ describe('a lane', () => {
     expect(harness.filling).toEqual(Array.from({ length: 285 }, (_, n) => `a ${n + 16}`));
   });
 
-  it('claims again after a wake during its work, and when a delivery is due again at once', async () => {
+  it('claims again after a wake during its work and when a delivery is due again at once', async () => {
     await harness.add('a', 1);
     await harness.add('a', 1);
     expect(harness.inFlight).toHaveLength(2);
@@ -143,7 +143,7 @@ describe('a lane', () => {
     expect(harness.later).toEqual([['a', 5000]]);
   });
 
-  it('releases deliveries that a hanging receiver would delay, and sends the others one by one', async () => {
+  it('releases deliveries that a hanging receiver would delay and sends the others one by one', async () => {
     await harness.add('a', 40);
     expect(harness.dueOf('a')).toBe(0);
     for (let n = 0; n < 15; n += 1) await harness.end(0, TIMED_OUT);
@@ -163,7 +163,7 @@ describe('a lane', () => {
     expect(harness.inFlight.map(({ id }) => id)).toContain('a 17');
   });
 
-  it('waits for the sweep when the database becomes unavailable', async () => {
+  it('waits for the sweep if the database becomes unavailable', async () => {
     harness.unavailable = true;
     await harness.add('a', 3);
     expect([harness.inFlight.length, harness.rooms]).toEqual([0, [128]]);
@@ -173,7 +173,7 @@ describe('a lane', () => {
     expect([harness.inFlight.length, harness.rooms]).toEqual([3, [128, 128]]);
   });
 
-  it('sends on while responses wait to be recorded, and claims ahead', async () => {
+  it('keeps sending while responses wait to be recorded, and claims ahead', async () => {
     let recorded!: () => void;
     harness.recording = new Promise((resolve) => (recorded = resolve));
     await harness.add('a', 700);
@@ -203,7 +203,7 @@ describe('a lane', () => {
     expect([harness.began.length, harness.releasedAll]).toEqual([16, true]);
   });
 
-  it('holds up to 128 claimed deliveries, fewer while the process holds many, at least one', async () => {
+  it('holds up to 128 claimed deliveries, or fewer, but at least one, while the process holds many', async () => {
     harness = new Harness({ ...SEND_LIMITS, fresh: 0 });
     for (let n = 0; n < 2000; n += 1) await harness.add(`e${n}`, 128);
     expect([harness.rooms[0], harness.rooms.at(-1)]).toEqual([128, 1]);
@@ -211,8 +211,8 @@ describe('a lane', () => {
   });
 });
 
-describe('the slots of an endpoint', () => {
-  it('halve with each slow failure, down to one, and grow by one with each response', async () => {
+describe('the sending slots of an endpoint', () => {
+  it('halve with each slow failure down to one and grow by one with each response', async () => {
     await harness.add('a', 1000);
     for (const attempt of [TIMED_OUT, null, TIMED_OUT, RESPONDED, TIMED_OUT, TIMED_OUT, TIMED_OUT])
       await harness.end(0, attempt);
@@ -229,8 +229,8 @@ describe('the slots of an endpoint', () => {
   });
 });
 
-describe('the slots of a process', () => {
-  it('are 256 fresh ones: as many begin at once, and as many more every 100 ms while all hang', async () => {
+describe('the sending slots of a process', () => {
+  it('allow 256 new attempts at once and as many more every 100 ms while all hang', async () => {
     for (let n = 0; n < 1000; n += 1) await harness.add(`e${n}`, 16);
     expect(harness.began).toHaveLength(256);
     jest.advanceTimersByTime(101);
@@ -245,7 +245,7 @@ describe('the slots of a process', () => {
     expect(harness.inFlight).toHaveLength(4096);
   });
 
-  it('go to the lanes by round robin, one each', async () => {
+  it('are given to endpoints in turn, one each', async () => {
     const ids = Array.from({ length: 200 }, (_, n) => `e${n}`);
     for (const id of ids) await harness.add(id, 100);
     for (let n = 0; n < 4000; n += 1) await harness.end(0, RESPONDED);
@@ -267,7 +267,7 @@ describe('the slots of a process', () => {
     expect(harness.count('prompt')).toBe(16);
   });
 
-  it('go to slow endpoints, too, while others have a backlog', async () => {
+  it('are given to slow endpoints too while others have a backlog', async () => {
     harness = new Harness({ perEndpoint: 4, perProcess: 4, fresh: 4 });
     await harness.add('slow', 1);
     await harness.end(0, TIMED_OUT);
@@ -276,7 +276,7 @@ describe('the slots of a process', () => {
     expect(harness.began.slice(1)).toContain('slow');
   });
 
-  it('stay within their limits, and each delivery is sent, for any order of responses', async () => {
+  it('stay within their limits for any order of responses, and each delivery is sent', async () => {
     const id = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h');
     const step = fc.oneof(
       fc.record({ does: fc.constant('add' as const), id, count: fc.integer({ min: 1, max: 9 }) }),

@@ -36,7 +36,7 @@ function asctime(date: Date): string {
 }
 
 describe('the retry delay', () => {
-  it('follows the schedule of the contract: ten delays after the first attempt', () => {
+  it('follows the schedule of the contract with ten delays after the first attempt', () => {
     const delays = Array.from({ length: 12 }, (_, index) => delayMs(index + 1, failed, SCHEDULE, 0.5, NOW));
     const [minute, hour] = [60_000, 3_600_000];
     expect(delays).toEqual([
@@ -89,11 +89,11 @@ describe('the retry delay', () => {
     [503, '-5', 0],
     [503, 'Sat, 31 Feb 2026 08:49:37 GMT', 0],
     [429, '99999999999999999999999', RETRY_AFTER_CAP_MS],
-  ])('after %i with Retry-After %j is %i ms', (status, value, expected) => {
+  ])('after attempt %i with Retry-After %j is %i ms', (status, value, expected) => {
     expect(delayMs(1, responded(status, value), SCHEDULE, 0.5, NOW)).toBe(expected);
   });
 
-  it('allows no twelfth attempt, with any Retry-After', () => {
+  it('ends after the eleventh attempt, whatever Retry-After says', () => {
     expect(delayMs(11, responded(503, '5'), SCHEDULE, 0.5, NOW)).toBeNull();
   });
 });
@@ -105,7 +105,7 @@ function tabled(status: number): AttemptOutcome {
   return ({ 2: 'succeeded', 4: 'exhausted' } as const)[Math.floor(status / 100)] ?? 'retry';
 }
 
-it('every status of three digits has its outcome; unknown ones are retried', () => {
+it('every status of three digits has an outcome, and unknown ones are retried', () => {
   for (let status = 100; status <= 999; status += 1) {
     for (const retryAfter of [null, '5']) {
       const outcome = toOutcome(responded(status, retryAfter));

@@ -67,7 +67,7 @@ async function after(...events: RecordedEvent[]): Promise<EndpointRow | undefine
 }
 
 describe('the row of an endpoint', () => {
-  it('has the changes since its registration, the replaced secrets that are valid, and when it was enabled last', async () => {
+  it('contains the changes since the registration, the replaced secrets that are valid, and when it was enabled last', async () => {
     const found = await after(
       registered(),
       event('disabled', { cause: 'failing', at: day(2) }),
@@ -96,7 +96,7 @@ describe('the row of an endpoint', () => {
     expect(new Date(found!.failures_since).toISOString()).toBe(day(3));
   });
 
-  it('stays deleted when older events are applied, and is read only for events that name it', async () => {
+  it('stays deleted if older events are applied, and is read only for events that name the endpoint', async () => {
     const [begun, deleted] = [registered(), event('deleted', { at: day(2) })];
     expect(await after(begun, deleted)).toMatchObject({ status: 'deleted' });
     const found = (each: RecordedEvent) => db.database.transaction((tx) => loadEndpoints([each], tx));

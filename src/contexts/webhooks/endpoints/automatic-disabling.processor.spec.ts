@@ -87,7 +87,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 );
 
 describe('automatic disabling', () => {
-  it('follows the rule, for any events in any order', async () => {
+  it('follows its rule for any events in any order', async () => {
     const [failures, window, span] = [4, 20, 5];
     const config = webhooksConfig({
       WEBHOOK_DISABLE_FAILURES: String(failures),
@@ -135,7 +135,7 @@ describe('automatic disabling', () => {
     return [at, ...delays.map((each) => (at += each * 1000 * (1 - JITTER + 2 * JITTER * random())))];
   };
 
-  it('does not happen for one dead delivery, nor for eight at once', async () => {
+  it('is not caused by one undeliverable webhook, nor by eight at once', async () => {
     await fc.assert(
       fc.asyncProperty(fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })), async (stream) => {
         const random = (): number => stream.next().value ?? 0;
@@ -152,7 +152,7 @@ describe('automatic disabling', () => {
     );
   });
 
-  it('waits until failures span 30 minutes, also after a burst of 500', async () => {
+  it('waits until failures span 30 minutes, even after a burst of 500', async () => {
     const harness = new Harness();
     await harness.begin();
     await harness.attempts('retry', ...Array.from({ length: 500 }, (_, index) => START + index * 1000));
@@ -164,7 +164,7 @@ describe('automatic disabling', () => {
     expect(await harness.evaluate()).toBe(START);
   });
 
-  it('is counted, and logged as a warning, when an event records it', async () => {
+  it('is counted and logged as a warning once an event records it', async () => {
     const endpoint = { endpoint_id: newId(), merchant_id: newId() };
     const reason = { cause: 'failing', failing_since: new Date(START).toISOString() } as const;
     const wideLog = jest.fn();

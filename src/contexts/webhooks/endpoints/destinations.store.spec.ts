@@ -24,7 +24,7 @@ beforeEach(() => {
 const now = (id: string): Promise<Destination | null> => destinations.load(id);
 const endpoint = (): Promise<string> => insertEndpoint(db.database);
 
-describe('the check of an endpoint before something is sent', () => {
+describe('the check of an endpoint before a delivery is sent', () => {
   it('is one query for all concurrent deliveries', async () => {
     const ids = await Promise.all([1, 2, 3].map(endpoint));
     const found = await Promise.all([...ids, ...ids, ...ids].map(now));
@@ -33,7 +33,7 @@ describe('the check of an endpoint before something is sent', () => {
     expect(statements).toHaveLength(1);
   });
 
-  it('observes a change by any process, and a registration, within 20 ms', async () => {
+  it('observes a registration and a change by any process within 20 ms', async () => {
     const [changed, other, later] = [await endpoint(), await endpoint(), newId()];
     const before = { url: 'https://example.com', status: 'enabled', sealed_signing_secret: 's' };
     expect(await Promise.all([changed, other].map(now))).toMatchObject([before, before]);
@@ -48,7 +48,7 @@ describe('the check of an endpoint before something is sent', () => {
     expect(await Promise.all([changed, other, later].map(now))).toMatchObject([after, before, before]);
   });
 
-  it('fails while the database is unavailable, and uses no old result', async () => {
+  it('fails while the database is unavailable and uses no earlier result', async () => {
     const id = await endpoint();
     await now(id);
     unavailable = true;

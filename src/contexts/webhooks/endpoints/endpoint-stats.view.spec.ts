@@ -58,7 +58,7 @@ it('statistics count the deliveries created since a time, with all of their atte
   });
 });
 
-it('statistics have the present number of pending deliveries and the due time of the oldest', async () => {
+it('statistics contain the present number of pending deliveries and the due time of the oldest', async () => {
   const from = new Date('2025-01-01T00:00:00Z');
   await fill('pending', { count: 2, from, due: `'2026-01-01T00:00:00Z'` });
   await fill('pending', { count: 3, due: `now() + interval '1 hour'` });
@@ -71,7 +71,7 @@ it('statistics have the present number of pending deliveries and the due time of
   });
 });
 
-it('statistics count the newest of many deliveries, and return the time of the oldest of them', async () => {
+it('statistics count only the newest of many deliveries and return the time of the oldest counted one', async () => {
   await fill('succeeded', { count: COUNTED + 10 });
   expect(await counted()).toMatchObject({
     since: new Date(SINCE.getTime() + 10).toISOString(),
@@ -82,7 +82,7 @@ it('statistics count the newest of many deliveries, and return the time of the o
 
 const later = (ms: number): Date => new Date(SINCE.getTime() + ms);
 
-describe('statistics that are requested again and again', () => {
+describe('statistics that are requested repeatedly', () => {
   let statements: number;
   let unavailable: boolean;
   let stats: RecentStats;
@@ -109,7 +109,7 @@ describe('statistics that are requested again and again', () => {
     expect(responses[99]).toMatchObject({ webhook_endpoint_id: endpoint, since: SINCE.toISOString() });
   });
 
-  it('are computed separately for another endpoint, and since another time', async () => {
+  it('are computed separately for another endpoint and for another start time', async () => {
     await stats.of(endpoint, SINCE);
     await stats.of(newId(), SINCE);
     await stats.of(endpoint, later(STATS_SHARED_MS));

@@ -94,7 +94,7 @@ describe('the list of webhook endpoints', () => {
     ]);
   });
 
-  it('is newest first, of one merchant or of all, by status, each endpoint once over all pages', async () => {
+  it('is sorted newest first, for one merchant or all, by status, with each endpoint once over all pages', async () => {
     const ids = Array.from({ length: 5 }, () => newId());
     const first = merchant_id;
     await apply(...ids.slice(0, 3).map((id, n) => registered(id, n + 1)));

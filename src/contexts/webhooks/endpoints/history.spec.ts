@@ -66,14 +66,14 @@ const disabledAs = (cause: string): DomainEvent => ({
 const [endpoints, ...requests] = WEBHOOK_HISTORIES;
 const brokenOf = (...events: readonly DomainEvent[]) => brokenRules(endpoints!, merchant_id, events);
 
-describe('the audit of the endpoints of a merchant', () => {
+describe('the audit of the events of webhook endpoints', () => {
   it.each<[string, readonly DomainEvent[]]>([
     ['updated', [updated({ url: 'https://example.com/2' }), updated({ event_types: ['payout.received'] })]],
     ['rotated and deleted', [rotated(rotation(2)), deleted('e-1')]],
     ['disabled by the merchant and enabled', [disabled('e-1'), enabled('e-1')]],
     ['disabled because its receiver is gone', [disabledAs('gone')]],
     ['disabled because it kept failing', [disabledAs('failing'), enabled('e-1'), disabledAs('failing')]],
-  ])('accepts one that is %s', (_what, events) => {
+  ])('accepts an endpoint that is %s', (_what, events) => {
     expect(brokenOf(registered('e-1'), ...events).filter(Boolean)).toEqual([]);
   });
 
@@ -103,11 +103,11 @@ describe('the audit of the endpoints of a merchant', () => {
       [{ type: 'webhook_endpoint.registered.v1', data: { ...endpointOf('e-1'), merchant_id: 'n' } }],
       'its merchant_id is n, not that of its stream',
     ],
-  ])('names the rule that is broken by one that %s', (_what, events, rule) => {
+  ])('names the rule that is broken by an endpoint that %s', (_what, events, rule) => {
     expect(brokenOf(...events).at(-1)).toContain(rule);
   });
 
-  it('accepts a request of each kind once', () => {
+  it('accepts one request of each kind, and no repeat of it', () => {
     expect(requests.map(({ category }) => category)).toEqual([
       'webhook_test',
       'webhook_resend',

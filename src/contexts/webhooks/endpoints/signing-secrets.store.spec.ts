@@ -6,7 +6,7 @@ import { signatureHeader, SigningSecrets } from './signing-secrets.store.js';
 const body = '{"id":"d","data":{"name":"é😀"}}';
 const timestamp = Math.floor(Date.now() / 1000);
 
-it('the signature equals the vector of the Standard Webhooks specification', () => {
+it('the signature equals the test vector of the Standard Webhooks specification', () => {
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
   const message = {
     id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
@@ -21,7 +21,7 @@ const place = (): { merchant_id: string; endpoint_id: string } => ({
   endpoint_id: newId(),
 });
 
-it('a secret opens only for its own merchant and endpoint, however often it was opened there', () => {
+it('a secret opens only for its own merchant and endpoint, even after it was opened there', () => {
   const secrets = new SigningSecrets(new Sealer(Buffer.alloc(32, 1)));
   const own = place();
   const sealed = secrets.create(own);

@@ -65,7 +65,7 @@ describe('registering an endpoint', () => {
       .when((s) => register(endpointOf('more'), s))
       .then(registered('more')));
 
-  it('is not refused when the request for the tenth endpoint is repeated', () =>
+  it('still succeeds if the request for the tenth endpoint is repeated', () =>
     given(...ten)
       .when((s) => register(endpointOf('e-9'), s))
       .then());
@@ -84,7 +84,7 @@ describe('changing an endpoint', () => {
       .when(patch('e-1', { description: null }))
       .then(updated()));
 
-  it('limits the event types that are sent to it', () =>
+  it('limits the event types that are sent to the endpoint', () =>
     given(registered('e-1'))
       .when(patch('e-1', { event_types: ['payout.received'] }))
       .then(updated({ event_types: ['payout.received'] })));
@@ -94,7 +94,7 @@ describe('changing an endpoint', () => {
     ['disables an enabled one', 1, 'disabled', [disabled('e-1')]],
     ['enables a disabled one', 2, 'enabled', [enabled('e-1')]],
     ['has no effect when it is enabled already', 3, 'enabled', []],
-  ] as const)('%s when the PATCH sets its status', (_, count, status, events) =>
+  ] as const)('%s when the PATCH sets the status', (_, count, status, events) =>
     given(...history.slice(0, count))
       .when(patch('e-1', { status }))
       .then(...events),
@@ -124,11 +124,11 @@ describe('disabling an endpoint whose receiver responded with 410', () => {
       }));
   it('has no effect when it is repeated', () => given(registered('e-1'), disabled('e-1')).when(gone).then());
   it('has no effect once it is deleted', () => given(registered('e-1'), deleted('e-1')).when(gone).then());
-  it('changes nothing when the merchant enabled it while the attempt was in flight', () =>
+  it('changes nothing if the merchant enabled the endpoint while the attempt was in flight', () =>
     given(registered('e-1'), disabled('e-1'), enabled('e-1'))
       .when(goneAfter({ attempted_at: new Date(Date.parse(at) - 1).toISOString() }))
       .then());
-  it('changes nothing when the attempt went to another URL than it has now', () =>
+  it('changes nothing if the attempt went to a former URL of the endpoint', () =>
     given(registered('e-1'))
       .when(goneAfter({ attempted_url: 'https://example.com/before' }))
       .then());
@@ -149,7 +149,7 @@ describe('disabling an endpoint that keeps failing', () => {
     given(registered('e-1'), disabled('e-1'), enabled('e-1'))
       .when(failing('2026-01-02T00:00:00.001Z'))
       .then(recorded));
-  it('changes nothing when the merchant enabled it after one of the failures', () =>
+  it('changes nothing if the merchant enabled it after one of the failures', () =>
     given(registered('e-1'), disabled('e-1'), enabled('e-1')).when(failing(at)).then());
   it('has no effect when it is repeated', () => given(registered('e-1'), recorded).when(failing(at)).then());
   it('has no effect once the endpoint is deleted', () =>
@@ -165,8 +165,9 @@ describe('disabling an endpoint that keeps failing', () => {
 
 describe('deleting an endpoint', () => {
   const removed = (s: WebhookEndpoints) => remove({ endpoint_id: 'e-1', merchant_id, at }, s);
-  it('removes it from the registry', () => given(registered('e-1')).when(removed).then(deleted('e-1')));
-  it('is refused when it is deleted already', () =>
+  it('removes it from the endpoints of the merchant', () =>
+    given(registered('e-1')).when(removed).then(deleted('e-1')));
+  it('is refused if it is deleted already', () =>
     given(registered('e-1'), deleted('e-1')).when(removed).thenRefused('not_found'));
 });
 
@@ -178,7 +179,7 @@ const four = Array.from({ length: FORMER_SECRETS_LIMIT }, (_, index) =>
 );
 
 describe('rotating a signing secret', () => {
-  it('records the fresh secret, and until when the replaced one still signs', () =>
+  it('records the new secret and the time until which the replaced one still signs', () =>
     given(registered('e-1'))
       .when(rotating(rotation(2)))
       .then(rotated(rotation(2))));
@@ -201,7 +202,7 @@ describe('rotating a signing secret', () => {
       .then(rotated(rotation(3)));
   });
 
-  it('without an overlap succeeds however many replaced secrets are valid', () =>
+  it('succeeds without an overlap, however many replaced secrets are valid', () =>
     given(registered('e-1'), ...four)
       .when(rotating(rotation(3, 0)))
       .then(rotated(rotation(3, 0))));
@@ -215,7 +216,7 @@ describe('rotating a signing secret', () => {
       .thenRefused('not_found');
   });
 
-  it('keeps the secrets newest first, with the one of the registration last', () => {
+  it('retains the secrets newest first, with the first secret last', () => {
     const state = fold(webhookEndpoints, [registered('e-1'), rotated(rotation(2)), rotated(rotation(3))]);
     expect(state.byId.get('e-1')).toMatchObject({
       updated_at: day(3),
@@ -229,7 +230,7 @@ describe('rotating a signing secret', () => {
     });
   });
 
-  it('keeps a bounded number of secrets: those that sign, and that of the registration', () => {
+  it('retains a bounded number of secrets: those that still sign and the first one', () => {
     const overlapping = rotated({ ...rotation(1, 8), rotation_id: 'signs-on' });
     const many = Array.from({ length: 1000 }, (_, n) =>
       rotated({ ...rotation(2, 0), rotation_id: `again-${n}` }),

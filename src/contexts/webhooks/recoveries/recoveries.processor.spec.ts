@@ -93,7 +93,7 @@ describe('a recovery', () => {
     expect(woken).toEqual([endpoint]);
   });
 
-  it('continues where a killed process stopped, and recovers each delivery once, also when it fails again', async () => {
+  it('continues where a killed process stopped and recovers each delivery once, even if it fails again', async () => {
     const all = 2 * RECOVERY_CHUNK + 500;
     await fill('exhausted', all);
     const id = await request();
@@ -153,7 +153,7 @@ describe('a recovery', () => {
     expect(await recovery(id)).toEqual({ recovered: 1, open: false });
   });
 
-  it('is performed however many others wait for slow receivers, and however many one merchant requests', async () => {
+  it('is performed even if many others wait for slow receivers or one merchant requests many', async () => {
     await fill('dropped', 1);
     const id = await request();
     for (let n = 0; n < 100; n += 1) {
@@ -168,7 +168,7 @@ describe('a recovery', () => {
   });
 
   it.each(['disabled', 'deleted'])(
-    'ends without a change when the endpoint is %s meanwhile',
+    'ends without a change if the endpoint is %s meanwhile',
     async (status) => {
       await fill('dropped', 3);
       const id = await request();

@@ -50,7 +50,7 @@ describe('a resend', () => {
     (state: typeof webhookResend.initial) =>
       webhookResend.request({ ...command, ...changes }, endpoints, state);
 
-  it('begins another round of a delivery', () => given().when(asking(enabled)).then(requested));
+  it('starts another round of a delivery', () => given().when(asking(enabled)).then(requested));
 
   it('is requested once, however often the request is repeated, also when the endpoint has changed', () => {
     for (const endpoints of [enabled, disabled, none])
@@ -59,7 +59,7 @@ describe('a resend', () => {
         .then();
   });
 
-  it('is refused for a disabled endpoint, unless it is a test', () => {
+  it('is refused for a disabled endpoint, unless the delivery is a test', () => {
     given().when(asking(disabled)).thenRefused('invalid_transition');
     given()
       .when(asking(disabled, { is_test: true }))
@@ -82,7 +82,7 @@ describe('a recovery', () => {
     (state: typeof webhookRecovery.initial) =>
       webhookRecovery.request({ ...command, ...changes }, endpoints, state);
 
-  it('reaches back to a time, now at the latest', () => {
+  it('reaches back to a time that is not in the future', () => {
     given().when(asking(enabled)).then(requested);
   });
 

@@ -23,7 +23,7 @@ describe('the connection to EventStoreDB', () => {
     'esdb://a:2113,b:2113,c:2113?tls=false',
     'esdb://ops:p%40ss@a,b,c',
     'esdb+discover://cluster.example',
-  ])('takes %s', (given) => {
+  ])('accepts %s', (given) => {
     expect(url('esdb', 'esdb+discover')(given)).toBe(given);
     expect(new Connection(given).client.connectionName).toBe('disburse');
   });
@@ -32,7 +32,7 @@ describe('the connection to EventStoreDB', () => {
     expect(() => url('esdb')('esdb://a:x,b')).toThrow('a URL that begins with esdb://');
   });
 
-  it('outlives a search for the leader that finds no node', async () => {
+  it('survives a search for the leader that finds no node', async () => {
     const nodes = `127.0.0.1:${await freePort()},127.0.0.1:${await freePort()}`;
     const { client: opened } = new Connection(`esdb://${nodes}?tls=false&maxDiscoverAttempts=1`);
     const client = opened as unknown as {

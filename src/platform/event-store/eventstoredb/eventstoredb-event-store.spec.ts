@@ -25,8 +25,8 @@ async function commit(responses: readonly (Error | 'done')[], heads: readonly nu
   return { result, sent, reconnects: reconnect.mock.calls.length };
 }
 
-describe('a check of a revision of a stream in EventStoreDB', () => {
-  it('is an append of no events, which holds at the expected revision', async () => {
+describe('the revision check of a stream in EventStoreDB', () => {
+  it('is an append of no events, which succeeds at the expected revision', async () => {
     const { result, sent } = await commit(['done']);
     expect(result).toEqual({ outcome: 'committed', position: null, revisions: [1] });
     expect(sent).toEqual([
@@ -34,16 +34,16 @@ describe('a check of a revision of a stream in EventStoreDB', () => {
     ]);
   });
 
-  it('does not hold at another one', async () => {
+  it('fails at another revision', async () => {
     expect((await commit([WRONG()], [2])).result).toEqual({ outcome: 'conflict', stream: 's-1', actual: 2 });
   });
 
-  it('is sent again when there was no response, over another connection', async () => {
+  it('is sent again over another connection if there was no response', async () => {
     const { result, sent, reconnects } = await commit([new NoResponseInTime(), 'done']);
     expect([result.outcome, sent.length, reconnects]).toEqual(['committed', 2, 1]);
   });
 
-  it('waits for an event that the server has and reads do not show yet: a caller who loads again would not see it', async () => {
+  it('waits for an event that the server has but reads do not return yet, so that a reload sees it', async () => {
     const { result, sent } = await commit([WRONG(), WRONG()], [1, 2]);
     expect(result).toMatchObject({ outcome: 'conflict', actual: 2 });
     expect(sent).toHaveLength(2);

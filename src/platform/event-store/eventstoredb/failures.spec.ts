@@ -13,7 +13,7 @@ describe('failures of the EventStoreDB event store', () => {
     ['a server that stops', new UnknownError(said('13 INTERNAL: Received RST_STREAM with code 2'))],
     ['a channel that another call left', new Error('Channel has been shut down')],
     ['a call that the server ended', new CancelledError(said('1 CANCELLED: Call cancelled'))],
-  ])('tries again after %s, and is unavailable after the time limit', async (_name, error) => {
+  ])('retries after %s and is unavailable after the time limit', async (_name, error) => {
     let attempts = 0;
     const twice = retryWhileUnavailable(async () => {
       attempts += 1;
@@ -29,7 +29,7 @@ describe('failures of the EventStoreDB event store', () => {
   it.each([
     ['denied access', new AccessDeniedError(said('16 UNAUTHENTICATED')), /EVENT_STORE_URL needs a user/],
     ['a tombstone', StreamDeletedError.fromStreamName('user-1'), /user-1 is deleted for good/],
-  ])('does not try again after %s, and its message has the remedy', async (_name, error, sentence) => {
+  ])('does not retry after %s, and its message names the remedy', async (_name, error, sentence) => {
     let attempts = 0;
     const refused = retryWhileUnavailable(() => {
       attempts += 1;

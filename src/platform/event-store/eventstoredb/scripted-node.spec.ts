@@ -90,8 +90,8 @@ function append(store: EventStoreDbEventStore): Promise<unknown> {
   return store.commit({ appends: [{ stream: `s-${newId()}`, events, expected: 'no_stream' }] });
 }
 
-describe('two streams of appends to EventStoreDB in one process', () => {
-  it('one ends while both have an append in flight: the late response to the other is ignored, both are sent again', async () => {
+describe('two connections that append to EventStoreDB in one process', () => {
+  it('both send their append again after one connection ends, and a late response is ignored', async () => {
     const url = `esdb://127.0.0.1:${node.port}?tls=false`;
     stores = [0, 1].map(() => openEventStoreDb(url));
     const { appends } = node;

@@ -88,7 +88,7 @@ describe('group commit', () => {
     });
   });
 
-  it('separates units that conflict, and groups that are too large', () => {
+  it('separates units that conflict and splits groups that are too large', () => {
     fc.assert(
       fc.property(fc.array(unit, { minLength: 1, maxLength: 30 }), (units) => {
         const joins = groupOfUnits(2000);

@@ -11,7 +11,7 @@ import { PostgresEventStore } from './postgres-event-store.js';
 
 const TIMEOUT_MS = 1000;
 
-describe('the PostgreSQL event store in an outage', () => {
+describe('the PostgreSQL event store during an outage', () => {
   const test = onTestDatabase();
   let direct: PostgresEventStore;
   let proxy: DisconnectableProxy;
@@ -43,7 +43,7 @@ describe('the PostgreSQL event store in an outage', () => {
     return { stream, appends: [{ stream, events, expected: 'no_stream' }], response };
   }
 
-  it('commits once when the response to the call is lost on its way', async () => {
+  it('commits once if the response to the call is lost', async () => {
     const commits = Array.from({ length: 5 }, someCommit);
     await store.commit(someCommit());
     proxy.cutNextResponse = true;
@@ -56,7 +56,7 @@ describe('the PostgreSQL event store in an outage', () => {
     }
   });
 
-  it('commits once when its session is ended while it waits for the lock', async () => {
+  it('commits once if its session is ended while it waits for the lock', async () => {
     const commit = someCommit();
     const holder = await test.pool.connect();
     await holder.query('begin; select pg_advisory_xact_lock(7331002)');

@@ -23,8 +23,8 @@ class Routes {
   write() {}
 }
 
-describe('a controller whose routes need scopes', () => {
-  it('ends the boot when a route declares none', () => {
+describe('the guard of routes that need scopes', () => {
+  it('stops the boot if a route declares no scopes', () => {
     class Undeclared {
       @Get()
       @ApiRoute(words)
@@ -34,7 +34,7 @@ describe('a controller whose routes need scopes', () => {
     expect(() => AdminController('things')(Routes)).not.toThrow();
   });
 
-  it('ends the boot when a read of the admin API declares no lookup', () => {
+  it('stops the boot if a read of the admin API declares no lookup', () => {
     class Undeclared {
       @Get()
       @ApiRoute({ ...words, scopes: [] })
@@ -50,7 +50,7 @@ describe('a controller whose routes need scopes', () => {
     expect(() => PortalController('things')(Undeclared)).toThrow('Undeclared.read declares no scopes');
   });
 
-  it('ends the boot when the portal shares a route of operators that is not a read of one merchant', () => {
+  it('stops the boot if the portal shares an operator route that is not a read of one merchant', () => {
     class Unconfined {
       @Get()
       @PortalRoute('things', 'payouts:read')
@@ -68,7 +68,7 @@ describe('a controller whose routes need scopes', () => {
     expect(() => AdminController('things')(Written)).toThrow('Written.write is a shared route');
   });
 
-  it('ends the boot when a route of the API has no guard, also one that the portal shares', () => {
+  it('stops the boot if a route of the API has no guard, even if the portal shares it', () => {
     class Api extends ApiGuard {
       identify = () => Promise.reject(new Error());
     }
@@ -89,7 +89,7 @@ describe('a controller whose routes need scopes', () => {
   });
 });
 
-describe('the body of a write of the admin API', () => {
+describe('the reason in the body of an admin write', () => {
   const read = async (body: unknown): Promise<unknown> =>
     new BodyPipe(false).transform(body, { type: 'body', metatype: WriteBody });
 
@@ -103,7 +103,7 @@ describe('the body of a write of the admin API', () => {
       { reason: 'abc', ticket: null },
     ],
     [{ reason: '💶'.repeat(500) }, { reason: '💶'.repeat(500) }],
-  ])('accepts %j', async (body, expected) => {
+  ])('is accepted as %j', async (body, expected) => {
     expect(await read(body)).toEqual(expected);
   });
 
@@ -116,7 +116,7 @@ describe('the body of a write of the admin API', () => {
       { reason: 7, ticket: '' },
       { reason: ['must be a string'], ticket: ['must have 1 to 255 characters'] },
     ],
-  ])('refuses %j', async (body, fields) => {
+  ])('is refused as %j', async (body, fields) => {
     await expect(read(body)).rejects.toMatchObject({ code: 'validation_failed', fields });
   });
 });

@@ -114,8 +114,8 @@ const json = (body: unknown): RequestInit => ({
   headers: { 'content-type': 'application/json' },
 });
 
-describe('pages', () => {
-  it('are reachable only on their own listeners, with their files and health checks', async () => {
+describe('the page listeners', () => {
+  it('serve only their own pages with files and health checks', async () => {
     const { adapter, shop, desk, at } = await started();
     const statuses = async (port: number) =>
       Promise.all(
@@ -133,7 +133,7 @@ describe('pages', () => {
     expect([malformed.status, malformed.headers.get('x-content-type-options')]).toEqual([400, 'nosniff']);
   });
 
-  it('are not opened while a route of the API has no guard', () =>
+  it('do not open while a route of the API has no guard', () =>
     expect(started(ForgottenController)).rejects.toThrow('ForgottenController.read has no guard'));
 
   it('accept JSON objects, or bytes below a limit, and read them after the guards', async () => {
