@@ -36,8 +36,8 @@ export class SandboxOrders {
   }
 
   /**
-   * Returns the terms of the first order with this id. The address is unique too, so a concurrent repeat may conflict
-   * on it first.
+   * Adds the order unless its id exists. Returns the stored terms. The address is unique too, and a concurrent repeat
+   * may conflict on the address before the id.
    */
   async add(orderId: string, terms: ProviderOrder, firstBlock: number): Promise<ProviderOrder> {
     await this.database.query(

@@ -43,7 +43,7 @@ describe('the ratchet of size, owners and words', () => {
     );
   });
 
-  it('falls with what is measured and never rises', () => {
+  it('has ceilings that fall with the measured values and never rise', () => {
     expect(violations({ 'lines of src/kernel': 3 }, one)).toHaveLength(1);
     expect(lowered({ 'lines of src/kernel': 3 }, one)).toEqual(one);
     expect(lowered({ 'lines of src/kernel': 1 }, one)).toEqual({ 'lines of src/kernel': 1 });

@@ -36,7 +36,7 @@ export class InMemoryEventStore implements EventStore {
 
   async commit(commit: Commit): Promise<CommitResult> {
     if (new Set(commit.appends.map(({ stream }) => stream)).size < commit.appends.length) {
-      throw new Error('a commit appends to each stream once');
+      throw new Error('a commit cannot append to a stream twice');
     }
     if (commit.response !== undefined && !this.carriesResponses)
       throw new Error('this store carries no responses');

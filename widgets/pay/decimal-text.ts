@@ -1,6 +1,6 @@
 import { asciiDigits, tidy } from '../../src/kernel/typed-text.js';
 
-/** Amounts as text of a language. Digits are only moved: no amount passes through a floating-point number. */
+/** Amounts in the number format of a language. Digits are only copied, never converted to floating point. */
 
 export type Reading =
   | { readonly amount: string }

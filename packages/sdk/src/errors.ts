@@ -3,7 +3,7 @@ export class DisburseError extends Error {
   override name = 'DisburseError';
 }
 
-/** The service did not respond, or not in time, in all attempts: whether a write was done is unknown. Repeat it under its key. */
+/** No attempt got a response in time, so a write may have been done. Repeat it with the same idempotency key. */
 export class ConnectionError extends DisburseError {
   override name = 'ConnectionError';
 }

@@ -36,6 +36,11 @@ describe('the audit of the events of a merchant', () => {
   it.each<[string, readonly DomainEvent[], string]>([
     ['is registered twice', [registered, registered], 'The merchant is registered already'],
     ['is reinstated without a suspension', [registered, reinstated], 'it does not follow'],
+    [
+      'sets a negative limit',
+      [registered, event('limits_set', { requests_per_minute: -1, at })],
+      'requests_per_minute must be from 1 to 1000000',
+    ],
     ['sets the pages that it has', [registered, embedding, embedding], 'it does not follow'],
     [
       'is in the stream of another',
@@ -61,9 +66,11 @@ describe('the audit of the events of an operator', () => {
     expect(brokenRules(operatorHistory, 'o', [...life, ...ends]).filter(Boolean)).toEqual([]);
   });
 
-  it('finds the rule that is broken by a role that is set again', () => {
-    const again = [created, person('role_set', { role: 'viewer' })];
-    expect(brokenRules(operatorHistory, 'o', again).at(-1)).toContain('it does not follow');
+  it.each<[string, readonly DomainEvent[], string]>([
+    ['a role that is set again', [created, person('role_set', { role: 'viewer' })], 'it does not follow'],
+    ['an unknown role', [created, person('role_set', { role: 'owner' })], 'role must be one of viewer'],
+  ])('finds the rule that is broken by %s', (_what, events, rule) => {
+    expect(brokenRules(operatorHistory, 'o', events).at(-1)).toContain(rule);
   });
 });
 

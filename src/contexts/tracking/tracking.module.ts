@@ -6,7 +6,7 @@ import { Analytics } from './forwarding/analytics.ports.js';
 import { BatchesProcessor } from './batches/batches.processor.js';
 import { EventsController } from './batches/events.controller.js';
 import { JourneyController, PortalEventsController } from './journey/journey.controller.js';
-import { Tracking1795000000700 } from './migrations/1795000000700-tracking.js';
+import { Tracking1795000000701 } from './migrations/1795000000701-tracking.js';
 import { checkTrackingSettings, trackingConfig } from './tracking.config.js';
 import { ErasedEvents } from './journey/erased-events.store.js';
 import { JourneyView } from './journey/journey.view.js';
@@ -38,5 +38,5 @@ export const tracking = defineContext({
   },
   config: trackingConfig,
   checkSettings: checkTrackingSettings,
-  migrations: [Tracking1795000000700],
+  migrations: [Tracking1795000000701],
 });

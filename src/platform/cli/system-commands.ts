@@ -31,7 +31,7 @@ const SYSTEM = { scope: 'system:write', streams: () => [] } as const;
 })
 export class RebuildProjection extends OperatorCommand<{ readonly compare: boolean }, object> {}
 
-/** Rebuilds a read model: a worker of the service in the background, a program (without a role) at once. */
+/** Rebuilds a read model: at once in a program (a process without roles), otherwise later, by a worker. */
 @CommandHandler(RebuildProjection)
 export class RebuildProjectionHandler implements OperationHandler<RebuildProjection> {
   @Background()

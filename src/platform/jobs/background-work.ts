@@ -100,7 +100,7 @@ export class BackgroundWork {
 
 const log = new Logger(BackgroundWork.name);
 
-/** Marks a method of a provider as {@link BackgroundWork} that nothing wakes. */
+/** Marks a method of a provider as {@link BackgroundWork} that runs only at its interval. */
 export const Periodic = methodDecorator<
   Omit<BackgroundOptions, 'run'>,
   (signal: AbortSignal) => Promise<unknown>

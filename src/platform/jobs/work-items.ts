@@ -4,7 +4,7 @@ import { Database } from '../postgres/database.js';
 
 /** One in so many items of a claim is reserved for later lines, to prevent starvation. */
 const LATER_SHARE = 5;
-/** The maximum number of equal parts of a claim that one share gets when others leave parts unused. */
+/** With n due shares, one share gets at most this many n-ths of a claim, because others may use less than theirs. */
 const SURPLUS = 4;
 const MIN_PART = 8;
 

@@ -43,11 +43,13 @@ export function sessionOptions(...settings: readonly Readonly<Record<string, str
     .join(' ');
 }
 
+const { PGCONNECT_TIMEOUT: connectSeconds = '' } = process.env;
+
 export const CONNECTING = {
   keepAlive: true,
   keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-  /** In seconds by libpq's own variable. */
-  connectionTimeoutMillis: 1000 * Number(process.env['PGCONNECT_TIMEOUT'] ?? 5),
+  /** The seconds in libpq's own variable; 5 without a positive integer, because 0 would disable the timeout. */
+  connectionTimeoutMillis: 1000 * (/^[1-9][0-9]*$/.test(connectSeconds) ? Number(connectSeconds) : 5),
 } as const;
 
 export function openPool(

@@ -7,6 +7,8 @@ import { comparePositions, type EventStore, type RecordedEvent } from '../event-
 
 const MAX_RETAINED = 512;
 const OUTAGE = { firstMs: 50, maxMs: 2000 };
+/** The interval after which a failure starts a new outage: the maximum delay plus the timeout of a read. */
+const SEPARATE_MS = 60_000;
 
 /**
  * The new events, read once for all subscriptions of this process. A subscription that is further behind reads the
@@ -60,6 +62,7 @@ export class EventFeed {
 
   private async run(): Promise<void> {
     const { signal } = this.closing;
+    let failedAt = -Infinity;
     for (let failures = 0; !signal.aborted; failures += 1) {
       try {
         if (this.to === null) this.from = this.to = await this.store.head();
@@ -71,6 +74,9 @@ export class EventFeed {
           failures = 0;
         }
       } catch (err) {
+        // Failures that are not consecutive are retried without backoff.
+        if (performance.now() - failedAt > SEPARATE_MS) failures = 0;
+        failedAt = performance.now();
         // A subscription that is up to date reads nothing, so only the feed reports this failure.
         if (!signal.aborted) this.logger.warn({ msg: 'event feed failed, reading again', failures, err });
       }

@@ -44,8 +44,8 @@ describe('read models', () => {
     });
   });
 
-  describe('measured for their lag', () => {
-    it('return the age of the oldest event that is not applied, in any process', async () => {
+  describe('whose lag is measured', () => {
+    it('report the age of the oldest event that is not applied, even before their runner starts', async () => {
       await harness.write(2);
       const { runner, progress, lagAfter } = harness.process(harness.view());
       const lagOf = async () => (await lagAfter(60_000).all())[0]!.ageMs;

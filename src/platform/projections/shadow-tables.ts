@@ -4,7 +4,7 @@ import type { RecordedEvent } from '../event-store/port.js';
 import { compareTables, type TableComparison } from './compare-tables.js';
 import type { ReadModel } from './projection.js';
 
-/** The events of a batch. Larger batches reach the old generation of the garbage collector. */
+/** The number of events in a batch. Larger batches reach the old generation of the garbage collector. */
 const BATCH = 3000;
 /** The longest wait of readers behind a rebuild that locks their tables. */
 const SWAP_LOCK_MS = 100;

@@ -59,9 +59,10 @@ export class SubscriptionLoop {
   private storedAt = 0;
   private confirmedAt = 0;
   private startedAt = -Infinity;
-  /** The size of the next batch. A failing batch is halved, and batches grow again from success to success. */
   private limit = MAX_EVENTS;
   private failures = 0;
+  /** The last position of a failing batch, up to which batches are smaller. */
+  private troubleUntil: string | null = null;
   private pending: readonly RecordedEvent[] = [];
   private halted: { readonly event: RecordedEvent; readonly since: Date } | null = null;
   /** True after a full batch: more events wait. */
@@ -165,7 +166,10 @@ export class SubscriptionLoop {
     this.seen = position;
     this.pending = [];
     this.halted = null;
-    this.limit = Math.min(MAX_EVENTS, 2 * this.limit);
+    if (this.troubleUntil !== null && comparePositions(position, this.troubleUntil) >= 0) {
+      this.troubleUntil = null;
+      this.limit = MAX_EVENTS;
+    }
     this.parts.progress.advanced(this.definition.name, position);
   }
 
@@ -214,8 +218,10 @@ export class SubscriptionLoop {
     const tooLong = (error as { code?: unknown } | null)?.code === TRANSACTION_TIMEOUT;
     const outage = (isDatabaseUnavailable(error) && !tooLong) || error instanceof EventStoreUnavailable;
     const size = this.pending.length;
-    if (!outage && size > 1 && (this.failures >= MAX_FAILURES || this.limit < MAX_EVENTS))
+    if (!outage && size > 1 && (this.failures >= MAX_FAILURES || this.troubleUntil !== null)) {
+      this.troubleUntil ??= this.pending.at(-1)!.position;
       this.limit = Math.ceil(size / 2);
+    }
     this.report(error, outage);
     // The delay grows in an outage and at the event at fault, not during the search for it.
     const attempt = size > 1 && !outage ? Math.min(this.failures, MAX_FAILURES) : this.failures;

@@ -126,6 +126,25 @@ describe('the subscription runner', () => {
     expect(await harness.applied()).toEqual(upTo(60));
   });
 
+  it('splits a batch that times out, and applies larger batches again only after its end', async () => {
+    jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    const sizes: number[] = [];
+    const slow = harness.view({
+      apply: async (events, tx) => {
+        sizes.push(events.length);
+        if (events.length > 20) throw Object.assign(new Error('transaction timeout'), { code: '25P04' });
+        await harness.insert(events, tx);
+      },
+    });
+    const { runner, progress } = harness.process(slow);
+    const position = await harness.write(60);
+    runner.start();
+    expect(await progress.waitFor(harness.name, position)).toBe(true);
+    expect(sizes).toEqual([60, 60, 60, 30, 15, 15, 15, 15]);
+    expect(await progress.waitFor(harness.name, await harness.write(20, RELEVANT, 60))).toBe(true);
+    expect(sizes.at(-1)).toBe(20);
+  });
+
   it('moves the stored checkpoint past irrelevant events within 500 ms', async () => {
     const { runner, checkpoints } = harness.process(harness.view());
     runner.start();

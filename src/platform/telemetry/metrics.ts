@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { withTimeout } from '../timeout.js';
 
-/** The registry of this module: suites load two builds in one process, which would clash in that of prom-client. */
+/** Suites load two builds in one process, which would clash in the global registry of prom-client. */
 export const registry = new Registry();
 
 export const registers = [registry];

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { OperatorsView } from '../../../src/contexts/access/merchants/directory.view.js';
 import type { OperationJson } from '../../../src/platform/operations/operations.js';
+import { Sealer } from '../../../src/platform/sealing/sealer.js';
 import { freePort } from '../../../sandbox/processes.js';
 import { ConsoleSite } from '../../support/access/console-site.js';
 import { OidcIssuer } from '../../support/access/oidc-issuer.js';
@@ -100,6 +101,21 @@ describe('a login at the identity provider', () => {
     const callback = seen.find((each) => each.includes('/login/oidc/callback'))!;
     expect((await site.browser().call(callback)).status).toBe(401);
     expect((await browser.call(callback)).status).toBe(401);
+  });
+
+  it('is refused once its attempt has expired, even if the browser still sends the cookie', async () => {
+    const attempt = { state: 's', nonce: 'n', verifier: 'v', returnTo: '/', former: null };
+    const statusWith = async (until: number): Promise<number> => {
+      const text = JSON.stringify({ ...attempt, until });
+      const browser = site.browser();
+      browser.setCookie(
+        'console-oidc',
+        app.app.get(Sealer, { strict: false }).seal(text, 'console oidc attempt'),
+      );
+      return (await browser.call('/login/oidc/callback')).status;
+    };
+    // The provider has not confirmed the second one.
+    expect([await statusWith(Date.now()), await statusWith(Date.now() + 60_000)]).toEqual([401, 403]);
   });
 
   it('has the age of the login at the provider and replaces a present session', async () => {

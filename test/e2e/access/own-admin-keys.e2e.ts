@@ -87,7 +87,7 @@ describe('the admin keys of one operator', () => {
   ])('cannot issue a key with more %s than they have', async (what, terms, wider, narrower) => {
     const free = await app.newAdmin();
     const bound = await app.newAdmin({ operatorId: free.operatorId, ...terms() });
-    const detail = `The ${what} would exceed those of the key that requests it`;
+    const detail = `The key would exceed the ${what} of the key that requests it`;
     expect(detailOf(await issue(bound))).toEqual([403, detail]);
     expect(detailOf(await roll(bound, free))).toEqual([403, detail]);
     // A merchant outside its reach is 404, as everywhere.

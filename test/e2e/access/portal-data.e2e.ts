@@ -212,7 +212,7 @@ describe('the API of the portal', () => {
     expect(usage.days[0]!.requests).toBeGreaterThan(usage.days[0]!.refused);
   });
 
-  it('counts requests against the limit without points that are only reserved', async () => {
+  it('returns as used only the requests that were sent, not points that are reserved in advance', async () => {
     const merchant = await app.newMerchant();
     for (let n = 0; n < 3; n += 1) await merchant.get('/merchants/v1/payouts');
     const usage = await browserOf(merchant, ['usage:read']);

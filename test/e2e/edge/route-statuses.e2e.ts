@@ -249,7 +249,7 @@ describe('a body that the admin API and the portal refuse', () => {
     expect(await post(`${admin.baseUrl}/admin/v1/merchants`, { authorization }, sent)).toEqual(expected);
   });
 
-  it('gets 415 with a Content-Encoding', async () => {
+  it('gets 415 if it has a Content-Encoding', async () => {
     const [sent, encoded] = [{ bytes: 100, isChunked: false }, { 'content-encoding': 'gzip' }];
     const authorization = `Bearer ${admin.key}`;
     expect(await post(`${portal}/session`, { origin: portal, ...encoded }, sent)).toEqual([415, false]);

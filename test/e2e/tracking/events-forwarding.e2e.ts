@@ -160,7 +160,7 @@ describe('an event that the provider refuses', () => {
 it('events of a throttled user are sent later, and none is refused', async () => {
   const spam = items(40, { user_external_id: 'busy' });
   const others = items(30);
-  const body = JSON.stringify({ code: 429, throttled_events: [...spam.keys()] });
+  const body = JSON.stringify({ code: 429, throttled_users: { [`${merchant}:busy`]: 31 } });
   provider.faults = [{ status: 429, body }];
   await harness.processed([...spam, ...others], undefined, merchant);
   harness.start();

@@ -26,7 +26,7 @@ const SHORT_TIMES: ForwardingTimes = {
   blamed: { firstMs: 5, maxMs: 40 },
 };
 
-const SHORT_WAITS: AmplitudeWaits = { throttled: 60, project: 20 };
+const SHORT_WAITS: AmplitudeWaits = { throttled: 60, quota: 120, project: 20 };
 
 const WAKE_MS = 5;
 

@@ -180,7 +180,7 @@ describe('users in the admin API', () => {
     expect((await write(person, 'retry')).status).toBe(409);
   });
 
-  it('POST review: approves or rejects an identity under review, and responds with 409 if there is none', async () => {
+  it('POST review: approves or rejects an identity under review, and responds with 409 without an operation if there is none', async () => {
     const [good, bad] = [
       await submitted(onboarders, 'Review', merchantId),
       await submitted(onboarders, 'Review', merchantId),
@@ -196,6 +196,8 @@ describe('users in the admin API', () => {
     expect(onboarding).toMatchObject({ waiting_for: 'person', reason: expect.any(String) });
     expect(onboarding['reason']).not.toContain(WHY.reason);
     expect((await write(good, 'review', { ...WHY, decision: 'approve' })).status).toBe(409);
+    const listed = (await admin.get(`/operations?subject_id=${good}`)).json<{ operations: object[] }>();
+    expect(listed.operations).toMatchObject([{ name: 'users.review', status: 'executed' }]);
   });
 
   it('GET search: finds a user by id, external id, wallet and phone number, with a title without personal data', async () => {

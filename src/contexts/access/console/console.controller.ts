@@ -139,7 +139,10 @@ export class ConsoleController {
     const from = { returnTo: returnPath(returnTo), former };
     const redirectUri = `${this.site.findOrigin(request)}/login/oidc/callback`;
     const { url, attempt } = await this.oidc.begin(redirectUri, from);
-    const sealed = this.sealer.seal(JSON.stringify(attempt), OIDC_PLACE);
+    const sealed = this.sealer.seal(
+      JSON.stringify({ ...attempt, until: Date.now() + OIDC_SECONDS * 1000 }),
+      OIDC_PLACE,
+    );
     this.site.set(reply, OIDC_COOKIE, sealed, { sameSite: 'lax', seconds: OIDC_SECONDS });
     reply.redirect(url, 303);
   }
@@ -201,14 +204,18 @@ export class ConsoleController {
     if (this.oidc.isConfigured) throw new Refusal(NO_PASSKEYS);
   }
 
-  /** Returns the login that this browser started, whose cookie lasts {@link OIDC_SECONDS}. Throws Refusal (401). */
+  /** Returns the login that this browser started within {@link OIDC_SECONDS}; otherwise throws Refusal (401). */
   private openAttempt(request: FastifyRequest): OidcAttempt {
     const sealed = this.site.read(request, OIDC_COOKIE);
     try {
-      return JSON.parse(this.sealer.open(sealed ?? '', OIDC_PLACE)) as OidcAttempt;
+      const { until, ...attempt } = JSON.parse(this.sealer.open(sealed ?? '', OIDC_PLACE)) as OidcAttempt & {
+        readonly until: number;
+      };
+      if (until > Date.now()) return attempt;
     } catch {
-      throw new Refusal(BAD_ATTEMPT);
+      // The cookie belongs to another browser, or to none.
     }
+    throw new Refusal(BAD_ATTEMPT);
   }
 
   private async toPerson(link: { readonly operator_id: string | null } | null): Promise<Operator> {

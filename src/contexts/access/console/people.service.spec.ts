@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { RightsWorld } from '../../../../test/support/access/rights-world.js';
 import type { Role } from '../operators/roles.js';
 import type { Operator } from '../operators/operator.js';
+import { Passkeys } from './people.service.js';
 
 /** A person whose role differs from the role in the read model, `displayed`. */
 async function signedIn(role: Role, displayed: Role) {
@@ -36,4 +37,15 @@ describe('a login that changes its operator', () => {
     await world.people.addPasskey(person, passkey, by);
     expect((await world.person(person.operator_id)).passkeys).toEqual([passkey]);
   });
+});
+
+it('the enrolment of a passkey fails with the error of an unavailable database', async () => {
+  const outage = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+  const secrets = { take: () => Promise.reject(outage) };
+  const origin = 'https://console.example';
+  const client = { type: 'webauthn.create', challenge: 'c', origin };
+  const clientDataJSON = Buffer.from(JSON.stringify(client)).toString('base64url');
+  const response = { id: 'i', rawId: 'i', type: 'public-key', response: { clientDataJSON } };
+  const passkeys = new Passkeys({} as never, secrets as never, {} as never);
+  await expect(passkeys.verifyEnrolment('o', response, origin)).rejects.toBe(outage);
 });

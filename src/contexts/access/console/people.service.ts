@@ -17,12 +17,13 @@ import {
   type RegistrationResponseJSON,
 } from '@simplewebauthn/server';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { isDatabaseUnavailable } from '../../../platform/postgres/unavailable.js';
 import { LoginSecrets, type LoginPurpose, PasskeyCounters } from './console-sessions.store.js';
 
 /** The origin of an operation that a login requests. It has no session with a one-time link. */
 type Origin = Pick<Requester, 'address' | 'sessionId'> & { readonly reason: string };
 
-/** The scopes of changes to the person who signs in. They do not depend on the role. */
+/** The scopes with which a person changes their own account at a login. They do not depend on the role. */
 const OWN_CHANGES: ReadonlySet<string> = new Set(['operators:write']);
 
 /** Finds and changes the operator of a login. Reads events, because rows may be late or forged. */
@@ -178,10 +179,10 @@ export class Passkeys {
 
 const invalid = (): DomainError => new DomainError('bad_request', 'The passkey could not be verified');
 
-/** Throws `bad_request` for errors of the WebAuthn package. */
+/** Throws `bad_request` for errors of the WebAuthn package, and errors of an unavailable database as they are. */
 function verifying<T>(verify: () => Promise<T>): Promise<T> {
   return verify().catch((error: unknown) => {
-    if (error instanceof DomainError) throw error;
+    if (error instanceof DomainError || isDatabaseUnavailable(error)) throw error;
     logger.warn({ msg: 'passkey refused', reason: (error as Error).message });
     throw invalid();
   });

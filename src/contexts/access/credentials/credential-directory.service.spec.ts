@@ -18,13 +18,14 @@ beforeEach(() => {
 });
 afterEach(() => void jest.restoreAllMocks());
 
-/** The directory of merchants over a query of a merchant's events. */
+/** The directory of merchants over a query of the index. The events of an unknown merchant cannot be loaded. */
 function directoryOver(query: () => Promise<ApiCaller | null>): MerchantDirectory {
-  const load = async (aggregate: object) => {
-    if (aggregate !== merchant) return { state: { credentials: [] } };
-    return { state: { status: (await query())?.status ?? 'unknown', name: 'Shop' } };
-  };
-  return new CredentialDirectory({} as never, { load } as never, {} as never, systemClock).merchants;
+  let found: ApiCaller | null = null;
+  const index = { isMerchant: async () => (found = await query()) !== null };
+  const load = async (aggregate: object) => ({
+    state: aggregate === merchant ? { status: found!.status, name: 'Shop' } : { credentials: [] },
+  });
+  return new CredentialDirectory(index as never, { load } as never, {} as never, systemClock).merchants;
 }
 
 /** A directory whose queries return `results` after `queryMs`, the last one repeatedly, and are counted. */

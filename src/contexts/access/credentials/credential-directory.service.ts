@@ -154,6 +154,7 @@ export class CredentialDirectory extends OperatorDirectory {
   }
 
   private async loadMerchant(merchantId: string): Promise<MerchantProfile | null> {
+    if (!(await this.index.isMerchant(merchantId))) return null;
     const { state } = await this.loop.load(merchant, merchantId);
     if (state.status === 'unknown') return null;
     const { status, name, origins, callbacks, ip_allow_list: ipAllowList } = state;

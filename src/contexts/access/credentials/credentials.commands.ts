@@ -112,7 +112,7 @@ async function requireOwnKey(
   };
   const [exceeded] = Object.entries(exceeds).find(([, is]) => is) ?? [];
   if (exceeded === undefined) return true;
-  throw new DomainError('forbidden', `The ${exceeded} would exceed those of the key that requests it`);
+  throw new DomainError('forbidden', `The key would exceed the ${exceeded} of the key that requests it`);
 }
 
 /**

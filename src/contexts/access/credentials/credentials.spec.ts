@@ -259,6 +259,8 @@ describe('an exchange key', () => {
     decides([s1, pageSet(page)], display({}), [pageSet(NO_PAGE_SETTINGS)]);
     decides([s1, revoked('s1')], display(page), 'invalid_transition');
     expect(fold(credentials, [s1, pageSet(page), revoked('s1')]).pages).toEqual({});
+    const rotated = [s1, rolled('s1', 's2', LATER), issuedOf('exchange', 's2'), pageSet(page), revoked('s1')];
+    expect(Object.values(fold(credentials, rotated).pages)).toEqual([page]);
     decides([s1], display({ help_url: 'http://shop.example' }), 'validation_failed');
     decides([], display({}), 'not_found');
   });

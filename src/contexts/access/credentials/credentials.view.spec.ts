@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
 import type { JsonObject } from '../../../platform/event-store/port.js';
@@ -95,9 +95,18 @@ describe('the index of credentials', () => {
     ]);
   });
 
-  it('finds which merchants are registered', async () => {
+  it('finds which of many ids are registered merchants in one query', async () => {
     const data = { merchant_id: ACME, name: 'Acme', registered_at: at };
     await apply([{ type: 'merchant.registered.v1', data }]);
+    const query = jest.spyOn(db.database, 'query');
+    const sameLane = `${KEY.slice(0, -2)}${ACME.slice(-2)}`;
+    expect(await Promise.all([ACME, sameLane, ACME].map((id) => index.isMerchant(id)))).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    expect(query).toHaveBeenCalledTimes(1);
+    query.mockRestore();
     expect([await index.areMerchants([ACME, ACME]), await index.areMerchants([ACME, KEY])]).toEqual([
       true,
       false,

@@ -39,7 +39,7 @@ describe('the signature of a merchant request', () => {
     authentication = new SignatureGuard(
       { find: async (key) => (key === KEY ? (MERCHANT as never) : null) },
       {} as MemoryBudget,
-      { now: () => new Date(NOW) },
+      () => NOW,
     );
     reply = new Reply();
   });
@@ -85,6 +85,12 @@ describe('the signature of a merchant request', () => {
       { ...HEADERS, 'svc-api-key': KEY.replace('0b', '0c') },
       401,
       'Invalid svc-api-key',
+    ],
+    [
+      'has a time with a letter behind it',
+      { ...HEADERS, 'svc-timestamp': `${TIMESTAMP}s` },
+      401,
+      'svc-timestamp must be Unix seconds within 5 minutes of server time, which is 1700000000',
     ],
     [
       'is too old',

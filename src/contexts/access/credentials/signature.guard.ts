@@ -1,12 +1,10 @@
 import { Readable } from 'node:stream';
-import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { upTo } from '../../../platform/cache-size.js';
 import { ApiGuard } from '../../../platform/http/api.guard.js';
 import { bodyDigest, signerAmong } from '../../../platform/http/hmac.js';
-import { MerchantDirectory, type ApiCaller } from '../../../platform/http/merchant-directory.js';
+import type { ApiCaller, MerchantDirectory } from '../../../platform/http/merchant-directory.js';
 import {
   type HttpProblem,
   PROBLEM_TYPE,
@@ -15,7 +13,7 @@ import {
   ResponseSent,
 } from '../../../platform/http/problem.js';
 import { LocalRateLimiter, refuseUntil } from '../../../platform/http/rate-limit.guard.js';
-import { isLarge, MemoryBudget, requireSmaller } from '../../../platform/http/request-body.js';
+import { isLarge, requireSmaller, type MemoryBudget } from '../../../platform/http/request-body.js';
 import { rawPath } from '../../../platform/http/request-state.js';
 import { ApiProperty } from '../../../platform/dto/field.js';
 import { BODY, type ApiScheme } from '../../../platform/openapi/document.js';
@@ -28,16 +26,16 @@ const HEADERS = ['svc-api-key', 'svc-timestamp', 'svc-signature'];
 const INVALID_API_KEY: HttpProblem = { status: 401, detail: 'Invalid svc-api-key' };
 
 /** Verifies the signature of each request to the merchant API (contract.md 2). */
-@Injectable()
 export class SignatureGuard extends ApiGuard {
-  private readonly failures = new FailedSignatures(() => this.now());
+  private readonly failures: FailedSignatures;
 
   constructor(
     private readonly directory: MerchantDirectory,
     memory: MemoryBudget,
-    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly now: () => number = Date.now,
   ) {
     super('/merchants/v1', memory);
+    this.failures = new FailedSignatures(now);
   }
 
   /** Refuses unknown callers, and large bodies from addresses with too many failed signatures. */
@@ -77,10 +75,6 @@ export class SignatureGuard extends ApiGuard {
     request.edge.stringToSign = prefix + bodyDigest(rawBody);
     reply.code(401).header('content-type', contentType).send(payload);
     throw new ResponseSent();
-  }
-
-  private now(): number {
-    return this.clock.now().getTime();
   }
 }
 

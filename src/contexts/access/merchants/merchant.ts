@@ -103,6 +103,14 @@ export function registerMerchant(
   throw new DomainError('invalid_transition', 'The merchant is registered already');
 }
 
+export const MAX_REQUESTS_PER_MINUTE = 1_000_000;
+
+function readLimit({ requests_per_minute: value }: { requests_per_minute: number | null }): number | null {
+  const isLimit = Number.isInteger(value) && value! >= 1 && value! <= MAX_REQUESTS_PER_MINUTE;
+  if (value === null || isLimit) return value;
+  throw DomainError.invalid({ requests_per_minute: [`must be from 1 to ${MAX_REQUESTS_PER_MINUTE}`] });
+}
+
 function readEmbedding({ origins, callbacks, display_name: name }: Embedding) {
   const shown_as = name === null ? null : readLabel('shown_as', name, MAX_NAME_LENGTH);
   return { origins, callbacks, shown_as };
@@ -139,7 +147,7 @@ export function updateMerchant(
       'merchant.embedding_set.v1',
       embedding && { ...readEmbedding({ ...before, ...embedding }), at },
     ),
-    ...change(state, 'merchant.limits_set.v1', limits && { ...limits, at }),
+    ...change(state, 'merchant.limits_set.v1', limits && { requests_per_minute: readLimit(limits), at }),
   ];
 }
 

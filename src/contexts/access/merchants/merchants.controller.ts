@@ -2,6 +2,7 @@ import { ApiTags } from '@nestjs/swagger';
 import { ApiProperty, Field, Nested, ResourceOf, PageOf } from '../../../platform/dto/field.js';
 import { integer, text, UUID } from '../../../platform/dto/rules.js';
 import { WriteBody, PendingResponse, toWrite, written } from '../../../platform/http/admin/writes.js';
+import { MAX_REQUESTS_PER_MINUTE } from './merchant.js';
 import { label, listOf, networks } from './rules.dto.js';
 import { Get, Patch, Post } from '@nestjs/common';
 import { AdminMerchant, DIRECTORY_VIEW, MerchantList, MerchantsQuery } from './directory.view.js';
@@ -35,8 +36,6 @@ class EmbeddingBody {
   @Field(label, { optional: true, nullable: true, description: 'Null: the name of the merchant.' })
   display_name?: string | null;
 }
-
-const MAX_REQUESTS_PER_MINUTE = 1_000_000;
 
 class LimitsBody {
   @Field(integer(1, MAX_REQUESTS_PER_MINUTE), { nullable: true, description: 'Null: the default.' })

@@ -112,9 +112,16 @@ export class OidcLogin {
       maxAge: MAX_AGE_SECONDS,
     });
     const claims: Claims = { ...tokens.claims() };
-    if (provider.serverMetadata().userinfo_endpoint === undefined) return claims;
+    if (this.isComplete(claims) || provider.serverMetadata().userinfo_endpoint === undefined) return claims;
     const info = await openid.fetchUserInfo(provider, tokens.access_token, String(claims['sub']));
     return { ...info, ...claims };
+  }
+
+  private isComplete(claims: Claims): boolean {
+    const demanded = this.config.adminOidcClaim;
+    return ['email', 'email_verified', 'groups', ...(demanded === null ? [] : [demanded[0]])].every(
+      (name) => name in claims,
+    );
   }
 
   private provider(): Promise<openid.Configuration> {

@@ -56,6 +56,9 @@ describe('an operator', () => {
     given(created)
       .when(create({ email: 'b@ops.example' }))
       .thenRefused('invalid_transition');
+    given(created)
+      .when(create({ name: 'Bob' }))
+      .thenRefused('invalid_transition');
     for (const [wrong, fields] of [
       [{ name: ' ' }, { name: ['must not be blank'] }],
       [{ email: 'ada' }, { email: ['must be an email address'] }],

@@ -2,7 +2,7 @@ import { withChanges, type Aggregate, type Changes, type DomainEvent } from '../
 import { DomainError } from '../../../kernel/domain-error.js';
 import { readLabel } from '../../../kernel/text.js';
 import { tidy } from '../../../kernel/typed-text.js';
-import type { Role } from './roles.js';
+import { isRole, ROLES, type Role } from './roles.js';
 import { historyRules } from '../../../kernel/history-rules.js';
 
 /** A passkey as it is stored: its id and public key in base64url. */
@@ -89,6 +89,12 @@ function readEmail(text: string): string {
   return email;
 }
 
+/** Checks the role of a command or of an audited event. Throws `validation_failed`. */
+function readRole(role: string): Role {
+  if (!isRole(role)) throw DomainError.invalid({ role: [`must be one of ${ROLES.join(', ')}`] });
+  return role;
+}
+
 type NewOperator = Readonly<Record<'operator_id' | 'name' | 'email' | 'at', string>> & {
   readonly role: Role;
 };
@@ -97,11 +103,12 @@ type NewOperator = Readonly<Record<'operator_id' | 'name' | 'email' | 'at', stri
 export function createOperator(command: NewOperator, state: OperatorPerson): OperatorEvent[] {
   const name = readLabel('name', command.name, MAX_NAME_LENGTH);
   const email = readEmail(command.email);
+  const role = readRole(command.role);
   if (state.status !== 'unknown') {
     if (state.name === name && state.email === email) return [];
     throw new DomainError('invalid_transition', 'The operator exists already');
   }
-  const { operator_id, role, at } = command;
+  const { operator_id, at } = command;
   return [{ type: 'operator.created.v1', data: { operator_id, name, email, role, at } }];
 }
 
@@ -111,13 +118,16 @@ export interface OperatorChange {
   readonly status?: OperatorStatus | undefined;
 }
 
-/** Changes role or status. Disabling ends all keys and sessions. Throws `not_found`. */
+/**
+ * Changes role or status. Disabling ends all keys and sessions. Throws `not_found`, or `validation_failed` on `role`.
+ */
 export function updateOperator(
   { change, at }: { change: OperatorChange; at: string },
   state: OperatorPerson,
 ): OperatorEvent[] {
   const { operator_id, ...former } = requireOperator(state);
-  const { role = former.role, status = former.status } = change;
+  const role = change.role === undefined ? former.role : readRole(change.role);
+  const { status = former.status } = change;
   const type = status === 'disabled' ? 'operator.disabled.v1' : 'operator.enabled.v1';
   return [
     ...(role === former.role

@@ -63,7 +63,7 @@ async function requireStopped(database: Database): Promise<void> {
   const [row] = await database.query<{ count: number }>(ALIVE);
   if (row!.count > 0)
     throw new ConfigError(
-      `The processes of the service are running, or were until a minute ago: ${row!.count}. Stop them, and repeat the command.`,
+      `Processes of the service that ran in the last minute: ${row!.count}. Stop them, and repeat the command.`,
     );
 }
 

@@ -82,7 +82,7 @@ export function inclusionRanges(leaf: number, size: number): readonly Range[] {
   return rangesAround(leaf, size, ({ from, to }) => to - from === 1).around;
 }
 
-/** The ranges of a proof that a tree of `size` leaves extends its first `former` ones (RFC 9162, 2.1.4.1). */
+/** The ranges of a proof that a tree of `size` leaves begins with the tree of `former` leaves (RFC 9162, 2.1.4.1). */
 export function consistencyRanges(former: number, size: number): readonly Range[] {
   if (!(former > 0 && former <= size)) throw new RangeError('no such tree before this one');
   const { last, around } = rangesAround(former - 1, size, ({ to }) => to === former);

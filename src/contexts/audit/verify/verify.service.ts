@@ -109,7 +109,7 @@ export async function verify(
   return {
     read_to: last,
     read: streams.events,
-    /** The last position in the books: the checkpoint of their read models, or the end of the log. */
+    /** The position up to which the books are checked: the checkpoint of the payout views, else the end of the log. */
     position: booksEnd,
     streams: streams.count,
     /** The number of events that the decisions of their aggregates verified. */

@@ -122,7 +122,7 @@ const SHARES = 5;
 
 /**
  * The rate limit of requests that call a provider, per key in this process (ADR 150). The owner and the clients of a
- * key have separate budgets. One client has a fraction of the latter, so a stranger with a link exhausts neither.
+ * key have separate budgets. A client gets a part of the clients' budget, so a stranger with a link exhausts neither.
  */
 @Injectable()
 export class ProviderBudget {

@@ -59,7 +59,7 @@ export function userHash(
 }
 
 export interface DepositFacts {
-  /** The id of the transfer in its block, with its amount. The same transfer in another block is another deposit. */
+  /** Identifies a transfer, its block and its amount: the same transfer in another block is another deposit. */
   readonly deposit_id: string;
   readonly amount: string;
   readonly transaction_hash: string;

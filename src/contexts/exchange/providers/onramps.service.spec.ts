@@ -34,6 +34,9 @@ describe('the file of on-ramps', () => {
     ['a placeholder in its path', [{ ...GOOD, url: 'https://pay.example/{token}' }], /only in its query/],
     ['a currency that is none', withFiat({ code: 'euro' }), /fiats 0 code must be a code such as EUR/],
     ['a limit as a number', withFiat({ minimum: 1 }), /minimum must be a string/],
+    ['limits the wrong way round', withFiat({ minimum: '2', maximum: '1' }), /EUR of/],
+    ['no currency', [{ ...GOOD, fiats: [] }], /pay-co has no fiats/],
+    ['one id twice', [GOOD, GOOD], /two on-ramps have the id pay-co/],
   ])('is refused with %s', (_, value, message) => expect(() => readOnramps(value)).toThrow(message));
 });
 

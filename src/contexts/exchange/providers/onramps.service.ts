@@ -1,6 +1,6 @@
 import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
-import { isAtLeast, isDecimal } from '../../../kernel/decimal.js';
+import { isAtLeast, isDecimal, isZero } from '../../../kernel/decimal.js';
 import { Fault } from '../../../kernel/fault.js';
 import { Field, Many, type Rule } from '../../../platform/dto/field.js';
 import { text } from '../../../platform/dto/rules.js';
@@ -83,6 +83,15 @@ export function readOnramps(value: unknown): readonly Onramp[] {
   const file = plainToInstance(OnrampsFile, { onramps: value }, options);
   const [error] = validateSync(file);
   if (error !== undefined) throw new Error(faultIn(error));
+  const ids = new Set<string>();
+  for (const { id, fiats } of file.onramps) {
+    if (ids.has(id)) throw new Error(`two on-ramps have the id ${id}`);
+    ids.add(id);
+    if (fiats.length === 0) throw new Error(`${id} has no fiats`);
+    const wrong = fiats.find(({ minimum, maximum }) => isZero(maximum) || !isAtLeast(maximum, minimum));
+    if (wrong)
+      throw new Error(`the maximum of ${wrong.code} of ${id} must be over 0, and no less than the minimum`);
+  }
   return file.onramps;
 }
 

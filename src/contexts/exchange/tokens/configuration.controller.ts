@@ -174,7 +174,7 @@ export class ConfigurationController {
       });
     const { fiat, amount } = purchase;
     if (amount !== null && amount !== undefined && isZero(amount))
-      throw DomainError.invalid({ onramp_amount: ['must be more than 0 in the currency'] });
+      throw DomainError.invalid({ onramp_amount: ['must not round to 0 in the currency'] });
     if (ids.length === 0 || this.onramps.for(purchase, only).length > 0) return;
     throw DomainError.invalid(
       this.onramps.for({ ...purchase, amount: null }, only).length === 0

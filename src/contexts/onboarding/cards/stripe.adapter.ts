@@ -28,8 +28,8 @@ type StripeAccount = Readonly<
 >;
 
 const STRIPE_VERSION = '2026-10-28.endive';
-/** The maximum of the package. */
-const MAX_LISTED = 10_000;
+/** The package's maximum for a list in memory. */
+const MAX_CARDS = 10_000;
 const CLOCK_TOLERANCE_SECONDS = 3600;
 /** Replaces a person's data: a reserved domain and a fictitious number. */
 const ERASED_PERSON = {
@@ -176,7 +176,7 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
 
   private async liveCards(userId: string, cardholder: string): Promise<readonly Card[]> {
     const listed = await this.call(({ cards }) =>
-      cards.list({ cardholder, limit: 100 }).autoPagingToArray({ limit: MAX_LISTED }),
+      cards.list({ cardholder, limit: 100 }).autoPagingToArray({ limit: MAX_CARDS }),
     );
     return listed
       .map(cardIn(userId, cardholder))
@@ -188,11 +188,13 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
     filter: { phone_number: string } | { created: { gte: number; lte: number } },
     userId: string,
   ): Promise<readonly Cardholder[]> {
-    const listed = await this.call(({ cardholders }) =>
-      cardholders.list({ ...filter, limit: 100 }).autoPagingToArray({ limit: MAX_LISTED }),
-    );
-    // The number may belong to another person by now, or to the same person at another merchant.
-    return listed.filter((each) => isOf(each, userId)).sort(byAge);
+    const found: Cardholder[] = [];
+    await this.call(async ({ cardholders }) => {
+      // The number may belong to another person by now, or to the same person at another merchant.
+      for await (const each of cardholders.list({ ...filter, limit: 100 }))
+        if (isOf(each, userId)) found.push(each);
+    });
+    return found.sort(byAge);
   }
 
   private async cancel(cardId: string): Promise<void> {

@@ -46,6 +46,19 @@ describe('a process that crashes during an identity check', () => {
     },
   );
 
+  it('leaves one check even if many processes continue at the same time', async () => {
+    const ada = harness.person();
+    const all = Array.from({ length: 8 }, () =>
+      harness
+        .verifier()
+        .decide(ada)
+        .catch(() => null),
+    );
+    await Promise.all(all);
+    await until(ada);
+    once(ada);
+  });
+
   it('leads to the older of two checks if two were created', async () => {
     const ada = harness.person();
     await harness.verifier().decide(ada);

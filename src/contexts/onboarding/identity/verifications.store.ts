@@ -22,6 +22,9 @@ interface Row extends Verification, Record<string, unknown> {
   readonly applicant_mac: string | null;
 }
 
+const OPEN_REVIEW = `select verification_id from onboarding.verifications where user_id = $1 and provider = 'sandbox'
+  and check_reference is not null and passed is null order by opened_at desc limit 1`;
+
 /**
  * The providers' ids of verifications, so that a retry after a crash finds them. The applicant has a MAC: a tampered row,
  * which would expose or delete another person, throws {@link SealError}.
@@ -136,6 +139,10 @@ export class Verifications {
     return passed ? { passed } : { passed, reason: reason ?? '' };
   }
 
+  async isUnderReview(userId: string): Promise<boolean> {
+    return (await this.database.query(OPEN_REVIEW, [userId])).length > 0;
+  }
+
   /**
    * Decides the open review of the user: without a reason the identity passes. Returns the verification, or null without an
    * open review.
@@ -143,10 +150,7 @@ export class Verifications {
   async decideReview(userId: string, reason: string | null): Promise<string | null> {
     const [decided] = await this.database.query<{ verification_id: string }>(
       `update onboarding.verifications set passed = $2, reason = $3
-       where provider = 'sandbox' and passed is null and verification_id = (
-         select verification_id from onboarding.verifications where user_id = $1 and provider = 'sandbox'
-           and check_reference is not null and passed is null order by opened_at desc limit 1)
-       returning verification_id`,
+       where provider = 'sandbox' and verification_id = (${OPEN_REVIEW}) and passed is null returning verification_id`,
       [userId, reason === null, reason],
     );
     return decided?.verification_id ?? null;

@@ -77,13 +77,21 @@ export class DecideReviewHandler implements OperationHandler<DecideReview> {
     @Inject(processConfig.KEY) private readonly config: ProcessConfig,
   ) {}
 
-  async execute({ subjectId, parameters: { decision } }: DecideReview): Promise<void> {
+  async check({ subjectId }: DecideReview): Promise<void> {
     if (this.config.mode !== 'sandbox')
       throw refused('Outside the sandbox the identity provider decides, in its dashboard');
+    if (!(await this.verifications.isUnderReview(subjectId))) throw notUnderReview();
+  }
+
+  async execute({ subjectId, parameters: { decision } }: DecideReview): Promise<void> {
     // The person reads this reason; the operation's reason is internal.
     const reason = decision === 'approve' ? null : en.reasonVerification;
     const verificationId = await this.verifications.decideReview(subjectId, reason);
-    if (verificationId === null) throw refused('No identity of this user is under review');
+    if (verificationId === null) throw notUnderReview();
     await this.verifications.pollNow('sandbox', verificationId);
   }
+}
+
+function notUnderReview(): DomainError {
+  return refused('No identity of this user is under review');
 }

@@ -14,7 +14,7 @@ import {
   type HaltedSubscription,
 } from '../../../platform/telemetry/process-facts.js';
 import { registers } from '../../../platform/telemetry/metrics.js';
-import { RunningProcess, SystemTables } from './system.store.js';
+import { RunningProcess, SystemTables, type ProcessRow } from './system.store.js';
 import { ApiProperty, Many, Nested } from '../../../platform/dto/field.js';
 import { COUNT, nullable, TEXT, TIME } from '../../../platform/dto/rules.js';
 
@@ -57,7 +57,7 @@ export class SystemStatus implements OnModuleInit {
     const processes = await this.tables.alive();
     const facts = processes.map((each) => each.facts);
     const schedules = facts.flatMap((each) => each.schedules);
-    const nodes = facts.flatMap((each) => each.nodes);
+    const nodes = byWorkers(processes).flatMap((each) => each.nodes);
     const providers = facts.flatMap((each) => each.providers);
     const [subscriptions, backlogs, audit] = await Promise.all([
       this.subscriptions(facts.flatMap(({ halted }) => halted)),
@@ -128,6 +128,12 @@ export class SystemStatus implements OnModuleInit {
     const unreported = items.filter(({ name }) => reported.every((each) => each.name !== name));
     return [...unreported, ...reported].toSorted(byName);
   }
+}
+
+/** Prefers the facts of workers about nodes, because workers verify payouts. */
+function byWorkers(processes: readonly ProcessRow[]): readonly ProcessRow['facts'][] {
+  const workers = processes.filter(({ roles }) => roles.includes('worker'));
+  return (workers.length > 0 ? workers : processes).map(({ facts }) => facts);
 }
 
 interface Named {

@@ -42,6 +42,17 @@ it('concurrent batches share few statements and are stored unchanged, each once'
   expect(statements.length).toBeLessThan(8);
 });
 
+it('a failed statement stores no batch and rejects every call', async () => {
+  const accepted = new AcceptedBatches(db.database, clock);
+  const [good, bad] = [batchOf(10), { ...batchOf(10), item_count: 2 ** 40 }];
+  const results = await Promise.allSettled([bad, good].map((each) => accepted.insert(each)));
+  expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  const rows = await db.database.query('select from tracking.batches where batch_id = any($1::uuid[])', [
+    [good, bad].map(({ batch_id }) => batch_id),
+  ]);
+  expect(rows).toEqual([]);
+});
+
 it('two processes that store the same batches in opposite orders do not deadlock', async () => {
   const processes = [1, 2].map(() => new AcceptedBatches(db.database, clock));
   for (let round = 0; round < 20; round += 1) {

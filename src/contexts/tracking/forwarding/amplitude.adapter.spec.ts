@@ -51,11 +51,36 @@ describe('a response of Amplitude', () => {
     expect(read).toMatchObject({ outcome: 'parted', refused, throttled: [] });
   });
 
-  it.each([
-    [400, { silenced_events: [0], throttled_events: [3] }, [{ index: 0, reason: 'silenced device' }]],
-    [429, { throttled_events: [3, 5, -1], throttled_users: { 'merchant:a': 40 } }, []],
-  ])('with %d throttles the events that it names for 30 s', (status, body, refused) => {
-    expect(said(status, body)).toEqual({ outcome: 'parted', refused, throttled: [3], waitMs: 30_000 });
+  it('may silence some devices and throttle others', () => {
+    const read = said(400, {
+      silenced_events: [0],
+      throttled_devices: { 'device-d': 100 },
+      throttled_events: [3],
+    });
+    expect(read).toEqual({
+      outcome: 'parted',
+      refused: [{ index: 0, reason: 'silenced device' }],
+      throttled: [{ index: 3, waitMs: 30_000 }],
+    });
+  });
+
+  it('throttles events that it names, or whose users or devices it names, and longer beyond a daily quota', () => {
+    expect(
+      said(429, { throttled_events: [1, 2, 5, -1], throttled_users: { 'merchant:a': 40 } }),
+    ).toMatchObject({
+      throttled: [{ index: 1 }, { index: 2 }],
+    });
+    expect(
+      said(429, { throttled_users: { 'merchant:a': 40 }, throttled_devices: { 'device-b': 31 } }),
+    ).toMatchObject({
+      throttled: [
+        { index: 0, waitMs: 30_000 },
+        { index: 1, waitMs: 30_000 },
+      ],
+    });
+    expect(
+      said(429, { throttled_events: [4], exceeded_daily_quota_users: { 'merchant:e': 500_200 } }),
+    ).toMatchObject({ outcome: 'parted', refused: [], throttled: [{ index: 4, waitMs: 3_600_000 }] });
   });
 
   it.each([

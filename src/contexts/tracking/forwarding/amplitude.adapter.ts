@@ -6,8 +6,11 @@ import { OutboundClient } from '../../../platform/outbound/outbound-client.js';
 import type { Analytics, AnalyticsEvent, SendResult, Unavailable } from './analytics.ports.js';
 import type { TrackingConfig } from '../tracking.config.js';
 
-/** The default waits in milliseconds, from Amplitude's documentation (ADR 84): of a user or device, and of the project. */
-export const AMPLITUDE_WAITS = { throttled: 30_000, project: 15_000 };
+/**
+ * The default waits in milliseconds, from Amplitude's documentation (ADR 84). `quota` applies to a user or device
+ * over its daily quota, a window that moves hourly. `project` applies to the whole project.
+ */
+export const AMPLITUDE_WAITS = { throttled: 30_000, quota: HOUR_MS, project: 15_000 };
 export type AmplitudeWaits = Readonly<typeof AMPLITUDE_WAITS>;
 
 const MAX_RETRY_AFTER_MS = HOUR_MS;
@@ -30,32 +33,36 @@ export function toResult(
     if (reply['code'] === 200) return { outcome: 'accepted' };
     return unavailable('failing', 'responded 200 without accepting the events', waitMs);
   }
-  if (status === 400) return badRequest(reply, events, waits.throttled);
+  if (status === 400) return badRequest(reply, events, waits);
   if (status === 401) return unavailable('unauthorized', 'the API key is refused', waitMs);
   if (status === 413 && events.length > 1) return { outcome: 'too_large' };
   // A smaller event is rejected for another reason.
   if (status === 413 && Buffer.byteLength(events[0]!.payload) * 2 > MAX_BYTES)
-    return { outcome: 'parted', refused: [{ index: 0, reason: 'too large' }], throttled: [], waitMs: 0 };
+    return { outcome: 'parted', refused: [{ index: 0, reason: 'too large' }], throttled: [] };
   if (status === 413) return { outcome: 'rejected', reason: 'too large' };
   // Amplitude's firewall responds with 403.
   if (status === 403) return { outcome: 'rejected', reason: 'forbidden' };
   if (status === 429) {
-    const throttled = findThrottled(reply, events);
-    if (throttled.length > 0) return { outcome: 'parted', refused: [], throttled, waitMs: waits.throttled };
+    const throttled = findThrottled(reply, events, waits, true);
+    if (throttled.length > 0) return { outcome: 'parted', refused: [], throttled };
     return unavailable('rate_limited', 'responded 429 for the project', waitMs ?? waits.project);
   }
   if (status === 408 || status >= 500) return unavailable('failing', `responded ${status}`, waitMs);
   return unavailable('misconfigured', `responded ${status}`, waitMs);
 }
 
-function badRequest(reply: ResponseBody, events: readonly AnalyticsEvent[], waitMs: number): SendResult {
+function badRequest(
+  reply: ResponseBody,
+  events: readonly AnalyticsEvent[],
+  waits: AmplitudeWaits,
+): SendResult {
   const error = typeof reply['error'] === 'string' ? reply['error'] : '';
   if (/^invalid api key/i.test(error)) return unavailable('unauthorized', 'the API key is refused', null);
   if (/^invalid request path/i.test(error))
     return unavailable('misconfigured', 'the path of the URL is refused', null);
   const refused = findRefused(reply, events);
-  const throttled = findThrottled(reply, events);
-  if (refused.length > 0 || throttled.length > 0) return { outcome: 'parted', refused, throttled, waitMs };
+  const throttled = findThrottled(reply, events, waits, false);
+  if (refused.length > 0 || throttled.length > 0) return { outcome: 'parted', refused, throttled };
   return { outcome: 'rejected', reason: 'responded 400' };
 }
 
@@ -76,8 +83,22 @@ function findRefused(reply: ResponseBody, events: readonly AnalyticsEvent[]): Pa
   return found.filter(({ index }) => index in events);
 }
 
-function findThrottled(reply: ResponseBody, events: readonly AnalyticsEvent[]): Parted['throttled'] {
-  return numbers(reply['throttled_events']).filter((index) => index in events);
+/** Returns throttled events. `byIds` counts named users and devices if no event is named. */
+function findThrottled(
+  reply: ResponseBody,
+  events: readonly AnalyticsEvent[],
+  waits: AmplitudeWaits,
+  byIds: boolean,
+): Parted['throttled'] {
+  const isNamed = (kind: 'throttled' | 'exceeded_daily_quota', event: AnalyticsEvent): boolean =>
+    Object.hasOwn(record(reply[`${kind}_users`]), toUser(event)) ||
+    (event.device_id !== null && Object.hasOwn(record(reply[`${kind}_devices`]), event.device_id));
+  const indexes = new Set(numbers(reply['throttled_events']));
+  return events.flatMap((event, index) => {
+    if (isNamed('exceeded_daily_quota', event)) return [{ index, waitMs: waits.quota }];
+    const isThrottled = indexes.has(index) || (byIds && indexes.size === 0 && isNamed('throttled', event));
+    return isThrottled ? [{ index, waitMs: waits.throttled }] : [];
+  });
 }
 
 function unavailable(cause: Unavailable['cause'], detail: string, waitMs: number | null): Unavailable {

@@ -19,13 +19,12 @@ export type SendResult =
   | { readonly outcome: 'accepted' }
   /**
    * No event was accepted, because of the listed ones; the others may be sent again at once. A reason, such as
-   * `invalid time`, contains no personal data. `throttled` are the indexes of events that may be sent in `waitMs`.
+   * `invalid time`, contains no personal data. `waitMs` is the pause for the event's user or device.
    */
   | {
       readonly outcome: 'parted';
       readonly refused: readonly { readonly index: number; readonly reason: string }[];
-      readonly throttled: readonly number[];
-      readonly waitMs: number;
+      readonly throttled: readonly { readonly index: number; readonly waitMs: number }[];
     }
   | { readonly outcome: 'rejected'; readonly reason: string }
   /** The provider accepts no request of this size; its halves may be sent at once. */

@@ -3,7 +3,13 @@ import fc from 'fast-check';
 import { batchOf, eventItem } from '../../../../test/support/tracking/event-batches.js';
 import { eventJson } from './amplitude.adapter.js';
 import type { Analytics, AnalyticsEvent } from './analytics.ports.js';
-import { ForwardingRound, maxBytes, PendingBatch, toRequests } from './forwarding-round.service.js';
+import {
+  ForwardingRound,
+  maxBytes,
+  PendingBatch,
+  ThrottledIdentities,
+  toRequests,
+} from './forwarding-round.service.js';
 
 const event = fc.record({
   merchant_id: fc.constant('00000000-0000-4000-8000-000000000000'),
@@ -36,9 +42,12 @@ it('requests contain all events in order and exceed the limits only for a single
   );
 });
 
-/** A batch with so many failed attempts, and a pending event of each user. */
+/** A batch with so many failed attempts, and a pending event of each user: `busy of d` has the device d. */
 function batchFor(forward_attempts: number, ...users: readonly string[]): PendingBatch {
-  const items = users.map((user_external_id) => eventItem({ user_external_id }));
+  const items = users.map((name) => {
+    const [user_external_id, device_id] = name.split(' of ');
+    return eventItem({ user_external_id, device_id });
+  });
   const row = { batch_id: 'b', merchant_id: 'm', item_count: items.length, forward_attempts };
   return new PendingBatch({
     ...row,
@@ -67,28 +76,32 @@ const providerOf = (
 /** A provider that accepts no request with more than `most` events of the user. */
 const throttling = (most: number, user: string): RecordingAnalytics =>
   providerOf((events) => {
-    const throttled = events.flatMap((each, index) => (each.user_external_id === user ? [index] : []));
+    const throttled = events.flatMap((each, index) =>
+      each.user_external_id === user ? [{ index, waitMs: 30_000 }] : [],
+    );
     if (throttled.length <= most) return { outcome: 'accepted' };
-    return { outcome: 'parted', refused: [], throttled, waitMs: 30_000 };
+    return { outcome: 'parted', refused: [], throttled };
   });
 
-const round = (analytics: Analytics): ForwardingRound =>
-  new ForwardingRound({ analytics, maxEvents: 1000, mayContinue: async () => true, sent: () => undefined });
+const round = (analytics: Analytics, identities = new ThrottledIdentities()): ForwardingRound => {
+  const passing = { mayContinue: async () => true, sent: () => undefined };
+  return new ForwardingRound({ analytics, identities, maxEvents: 1000, ...passing });
+};
 
-it('throttled events wait with their batch while the others are sent at once', async () => {
+it('events of a throttled user or device wait with their batch while the others are sent at once', async () => {
   const provider = throttling(0, 'busy');
-  const [first, other] = [batchFor(0, 'busy', 'calm'), batchFor(0, 'calm')];
+  const [first, other] = [
+    batchFor(0, 'busy of d', 'calm', 'other of d'),
+    batchFor(1, 'busy', 'calm', 'another of d'),
+  ];
   await round(provider).run([first, other]);
-  expect(provider.requests).toEqual([
-    ['busy', 'calm', 'calm'],
-    ['calm', 'calm'],
-  ]);
-  expect([first.waitMs, first.finished, first.blamed]).toEqual([30_000, false, false]);
-  expect([other.waitMs, other.finished]).toEqual([null, true]);
+  expect(provider.requests).toEqual([['busy', 'calm', 'other'], ['calm'], ['calm']]);
+  expect([first, other].map(({ waitMs }) => Math.round(waitMs! / 1000))).toEqual([30, 30]);
+  expect([first.finished, first.blamed]).toEqual([false, false]);
 });
 
 it('a batch of one throttled user is halved in each round until a part is accepted', async () => {
-  for (const [attempts, sizes] of [[8], [4, 4], [2, 2, 2, 2]].entries()) {
+  for (const [attempts, sizes] of [[8], [4], [2, 2, 2, 2]].entries()) {
     const provider = throttling(2, 'busy');
     const batch = batchFor(attempts, ...Array<string>(8).fill('busy'));
     await round(provider).run([batch]);
@@ -96,6 +109,18 @@ it('a batch of one throttled user is halved in each round until a part is accept
     expect(batch.blamed).toBe(attempts < 2);
     expect(batch.finished).toBe(attempts === 2);
   }
+});
+
+it('a throttled user waits in later rounds too, and a batch that only waited is not blamed', async () => {
+  const provider = throttling(0, 'busy');
+  const identities = new ThrottledIdentities();
+  const [sent, deferred] = [batchFor(0, 'busy'), batchFor(1, 'busy')];
+  await round(provider, identities).run([sent, deferred]);
+  expect([sent.blamed, deferred.blamed]).toEqual([true, false]);
+  const [later, other] = [batchFor(0, 'busy'), batchFor(0, 'calm')];
+  await round(provider, identities).run([later, other]);
+  expect(provider.requests).toEqual([['busy'], ['calm']]);
+  expect([later.blamed, other.finished]).toEqual([false, true]);
 });
 
 it('a request that is too large is halved in order within the round, and no batch is blamed', async () => {

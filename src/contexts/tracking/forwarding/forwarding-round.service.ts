@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+import { upTo } from '../../../platform/cache-size.js';
 import type { TrackedItem } from '../batches/event-batch.js';
 import { ItemsBitmap } from '../batches/accepted-batches.store.js';
 import type { DueBatch, ForwardingRefusal } from './forwarding.store.js';
@@ -8,6 +10,7 @@ import type { Analytics, AnalyticsEvent, SendResult, Unavailable } from './analy
 const MAX_REJECTED_IN_ROW = 20;
 const OVERHEAD_BYTES = 300;
 const MAX_BYTES_PER_CHARACTER = 3;
+const MAX_IDENTITIES = 10_000;
 
 interface PendingEvent extends AnalyticsEvent {
   readonly batch: PendingBatch;
@@ -21,6 +24,7 @@ export class PendingBatch {
   waitMs: number | null = null;
   /** True where the batch may have caused a rejection, or its body cannot be read. */
   blamed = false;
+  isThrottled = false;
   readonly events: readonly PendingEvent[] = [];
   readonly error: string | null = null;
 
@@ -49,6 +53,10 @@ export class PendingBatch {
     this.refusals.push({ merchant_id, event_id, batch_id, reason });
     this.done.add(item);
   }
+
+  defer(waitMs: number): void {
+    this.waitMs = Math.min(waitMs, this.waitMs ?? Infinity);
+  }
 }
 
 export interface RoundEnd {
@@ -57,8 +65,24 @@ export interface RoundEnd {
   readonly responded: boolean;
 }
 
+/** The throttled users and devices with the ends of their waits, on the clock of `performance.now()`. */
+export class ThrottledIdentities {
+  private readonly waits = new LRUCache<string, number>(upTo(MAX_IDENTITIES));
+
+  throttle(event: PendingEvent, waitMs: number): void {
+    for (const identity of toIdentities(event))
+      this.waits.set(identity, performance.now() + waitMs, { ttl: Math.ceil(waitMs) || 1 });
+  }
+
+  /** Returns the milliseconds until the event may be sent; 0 or less means now. */
+  waitMs(event: PendingEvent): number {
+    return Math.max(...toIdentities(event).map((each) => this.waits.get(each) ?? 0)) - performance.now();
+  }
+}
+
 interface RoundOptions {
   readonly analytics: Analytics;
+  readonly identities: ThrottledIdentities;
   readonly maxEvents: number;
   /** Called before each request; false ends the round. */
   readonly mayContinue: () => Promise<boolean>;
@@ -67,7 +91,7 @@ interface RoundOptions {
 
 /**
  * Sends the pending events of batches, one request at a time, and marks the results. Events that the provider refuses
- * or throttles are removed, and the rest of the request is sent again. Batches that are entirely throttled or rejected
+ * by name are removed, and the rest of the request is sent again. Batches that are entirely throttled or rejected
  * without a reason are retried later: one per request, with half the events per request.
  */
 export class ForwardingRound {
@@ -82,7 +106,7 @@ export class ForwardingRound {
     const unavailable = await this.sendAll(batches);
     for (const batch of batches) {
       const isUntouched = !batch.events.some(({ item }) => batch.done.has(item));
-      if (batch.waitMs !== null && isUntouched) batch.blamed = true;
+      if (batch.isThrottled && isUntouched) batch.blamed = true;
     }
     return { unavailable, responded: this.responded };
   }
@@ -91,7 +115,8 @@ export class ForwardingRound {
     const { analytics, maxEvents } = this.options;
     const limits = { ...analytics.limits, events: Math.min(maxEvents, analytics.limits.events) };
     const waiting = groupEvents(batches, limits).reverse();
-    for (let request = waiting.pop(); request !== undefined; request = waiting.pop()) {
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      const request = this.admitted(next);
       if (request.length === 0) continue;
       if (!(await this.options.mayContinue())) return null;
       const began = performance.now();
@@ -115,9 +140,12 @@ export class ForwardingRound {
       case 'parted': {
         const reasons = new Map(result.refused.map(({ index, reason }) => [index, reason]));
         for (const [index, reason] of reasons) request[index]!.batch.refused(request[index]!, reason);
-        for (const index of result.throttled) request[index]!.batch.waitMs = result.waitMs;
+        for (const { index, waitMs } of result.throttled) {
+          this.options.identities.throttle(request[index]!, waitMs);
+          request[index]!.batch.isThrottled = true;
+        }
         this.hasResponded();
-        return [request.filter((_, index) => !reasons.has(index) && !result.throttled.includes(index))];
+        return [request.filter((_, index) => !reasons.has(index))];
       }
       case 'too_large': {
         this.rejectedInRow += 1;
@@ -136,6 +164,20 @@ export class ForwardingRound {
     this.rejectedInRow = 0;
     this.responded = true;
   }
+
+  /** Returns the events that are not throttled; the batches of the others wait. */
+  private admitted(request: PendingEvent[]): PendingEvent[] {
+    return request.filter((event) => {
+      const waitMs = this.options.identities.waitMs(event);
+      if (waitMs > 0) event.batch.defer(waitMs);
+      return waitMs <= 0;
+    });
+  }
+}
+
+function toIdentities({ merchant_id, user_external_id, device_id }: PendingEvent): string[] {
+  const user = `user ${merchant_id}:${user_external_id}`;
+  return device_id === null ? [user] : [user, `device ${device_id}`];
 }
 
 function forbidden(detail: string): Unavailable {

@@ -22,7 +22,12 @@ import {
 import { trackingConfig, type TrackingConfig } from '../tracking.config.js';
 import { FORWARDING, ForwardingStore } from './forwarding.store.js';
 import { Analytics, type SendResult } from './analytics.ports.js';
-import { ForwardingRound, PendingBatch, type RoundEnd } from './forwarding-round.service.js';
+import {
+  ForwardingRound,
+  PendingBatch,
+  ThrottledIdentities,
+  type RoundEnd,
+} from './forwarding-round.service.js';
 
 const POLL_MS = 500;
 const MAX_BATCHES = 512;
@@ -54,6 +59,7 @@ export class ForwardingProcessor implements OnApplicationBootstrap, BeforeApplic
   private readonly times: ForwardingTimes;
   /** The earliest time of the next request under the rate limit, on the clock of `performance.now()`. */
   private freeAt = 0;
+  private readonly identities = new ThrottledIdentities();
   /** The lease, kept between runs, so that one process limits the rate of all requests. */
   private claimed: WorkItem | null = null;
 
@@ -125,6 +131,7 @@ export class ForwardingProcessor implements OnApplicationBootstrap, BeforeApplic
     let recordAt = performance.now() + recordMs;
     const round = new ForwardingRound({
       analytics,
+      identities: this.identities,
       maxEvents: this.config.analyticsEventsPerSecond,
       mayContinue: async () => {
         await sleep(Math.max(0, this.freeAt - performance.now()), signal);

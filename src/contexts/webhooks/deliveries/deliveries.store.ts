@@ -7,7 +7,7 @@ import type { FailurePhase } from '../../../platform/outbound/request-failure.js
 import type { AttemptOutcome, DeliveryStatus } from './retry.js';
 import type { DeliveryWithMac } from '../endpoints/signing-secrets.store.js';
 
-/** The age of the last heartbeat at which the leases of a sender end. */
+/** The leases of a sender end once its last heartbeat is this old. */
 const DEAD_AFTER_SECONDS = 10;
 /** The age of its last heartbeat at which a sender treats its leases as expired. */
 const UNRESPONSIVE_MS = (DEAD_AFTER_SECONDS - 2) * 1000;

@@ -36,8 +36,20 @@ async function fill(
   );
 }
 
-const retention = (database: Database = db.database) =>
-  new DeliveryRetention(webhooksConfig({}), { now: () => NOW }, database, {} as SubscriptionProgress);
+const retention = (database: Database = db.database, more: object = {}) =>
+  new DeliveryRetention(
+    { ...webhooksConfig({}), ...more },
+    { now: () => NOW },
+    database,
+    {} as SubscriptionProgress,
+  );
+const recover = (finished: string | null): Promise<unknown> =>
+  db.database.query(
+    `insert into webhooks.recoveries (recovery_id, endpoint_id, merchant_id, since, finished_at)
+     values ($1, $1, $1, $2, $3)`,
+    [endpoint, OLD, finished],
+  );
+
 async function left(): Promise<{ deliveries: number; attempts: number; recoveries: number }> {
   const [row] = await db.database.query<{ deliveries: number; attempts: number; recoveries: number }>(
     `select (select count(*)::int from webhooks.deliveries) as deliveries,
@@ -53,13 +65,23 @@ describe('the retention of deliveries', () => {
     for (let n = 0; n < 5; n += 1) await fill(OLD, { to: await insertEndpoint(db.database), count: 3 });
     await fill(RECENT, { count: 2 });
     await fill(null, { count: 3 });
-    await db.database.query(
-      `insert into webhooks.recoveries (recovery_id, endpoint_id, merchant_id, since, finished_at)
-       values ($1, $1, $1, $2, $2)`,
-      [endpoint, OLD],
-    );
+    await recover(OLD);
     await retention().prune();
     expect(await left()).toEqual({ deliveries: 5, attempts: 10, recoveries: 0 });
+  });
+
+  it('keeps all deliveries of an endpoint with an open recovery', async () => {
+    await fill(OLD, { count: 3 });
+    await recover(null);
+    await retention().prune();
+    expect(await left()).toEqual({ deliveries: 3, attempts: 6, recoveries: 1 });
+  });
+
+  it('keeps failed deliveries for as long as they count towards automatic disabling', async () => {
+    await fill(OLD);
+    const webhookDisableWindowSeconds = 365 * 86_400;
+    await retention(db.database, { webhookRetentionDays: 1, webhookDisableWindowSeconds }).prune();
+    expect(await left()).toMatchObject({ deliveries: 1, attempts: 2 });
   });
 
   it('reads old deliveries that finished recently only once per round', async () => {

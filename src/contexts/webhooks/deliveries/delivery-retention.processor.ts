@@ -15,12 +15,16 @@ const ROUND_MS = 6 * HOUR_MS;
 const MARGIN_MS = DAY_MS;
 export const PRUNED_AT_ONCE = 500;
 
-/** Returns the retention of finished deliveries. */
-export function retentionMs({ webhookRetentionDays }: WebhooksConfig): number {
-  return webhookRetentionDays === 0 ? Infinity : webhookRetentionDays * DAY_MS;
+/** Returns the retention of finished deliveries, at least the window in which failed attempts count. */
+export function retentionMs({ webhookRetentionDays, webhookDisableWindowSeconds }: WebhooksConfig): number {
+  if (webhookRetentionDays === 0) return Infinity;
+  return Math.max(webhookRetentionDays * DAY_MS, webhookDisableWindowSeconds * 1000);
 }
 
-/** Deletes deliveries and recoveries that finished more than WEBHOOK_RETENTION_DAYS ago. */
+/**
+ * Deletes deliveries and recoveries that finished more than WEBHOOK_RETENTION_DAYS ago. Pending deliveries are kept, and
+ * so are all of an endpoint with an open recovery.
+ */
 @Injectable()
 export class DeliveryRetention {
   constructor(
@@ -92,6 +96,8 @@ const PRUNE = `
   ), expired as materialized (
     select delivery_id from webhooks.deliveries
     where delivery_id = any(array(select delivery_id from read)) and state <> 'pending' and finished_at < $3
+      and not exists (select from webhooks.recoveries recovery
+        where recovery.endpoint_id = deliveries.endpoint_id and recovery.finished_at is null)
     order by delivery_id for update of deliveries
   ), deleted as (
     delete from webhooks.deliveries using expired where deliveries.delivery_id = expired.delivery_id

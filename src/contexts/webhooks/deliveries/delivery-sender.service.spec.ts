@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import { newId } from '../../../kernel/ids.js';
+import { EventStoreUnavailable } from '../../../platform/event-store/port.js';
 import type { MerchantProfile } from '../../../platform/http/merchant-directory.js';
 import type { HttpResult } from '../../../platform/outbound/outbound-request.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
@@ -41,6 +42,8 @@ describe('a delivery that is due', () => {
   let received: HttpResult;
   let sender: DeliverySender;
   let gone: DisableReason[];
+  let failures: string[];
+  let disablingError: Error;
   let forged: string[];
   let posts: number;
   let dueInMs: number | null;
@@ -51,6 +54,8 @@ describe('a delivery that is due', () => {
   beforeEach(() => {
     recorded = [];
     gone = [];
+    failures = [];
+    disablingError = new EventStoreUnavailable('no connection');
     forged = [];
     posts = 0;
     merchantStatus = 'active';
@@ -77,9 +82,10 @@ describe('a delivery that is due', () => {
       } as unknown as Log,
       {
         disable: async (_endpoint: object, reason: DisableReason) => {
-          if (unavailable-- > 0) throw new Error('the event store is unavailable');
+          if (unavailable-- > 0) throw disablingError;
           gone.push(reason);
         },
+        attemptFailed: (id: string) => void failures.push(id),
       } as unknown as AutomaticDisabling,
       { post: () => ((posts += 1), Promise.resolve(received)) } as unknown as Receivers,
       { now: () => NOW },
@@ -148,6 +154,7 @@ describe('a delivery that is due', () => {
     expect(await deliver()).toMatchObject({ outcome: 'retry', failure_phase: 'connect' });
     expect(dueInMs).toBe(recorded[0]!.delay_ms);
     expect(recorded).toMatchObject([{ state: 'pending', attempts: 4 }]);
+    expect(failures).toEqual([place.endpoint_id]);
   });
 
   it.each(['EMFILE', 'ENFILE'])(
@@ -156,6 +163,7 @@ describe('a delivery that is due', () => {
       received = failed(code);
       expect(await deliver()).toBeNull();
       expect(recorded).toMatchObject([{ state: 'pending', attempts: 3, attempt: null, delay_ms: 1000 }]);
+      expect(failures).toEqual([]);
     },
   );
 
@@ -167,9 +175,18 @@ describe('a delivery that is due', () => {
     expect(gone).toEqual([{ cause: 'gone', delivery_id: delivery.delivery_id, attempted_url, attempted_at }]);
   });
 
+  it('frees its slot after a 410 in an outage of the event store, and disables its endpoint later', async () => {
+    unavailable = 1;
+    received = responded(410);
+    const disabledBefore: number[] = [];
+    await sender.deliver(delivery, () => void disabledBefore.push(gone.length), false);
+    expect([disabledBefore, gone.length, recorded.length]).toEqual([[0], 1, 1]);
+  });
+
   it('is recorded as exhausted after a 410 even if its endpoint cannot be disabled', async () => {
     jest.spyOn(Logger.prototype, 'warn').mockReturnValueOnce();
     unavailable = 1;
+    disablingError = new Error('an event of a newer version');
     received = responded(410);
     await deliver();
     expect([recorded.map(({ state }) => state), gone]).toEqual([['exhausted'], []]);

@@ -87,6 +87,10 @@ describe('the retry delay', () => {
     [500, '60', 0],
     [429, 'soon', 0],
     [503, '-5', 0],
+    [429, '1.5', 0],
+    [503, '2026-01-01T00:01:30Z', 0],
+    [429, '', 0],
+    [503, 'Sun, 00 Nov 1994 08:49:37 GMT', 0],
     [503, 'Sat, 31 Feb 2026 08:49:37 GMT', 0],
     [429, '99999999999999999999999', RETRY_AFTER_CAP_MS],
   ])('after attempt %i with Retry-After %j is %i ms', (status, value, expected) => {

@@ -100,7 +100,7 @@ describe('statistics that are requested repeatedly', () => {
     stats = new RecentStats({ query } as unknown as Database);
   });
 
-  it('are computed once for all requests at the same time or soon after', async () => {
+  it('are computed once for requests that arrive together or within a short time', async () => {
     const responses = await Promise.all(
       Array.from({ length: 100 }, (_, ms) => stats.of(endpoint, later(ms))),
     );

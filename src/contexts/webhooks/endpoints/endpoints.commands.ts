@@ -18,7 +18,7 @@ import {
   type EndpointFields,
   type Update,
 } from './webhook-endpoints.js';
-import type { WebhookEndpoint } from './endpoints.view.js';
+import { toEndpointDto } from './endpoints.view.js';
 
 /** The merchant of a write, the metadata of its events and its idempotency ticket. */
 export interface MerchantCaller {
@@ -186,19 +186,6 @@ export class RotateSigningSecretHandler implements ICommandHandler<RotateSigning
   }
 }
 
-function toBody(endpoint: Endpoint, failure_count: number, signing_secret?: string): string {
-  const { endpoint_id: id, url, description, status, created_at, updated_at, event_types } = endpoint;
-  const { disabled_cause, disabled_at } = endpoint;
-  const disabling = { failure_count, disabled_cause, disabled_at };
-  const json: WebhookEndpoint = {
-    id,
-    url,
-    description,
-    status,
-    created_at,
-    updated_at,
-    event_types,
-    ...disabling,
-  };
-  return JSON.stringify({ webhook_endpoint: { ...json, signing_secret } });
+function toBody(endpoint: Endpoint, failures: number, signing_secret?: string): string {
+  return JSON.stringify({ webhook_endpoint: { ...toEndpointDto(endpoint, failures), signing_secret } });
 }

@@ -19,7 +19,6 @@ import {
   UuidParam,
   ValidBody,
 } from '../../../platform/http/decorators.js';
-import { UpToDate } from '../../../platform/http/reads.js';
 import { Reply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
@@ -123,7 +122,6 @@ export class WebhookEndpointsController {
       400: 'A query parameter: the list has none.',
     },
   })
-  @UpToDate(DELIVERIES_SAGA)
   async list(
     @MerchantId() merchantId: string,
     @ListQuery({ isPaged: false }) _: NoParameters,
@@ -139,7 +137,6 @@ export class WebhookEndpointsController {
     summary: 'Get an endpoint',
     responses: { 200: [WebhookEndpointResponse, 'The endpoint.'], 404: NO_ENDPOINT },
   })
-  @UpToDate(DELIVERIES_SAGA)
   async get(
     @MerchantId() merchantId: string,
     @UuidParam('id', WHAT) id: string,

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { ApiProperty } from '../../../platform/dto/field.js';
 import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { listPage, type KeysetPage } from '../../../platform/postgres/list-page.js';
@@ -11,10 +12,11 @@ import { DELIVERIES_SAGA } from '../deliveries/deliveries.saga.js';
 import {
   DESCRIPTION_LIMIT,
   DISABLE_CAUSES,
-  ENDPOINT_LIMIT,
   ENDPOINT_STATUSES,
   FAILURE_COUNT_LIMIT,
+  webhookEndpoints,
   type DisableCause,
+  type Endpoint,
   type EndpointStatus,
 } from './webhook-endpoints.js';
 
@@ -58,10 +60,11 @@ export class WebhookEndpoint {
   @ApiProperty({ ...TIME, nullable: true }) disabled_at!: string | null;
 }
 
-/** The read model of webhook endpoints, without their secrets. */
+/** The webhook endpoints of one merchant, read from its stream, and of all merchants, read from a table. */
 @Injectable()
 export class EndpointsView {
   constructor(
+    private readonly loop: CommandLoop,
     private readonly disabling: AutomaticDisabling,
     private readonly database: Database,
     private readonly progress: SubscriptionProgress,
@@ -91,15 +94,18 @@ export class EndpointsView {
   }
 
   /** Returns the merchant's endpoints, oldest first. */
-  async list(merchantId: string, endpoint_id?: string): Promise<WebhookEndpoint[]> {
-    const filter = { endpoint_id, page_size: ENDPOINT_LIMIT };
-    const { webhook_endpoints } = await this.page([merchantId], filter);
-    return webhook_endpoints.map(({ merchant_id: _, ...endpoint }) => endpoint).reverse();
+  async list(merchantId: string): Promise<WebhookEndpoint[]> {
+    const { byId } = await this.loop.loadForDisplay(webhookEndpoints, merchantId);
+    const failures = await this.disabling.counts([...byId.keys()]);
+    const place = ({ created_at, endpoint_id }: Endpoint): string => `${created_at} ${endpoint_id}`;
+    return [...byId.values()]
+      .toSorted((a, b) => (place(a) < place(b) ? -1 : 1))
+      .map((each) => toEndpointDto(each, failures.get(each.endpoint_id) ?? 0));
   }
 
   /** Throws `not_found`. */
   async get(merchantId: string, id: string): Promise<WebhookEndpoint> {
-    const [endpoint] = await this.list(merchantId, id);
+    const endpoint = (await this.list(merchantId)).find((each) => each.id === id);
     if (endpoint === undefined) throw DomainError.notFound('Webhook endpoint');
     return endpoint;
   }
@@ -117,4 +123,11 @@ export class EndpointsView {
       title: `Webhook endpoint at ${new URL(url).host}, ${status}`,
     }));
   }
+}
+
+export function toEndpointDto(endpoint: Endpoint, failure_count: number): WebhookEndpoint {
+  const { endpoint_id: id, url, description, status, created_at, updated_at, event_types } = endpoint;
+  const { disabled_cause, disabled_at } = endpoint;
+  const disabling = { failure_count, disabled_cause, disabled_at };
+  return { id, url, description, status, created_at, updated_at, event_types, ...disabling };
 }

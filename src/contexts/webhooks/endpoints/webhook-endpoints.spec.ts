@@ -58,7 +58,9 @@ describe('registering an endpoint', () => {
   it('is refused for the eleventh endpoint of a merchant', () =>
     given(...ten)
       .when((s) => register(endpointOf('more'), s))
-      .thenRefused('validation_failed', { webhook_endpoint: ['must be one of at most 10 per merchant'] }));
+      .thenRefused('validation_failed', {
+        webhook_endpoint: ['cannot be added: a merchant has at most 10'],
+      }));
 
   it('succeeds again once a merchant with ten endpoints has deleted one', () =>
     given(...ten, deleted('e-3'))

@@ -190,7 +190,7 @@ export function register(command: Register, state: WebhookEndpoints): WebhookEnd
   }
   if (state.byId.size >= ENDPOINT_LIMIT) {
     throw DomainError.invalid({
-      webhook_endpoint: [`must be one of at most ${ENDPOINT_LIMIT} per merchant`],
+      webhook_endpoint: [`cannot be added: a merchant has at most ${ENDPOINT_LIMIT}`],
     }).asTransient();
   }
   return [{ type: 'webhook_endpoint.registered.v1', data: command }];

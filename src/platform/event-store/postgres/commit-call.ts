@@ -25,7 +25,7 @@ export const COMMIT_STATEMENT =
 
 export function encodeUnit(commit: Commit): EncodedUnit {
   const streams = new Set(commit.appends.map(({ stream }) => stream));
-  if (streams.size < commit.appends.length) throw new Error('a commit appends to each stream once');
+  if (streams.size < commit.appends.length) throw new Error('a commit cannot append to a stream twice');
   const texts = commit.appends.flatMap(({ events }) =>
     events.map(({ data, metadata, dataText, metadataText }) => ({
       data: dataText ?? JSON.stringify(data),

@@ -33,7 +33,7 @@ export function readAssets(page: string) {
   return assets;
 }
 
-/** The names of script and style have a hash of their content. */
+/** Loads the built files of a page. The names of its script and style contain a hash, so they are found by prefix. */
 function loadAssets(page: string) {
   const folder = new URL(`dist/widgets/${page}/`, ROOT);
   const names = existsSync(folder) ? readdirSync(folder) : [];

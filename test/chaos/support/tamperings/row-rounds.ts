@@ -44,7 +44,10 @@ export const logins: Group = {
       const token = table === 'access.credentials' ? '' : await newLink(harness, ada!.email);
       const isSession = table === 'access.console_sessions';
       const browser = new CookieClient(service.adminUrl);
-      if (isSession) await browser.post('/login/link', { token });
+      if (isSession) {
+        await browser.post('/login/link', { token });
+        verdict.equal((await browser.call('/session')).status, 200, 'the status of a login before a change');
+      }
       await db.query(`create temp table kept as table ${table}`);
       await db.query(
         `update ${table} set ${column} = ${COLUMNS[table]![column]!} where operator_id = $2 and $1::uuid is not null`,
