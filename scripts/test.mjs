@@ -101,7 +101,6 @@ async function jest(args, result) {
   const program = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
   const child = spawn(process.execPath, [program, ...args], {
     cwd: ROOT,
-    // A busy machine connects late, and no suite waits for a database that does not respond.
     env: { PGCONNECT_TIMEOUT: '60', ...process.env, DISBURSE_TEST_RESULT: result },
     stdio: ['inherit', 'ignore', 'inherit'],
     detached: true,

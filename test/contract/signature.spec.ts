@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
-import { sign, signerAmong } from '../../src/platform/http/hmac.js';
+import { sign, signerAmong } from '../../src/platform/http/api.guard.js';
 import {
   isFresh,
   prefersText,

@@ -75,7 +75,7 @@ describe('the guidance for a user', () => {
     expect(soon?.tone).toBe('busy');
   });
 
-  it('asks an operator to continue if no step is scheduled', () => {
+  it('requests that an operator continues if no step is scheduled', () => {
     const guidance = userGuidance(onboarding({ waiting_for: 'operator', next_at: null }), NOW);
     expect(guidance).toMatchObject({ tone: 'bad', title: 'No worker is on it' });
   });

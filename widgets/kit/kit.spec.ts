@@ -223,7 +223,7 @@ describe('a form', () => {
 });
 
 describe('a refusal of the API', () => {
-  it('asks for a sign-in only if that resolves it', () => {
+  it('requests a sign-in only if that resolves it', () => {
     expect(new Problem(403, LOGIN_REQUIRED, '').wantsLogin).toBe(true);
     expect(new Problem(403, 'Access forbidden', 'The scope merchants:write is missing').wantsLogin).toBe(
       false,

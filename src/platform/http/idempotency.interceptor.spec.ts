@@ -149,7 +149,7 @@ describe('a request under an Idempotency-Key', () => {
     expect(await send({ key, route: 'withEvents' }, repeat)).toEqual([201, 'first', true]);
   });
 
-  it('looks up its key and stores its response itself if commits carry no responses', async () => {
+  it('queries its key and stores its response itself if commits carry no responses', async () => {
     const { send, kept, queries } = interceptor({ carriesResponses: false });
     const handle = async (request: FastifyRequest) => {
       getTicket(request).response(201, 'created');
@@ -171,7 +171,7 @@ describe('a request under an Idempotency-Key', () => {
   );
 
   it.each([403, 404, 409])(
-    'gets the 201 of a faster repeat in another process instead of its own %i',
+    'gets the 201 of a faster repeat in another process instead of a %i',
     async (status) => {
       const { send, kept } = interceptor();
       await send({ key }, created('faster'));

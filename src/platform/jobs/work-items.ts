@@ -4,7 +4,7 @@ import { Database } from '../postgres/database.js';
 
 /** One in so many items of a claim is reserved for later lines, to prevent starvation. */
 const LATER_SHARE = 5;
-/** With n due shares, one share gets at most this many n-ths of a claim, because others may use less than theirs. */
+/** One of n due shares gets at most this many n-ths of a claim, because others may use less than theirs. */
 const SURPLUS = 4;
 const MIN_PART = 8;
 

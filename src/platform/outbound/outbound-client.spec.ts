@@ -164,7 +164,7 @@ describe('a request to a forbidden host', () => {
     await through.close();
   });
 
-  it('is refused without TLS outside the sandbox, whatever the address is', async () => {
+  it('is refused without TLS outside the sandbox, regardless of the address', async () => {
     const allowing = new GuardedHosts({ loopback: false, allowed: parseCidrs('127.0.0.1/32') });
     const strict = new OutboundClient(allowing, LIMITS);
     expect(await strict.post(host.url, {}, '{}')).toMatchObject({

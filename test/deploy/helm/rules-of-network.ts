@@ -93,7 +93,7 @@ export const NETWORK_RULES: readonly Rule[] = [
   reachedBy(
     OPERATORS,
     hasPolicies,
-    'operators reach only the admin API, and nobody reaches it if no peers are named',
+    'operators reach only the admin API, and no client reaches it if no peers are named',
     (pod, port, { values }) =>
       (values as { networkPolicy: { operators: unknown[] } }).networkPolicy.operators.length > 0 &&
       rolesOf(pod).includes('admin') &&
@@ -149,7 +149,7 @@ export const NETWORK_RULES: readonly Rule[] = [
   ),
   ruleOf(
     backends,
-    'an Ingress leads each host to the port of its own, existing Service',
+    'an Ingress leads each host to the port of its existing Service',
     ({ service, port }, rendering) =>
       rendering
         .all('Service')
@@ -158,7 +158,7 @@ export const NETWORK_RULES: readonly Rule[] = [
         ),
   ),
   {
-    sentence: 'the admin API has an Ingress of its own, and TRUST_PROXY is set if there is any Ingress',
+    sentence: 'the admin API has a separate Ingress, and TRUST_PROXY is set if there is any Ingress',
     violations: (rendering) => [
       ...those(backends(rendering), ({ ingress, port }) => /-admin$/.test(ingress) === (port === 'admin')),
       ...those(

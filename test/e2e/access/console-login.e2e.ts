@@ -152,7 +152,7 @@ describe('the document of the console', () => {
     expect(page.text).toContain('&quot;oidc&quot;:false');
   });
 
-  it('is not served for another method of an API path, which gets 405 with Allow, whatever a client accepts', async () => {
+  it('is not served for another method of an API path, which gets 405 with Allow, regardless of what a client accepts', async () => {
     const browser = site.browser();
     const headers = { accept: 'text/html' };
     for (const [method, path, allow] of [

@@ -75,14 +75,14 @@ describe('the cause of an event', () => {
     const without: string[] = [];
     for (const { id, type, metadata, stream } of events) {
       const { actor, request_id: request, causation_id: cause, merchant_id: merchant } = metadata;
-      const asked =
+      const requested =
         actor !== undefined && ROUTE.test(actor) && request !== undefined && merchant !== undefined;
       const followed = actor !== undefined && cause !== undefined && before.has(cause);
       // It follows from a delivery.
       const refused = actor === 'webhooks.disabling' && cause !== undefined;
       // Its data has the person who requested it.
       const isOperation = type === 'operation.requested.v1';
-      if (!asked && !followed && !refused && !isOperation && actor !== 'operator')
+      if (!requested && !followed && !refused && !isOperation && actor !== 'operator')
         without.push(`${type} in ${stream}`);
       before.add(id);
     }

@@ -181,7 +181,7 @@ describe('npm run audit -- verify', () => {
     expect(behind.not_checked.join()).toContain('the export ends before their checkpoints');
   });
 
-  it('reports an event store that does not belong to the read models, without judging balances', async () => {
+  it('reports an event store that does not belong to the read models, without verifying balances', async () => {
     const other = await testDatabaseUrl();
     const { printed, exitCode } = await invoke('audit', { ...env(), EVENT_STORE_URL: other }, 'verify');
     expect(printed).toContain('The event store ends before the checkpoint');

@@ -50,7 +50,7 @@ const PAGES = [
     120_000,
   );
 
-  it('finds answers to the questions of integrators by its search', async () => {
+  it('finds the pages for the questions of integrators by its search', async () => {
     const page = await open('');
     const found: string[] = [];
     const missing: string[] = [];

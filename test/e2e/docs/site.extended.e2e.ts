@@ -51,7 +51,7 @@ describe('the documentation site', () => {
     expect(markdown.text).toMatch(/^# Create a user\n/);
   });
 
-  it('runs only the inline scripts of its own pages', async () => {
+  it('runs only the inline scripts of the site', async () => {
     const { headers, text } = await get('/docs/quickstart');
     const policy = headers['content-security-policy']!;
     expect(policy).toContain("default-src 'none'; script-src 'self' 'sha256-");

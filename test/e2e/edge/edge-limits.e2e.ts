@@ -182,7 +182,7 @@ test('a malformed body gets 401 without a signature and 400 with one', async () 
   expect((await client.call(call)).status).toBe(400);
 });
 
-test('a suspended merchant gets 403, and nobody else learns of the suspension', async () => {
+test('a suspended merchant gets 403, and no other caller learns of the suspension', async () => {
   const client = edge.client({ status: 'suspended' });
   const response = await client.get(PATH);
   expect(response.status).toBe(403);

@@ -55,7 +55,7 @@ describe('a session of the pay page (contract.md 26.3)', () => {
 });
 
 describe('the calls of the pay page', () => {
-  it('401: need the session of a page, whatever other credentials there are', async () => {
+  it('401: need the session of a page, regardless of other credentials', async () => {
     const { session } = await Visitor.at(app, widgetUrl(app, unsigned));
     const [encoded = '', ...rest] = session.split('.');
     const other = Buffer.from(encoded, 'base64url').toString().replace(ADDRESS, OTHER_ADDRESS);

@@ -109,7 +109,7 @@ describe('images of documents and faces (contract.md 18.10)', () => {
     await eventually(async () => (await imagesOf(late)).length === 0);
   });
 
-  it('429: are limited in number, whatever addresses they come from', async () => {
+  it('429: are limited in number, regardless of their addresses', async () => {
     const [often, other] = [await widget.visitor(), await widget.visitor()];
     const [its, theirs] = [await often.signIn(), await other.signIn()];
     const from = (last: number) => ({ 'x-forwarded-for': `198.51.100.${last}` });

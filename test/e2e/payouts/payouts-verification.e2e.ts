@@ -158,7 +158,7 @@ describe('three confirmations', () => {
     expect(await harness.settled(id)).toBe('received');
   });
 
-  it('are counted anew after a reorganisation', async () => {
+  it('are counted again after a reorganisation', async () => {
     const { chain } = harness;
     const hash = await harness.pay();
     const raw = (await chain.rpc('eth_getRawTransactionByHash', [hash])) as string;

@@ -276,7 +276,7 @@ describe('the failures of an endpoint', () => {
   it.each([
     ['DELETE', () => remove(id)],
     ['PATCH', () => patch(id, { status: 'disabled' })],
-  ])('are judged by no sender from what it read before the response to %s', async (_, change) => {
+  ])('apply to each attempt that begins after the response to %s', async (_, change) => {
     const senders: Destinations[] = [];
     let responded = false;
     const reading = (async () => {

@@ -24,7 +24,7 @@ describe('the limit on failed signatures', () => {
     expect(fail(300)).toBeNull();
   });
 
-  it('blocks failures for one merchant from the 3,001st in a minute, whatever their addresses', () => {
+  it('blocks failures for one merchant from the 3,001st in a minute, regardless of their addresses', () => {
     for (let n = 0; n < 10; n += 1) expect(fail(300, { ...source, client: `192.0.2.${n}` })).toBeNull();
     expect(fail(1, { ...source, client: '198.51.100.1' })).toBe(START + 60_000);
     expect(fail(1, { client: '198.51.100.1', merchantId: 'other' })).toBeNull();

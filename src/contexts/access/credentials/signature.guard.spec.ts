@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiCaller } from '../../../platform/http/merchant-directory.js';
 import { Refusal, toProblem } from '../../../platform/http/problem.js';
 import type { MemoryBudget } from '../../../platform/http/request-body.js';
-import { sign } from '../../../platform/http/hmac.js';
+import { sign } from '../../../platform/http/api.guard.js';
 import { signedPrefix, SignatureGuard } from './signature.guard.js';
 
 const KEY = '0b6f0b1e-55a2-4f0a-9d0c-0c3f8d3b1a2e';

@@ -2,8 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { upTo } from '../../../platform/cache-size.js';
-import { ApiGuard } from '../../../platform/http/api.guard.js';
-import { bodyDigest, signerAmong } from '../../../platform/http/hmac.js';
+import { ApiGuard, bodyDigest, signerAmong } from '../../../platform/http/api.guard.js';
 import type { ApiCaller, MerchantDirectory } from '../../../platform/http/merchant-directory.js';
 import {
   type HttpProblem,

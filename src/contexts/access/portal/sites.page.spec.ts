@@ -8,7 +8,7 @@ const request = (headers: Record<string, string>, protocol = 'http') =>
 const at = (adminUrl: string | null) => new ConsoleSite({ ...httpConfig({}), adminUrl });
 
 describe('the expected origin of the console', () => {
-  it('is the origin of ADMIN_URL, whatever the Host header is', () => {
+  it('is the origin of ADMIN_URL, regardless of the Host header', () => {
     expect(at('https://admin.example/').findOrigin(request({ host: 'evil.example' }))).toBe(
       'https://admin.example',
     );

@@ -89,21 +89,21 @@ export class LedgerKeys implements OperationHandler<RotateLedgerKey> {
     return {
       ...key,
       signature: former === null ? null : signText(keyText(key), this.openPrivateKey(former)),
-      sealedPrivateKey: this.sealer.seal(privateKey, placeOf('signing-key', key)),
-      sealedPublicKey: this.sealer.seal(publicKey, placeOf('public-key', key)),
+      sealedPrivateKey: this.sealer.seal(privateKey, sealedPlace('signing-key', key)),
+      sealedPublicKey: this.sealer.seal(publicKey, sealedPlace('public-key', key)),
     };
   }
 
   private openPrivateKey(key: SigningKeyRow): Buffer {
     if (key.sealedPrivateKey === null) throw new Error(`the private key of ${key.key_id} was deleted`);
-    return this.sealer.openBytes(key.sealedPrivateKey, placeOf('signing-key', key));
+    return this.sealer.openBytes(key.sealedPrivateKey, sealedPlace('signing-key', key));
   }
 }
 
 /** Checks that a process with the master key wrote this row: others cannot seal. */
 export function isOwnKey(key: SigningKeyRow, sealer: Pick<Sealer, 'openBytes'>): boolean {
   try {
-    const bytes = sealer.openBytes(key.sealedPublicKey, placeOf('public-key', key));
+    const bytes = sealer.openBytes(key.sealedPublicKey, sealedPlace('public-key', key));
     return bytes.toString('base64') === key.public_key && toKeyId(bytes) === key.key_id;
   } catch {
     return false;
@@ -111,7 +111,7 @@ export function isOwnKey(key: SigningKeyRow, sealer: Pick<Sealer, 'openBytes'>):
 }
 
 /** The associated data of the sealed private (`signing-key`) or public key. */
-function placeOf(what: 'signing-key' | 'public-key', { key_id }: Pick<SigningKey, 'key_id'>): string {
+function sealedPlace(what: 'signing-key' | 'public-key', { key_id }: Pick<SigningKey, 'key_id'>): string {
   return `audit/${what}/${key_id}`;
 }
 

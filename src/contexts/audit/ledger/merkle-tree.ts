@@ -66,7 +66,7 @@ export interface Range {
 }
 
 /** The complete subtree number `index` of 2^level leaves. */
-export interface Subtree {
+interface Subtree {
   readonly level: number;
   readonly index: number;
 }

@@ -125,7 +125,7 @@ export async function liveTables<T>(
 const SCHEMAS = ['event_store', 'platform', 'work'];
 
 /** Checks that all triggers, rules, row security and functions come from migrations. Others can change rows. */
-export class CatalogueCheck implements TableCheck {
+class CatalogueCheck implements TableCheck {
   readonly name = 'catalogue';
 
   constructor(

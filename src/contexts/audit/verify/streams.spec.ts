@@ -131,7 +131,7 @@ describe('the streams of a log', () => {
   });
 });
 
-it('histories are verified by the rules of their category, whatever the order of their streams', () => {
+it('histories are verified by the rules of their category, regardless of the order of their streams', () => {
   const violations = new Violations();
   const histories = new Histories([onlyOnce('thing', 'thing.created.v1').rules], violations);
   const add = (stream: string, number: number, type = 'thing.created.v1'): void =>

@@ -76,7 +76,7 @@ describe('a deposit address', () => {
     ['bitcoin', '1111111111111111111114oLvT2'],
     ['bitcoin', '1BitcoinEaterAddressDontSendf59kuE'],
     ['stellar', `G${'A'.repeat(52)}WHF`],
-  ])('on %s is refused if nobody has its key: %s', (chain, address) =>
+  ])('on %s is refused if no one has its key: %s', (chain, address) =>
     expect(isDepositAddress(chain, address)).toBe(false),
   );
 });
@@ -112,7 +112,7 @@ describe('an address on Solana', () => {
     ['the mint of USDT', 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB'],
     // Reports: spl-token-wallet 242 and 264, agave 9320.
     ['the mint of SAMO', '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU'],
-  ])('is refused if nobody has its key: %s', (_name, address) => {
+  ])('is refused if no one has its key: %s', (_name, address) => {
     expect(base58Bytes(address)).toHaveLength(32);
     expect(readAddress(address)).toEqual(
       new Fault('must be the address of a wallet, not of a program, a mint or a burn address'),
@@ -150,7 +150,7 @@ describe('an address on EVM chains', () => {
     '0xff00000000000000000000000000000000000001',
     '0xdead000000000000000042069420694206942069',
     token.toLowerCase(),
-  ])('is refused if nobody has its key or it is the token contract: %s', (address) =>
+  ])('is refused if no one has its key or it is the token contract: %s', (address) =>
     expect(readEvmAddress(address, token)).toBeInstanceOf(Fault),
   );
 

@@ -124,7 +124,7 @@ describe('a request of the exchange API', () => {
     [ORDERS, 'another', '403 The API key pays out to other addresses '],
     [CONFIGURATION, 'another', '403 The API key pays out to other addresses '],
     [TOKENS, 'another', 'identified'],
-  ])('to %s by a key whose only payout address is %s is answered with: %s', async (route, bound, outcome) => {
+  ])('to %s by a key whose only payout address is %s gets: %s', async (route, bound, outcome) => {
     const key = { withdrawAddresses: [bound] };
     expect(await identify({ route: route!, query: ofAddress() }, key)).toMatchObject({ outcome });
   });

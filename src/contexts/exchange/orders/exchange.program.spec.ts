@@ -44,7 +44,7 @@ async function recheck(...results: readonly DepositCheck[]) {
   return { printed, exitCode };
 }
 
-it('a recheck goes on after a deposit that no node responds for and prints each finding at once', async () => {
+it('a recheck continues after a deposit that no node responds for and prints each finding at once', async () => {
   expect(await recheck(unknown, missing, found)).toEqual({
     printed: [
       '1 UNKNOWN  order o0, deposit d1 (after position none): no node responds',

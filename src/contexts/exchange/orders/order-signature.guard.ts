@@ -1,4 +1,4 @@
-import { bodyDigest, signerAmong } from '../../../platform/http/hmac.js';
+import { bodyDigest, signerAmong } from '../../../platform/http/api.guard.js';
 import { Refusal, type HttpProblem } from '../../../platform/http/problem.js';
 import { NO_BODY } from '../../../platform/http/request-state.js';
 import type { ExchangeCaller, KnownExchangeKey } from '../../access/access.contract.js';

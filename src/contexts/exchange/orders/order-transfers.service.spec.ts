@@ -227,7 +227,7 @@ describe('the recheck of the deposits of an order', () => {
     expect(checked).toMatchObject([{ deposit_id: 'a', found: 'unknown' }]);
   });
 
-  it('is decided by two of three nodes with CHAIN_QUORUM 2, whatever the third says', async () => {
+  it('is decided by two of three nodes with CHAIN_QUORUM 2, regardless of the third', async () => {
     const other = new Map([...node, [hash('a'), null], [hash('9'), node.get(hash('a'))!]]);
     const deposited_at = new Date(2_000_000_085_000).toISOString();
     const state = of(paid('a', '100'), { ...paid('9', '5'), deposited_at });

@@ -57,7 +57,7 @@ describe('a deposit', () => {
     given(created, received(a)).when(seeing(a, b)).then(received(b), processing('100', '0.5'));
   });
 
-  it('of 0.5 of 100 USDC is recorded by itself up to the twentieth; later ones are recorded as a sum', () => {
+  it('of 0.5 of 100 USDC is recorded separately up to the twentieth; later ones are recorded as a sum', () => {
     const small = Array.from({ length: 20 }, (_, n) => deposit(`small${n}`, '0.5'));
     const twenty = small.map((each) => received(each));
     const afterNineteen = given(created, ...twenty.slice(0, 19));

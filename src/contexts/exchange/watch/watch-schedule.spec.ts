@@ -29,7 +29,7 @@ function polls(state: ExistingOrder, fromMs: number, untilMs: number, random: nu
 }
 
 describe('the schedule of polls', () => {
-  it('includes a poll right after the end of an order, whatever the jitter, and every few seconds while it cannot end', () => {
+  it('includes a poll right after the end of an order, regardless of the jitter, and every few seconds while it cannot end', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(stateAfter(created), stateAfter(created, paid)),

@@ -53,7 +53,7 @@ describe('an image', () => {
       expect(read(image)).toContain(expected);
   });
 
-  it('is read without an exception, whatever its bytes are', () => {
+  it('is read without an exception, regardless of its bytes', () => {
     const heads = fc.constantFrom(JPEG.subarray(0, 3), JPEG.subarray(0, 200), PNG.subarray(0, 8));
     fc.assert(
       fc.property(heads, fc.uint8Array({ maxLength: 300 }), (head, rest) => {

@@ -27,7 +27,7 @@ describe('images of documents and faces', () => {
     );
   };
 
-  it('are deleted after ONBOARDING_IMAGE_DAYS, counted anew if the image is retaken', async () => {
+  it('are deleted after ONBOARDING_IMAGE_DAYS, counted again if the image is retaken', async () => {
     const userId = newId();
     await keep(userId, 'document_front');
     await keep(userId, 'selfie');

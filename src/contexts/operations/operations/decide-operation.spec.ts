@@ -73,7 +73,7 @@ describe('the second person of an operation', () => {
     expect(await lamps()).toBe(4);
   });
 
-  it('gets invalid_transition when the execution refuses an approved operation, whatever the reason', async () => {
+  it('gets invalid_transition when the execution refuses an approved operation, regardless of the reason', async () => {
     const refused = DomainError.invalid({ email: ['is used'] });
     const { decide, id, log } = await pending({ handlers: () => [failing(refused)] }, FAILING);
     await expect(decide()).rejects.toMatchObject({ code: 'invalid_transition' });

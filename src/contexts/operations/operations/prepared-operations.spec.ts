@@ -64,7 +64,7 @@ describe('the preparation of an operation', () => {
     trace.length = 0;
   });
 
-  it('is retained if a concurrent repeat of the request made it', async () => {
+  it('is retained if a concurrent repeat of the request created it', async () => {
     const late = keys({ follow: () => Promise.reject(new SubjectChanged()) });
     const { request, log, id } = processOf(late);
     await expect(request()).rejects.toBeInstanceOf(SubjectChanged);

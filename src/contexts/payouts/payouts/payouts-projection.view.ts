@@ -1,3 +1,4 @@
+import { payoutJsonBeforeTime } from './payout.js';
 import type { PoolClient } from 'pg';
 import type { DomainEvent } from '../../../kernel/aggregate.js';
 import { toMinorUnits } from '../../../kernel/money.js';
@@ -16,7 +17,6 @@ import {
   type PayoutEvent,
   type PayoutIntent,
 } from './payout-events.js';
-import { payoutJsonBeforeTime } from './payout-json.js';
 
 /** The projection of payouts and balances, for which requests wait to read their own writes. */
 export const PAYOUT_VIEWS = subscriptionName('payouts.views');

@@ -12,8 +12,7 @@ import { isUuid, newId } from '../../../kernel/ids.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { payee, type Payee } from '../../users/users.contract.js';
 import { PAYOUT_INTENDED, type PayoutReported } from './payout-events.js';
-import { responseTo } from './payout-json.js';
-import { payout, report, type Report } from './payout.js';
+import { payout, report, type Report, responseTo } from './payout.js';
 import { payoutsConfig, type PayoutsConfig } from '../payouts.config.js';
 
 /** The limit of cached users, some 200 bytes each. */

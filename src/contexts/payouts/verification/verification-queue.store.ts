@@ -197,7 +197,7 @@ const SAYS_NOTHING: ReadonlySet<CheckFinding> = new Set([
 ]);
 
 /** True for a check without a usable response of the nodes. */
-export function isUnanswered(finding: CheckFinding): boolean {
+export function hasNoResponse(finding: CheckFinding): boolean {
   return finding === 'no_response' || finding === 'not_confirmed';
 }
 
@@ -213,7 +213,7 @@ function toNext({ payout, delayMs, finding, isLarge, closing }: NextCheck, now: 
     due: new Date(now.getTime() + delayMs).toISOString(),
     notFinalAt: isNotFinal ? readAt.toISOString() : (before.notFinalAt ?? null),
   };
-  if (isUnanswered(finding)) {
+  if (hasNoResponse(finding)) {
     return { inMs: delayMs, line: LINES.noResponse, state, failure: { cause: 'no usable response' } };
   }
   return { inMs: delayMs, line: isLarge ? LINES.noResponse : isOld ? LINES.old : LINES.fresh, state };

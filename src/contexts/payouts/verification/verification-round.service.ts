@@ -29,7 +29,7 @@ import {
 import { PayoutChecks, type NewCheck } from './payout-checks.store.js';
 import { Receipts } from './receipts.store.js';
 import {
-  isUnanswered,
+  hasNoResponse,
   VerificationQueue,
   type Claimed,
   type NextCheck,
@@ -232,8 +232,8 @@ export class VerificationRound {
 
   private checkAgain(payout: PendingPayout, finding: CheckFinding, now: Date): Checked {
     const intervalMs = this.config.payoutCheckIntervalMs;
-    payoutChecks.inc({ outcome: isUnanswered(finding) ? finding : 'responded' });
-    if (isUnanswered(finding))
+    payoutChecks.inc({ outcome: hasNoResponse(finding) ? finding : 'responded' });
+    if (hasNoResponse(finding))
       return { payout, finding, delayMs: noResponseBackoff(payout.item.failures, intervalMs) };
     const untilExpiryMs = this.findEnd(payout) - now.getTime();
     const ageMs = now.getTime() - payout.createdAt.getTime();

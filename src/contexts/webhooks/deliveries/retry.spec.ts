@@ -97,7 +97,7 @@ describe('the retry delay', () => {
     expect(delayMs(1, responded(status, value), SCHEDULE, 0.5, NOW)).toBe(expected);
   });
 
-  it('ends after the eleventh attempt, whatever Retry-After says', () => {
+  it('ends after the eleventh attempt, regardless of Retry-After', () => {
     expect(delayMs(11, responded(503, '5'), SCHEDULE, 0.5, NOW)).toBeNull();
   });
 });

@@ -16,7 +16,7 @@ export const EVENT_TYPES = [
   ...LISTED_TYPES,
 ] as const;
 
-/** Checks that an endpoint receives the type. Without types of its own it receives all but {@link LISTED_TYPES}. */
+/** Checks that an endpoint receives the type. Without own types it receives all but {@link LISTED_TYPES}. */
 export function receives(
   { event_types: own }: { readonly event_types: readonly string[] | null },
   type: EventType,
