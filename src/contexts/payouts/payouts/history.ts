@@ -11,8 +11,7 @@ export const payoutHistory = historyRules(
     'payout.reported.v1': (data, state) => {
       if (state.status !== 'unreported') return `it is reported once, and ${state.status} already`;
       if (readPayoutAmount(data.amount) instanceof Fault) return `its amount ${data.amount} is out of bounds`;
-      const payee = { merchantId: data.merchant_id, issuerWalletAddress: null } as const;
-      return report(data, { accountState: 'active', ...payee }, state);
+      return report(data, { accountState: 'active', merchantId: data.merchant_id }, state);
     },
     'payout.received.v2': (data, state) => {
       if (state.status !== 'pending') return wrongOrder(state);

@@ -61,7 +61,11 @@ export function readPayoutAmount(value: unknown): string | Fault {
  * changes nothing at any time. Another report under its id throws `validation_failed`, or IdempotencyKeyExpired once the
  * response to the first one is deleted.
  */
-export function report(data: PayoutReported['data'], payee: Payee, state: PayoutState): PayoutEvent[] {
+export function report(
+  data: PayoutReported['data'],
+  payee: { readonly accountState: Payee['accountState']; readonly merchantId?: string },
+  state: PayoutState,
+): PayoutEvent[] {
   if (state.status !== 'unreported') {
     if (REPORTED.every((name) => state.reported[name] === data[name])) return [];
     requireIdempotent(state.reported.created_at, data.created_at);
