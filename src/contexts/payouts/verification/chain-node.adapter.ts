@@ -13,6 +13,7 @@ import { readLargeTransaction, readPlace, readReceipt, readWholeReceipt } from '
 /** The form of an EVM hash. A node refuses any other text with an error. */
 const EVM_HASH = /^0x[0-9a-f]{64}$/;
 const MAX_LARGE = 10_000;
+const MAX_GROUPS = 8;
 /** The timeout of a batch. A transaction that is requested separately may take longer. */
 const BATCH_TIMEOUT_MS = 3000;
 const SEPARATE_TIMEOUT_MS = 5000;
@@ -83,10 +84,9 @@ export class ChainNode {
     return { url_host: this.host, head: this.newest?.number ?? null, head_age_seconds: age, status };
   }
 
-  /** Returns the reason why the token cannot be USDC, as a sentence, or null. */
-  async checkToken(): Promise<string | null> {
+  async token(): Promise<Token> {
     await chainHeads(this.node, this.options, this.clock);
-    return findTokenFault(this.node, this.options);
+    return readToken(this.node, this.options.token, this.options.chainId);
   }
 
   async ping(): Promise<void> {
@@ -115,13 +115,17 @@ export class ChainNode {
     const options = separately
       ? { batch: 1, timeoutMs: SEPARATE_TIMEOUT_MS, texts }
       : { timeoutMs: BATCH_TIMEOUT_MS, texts };
-    const responses = await this.node.ask(
-      others.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
-      options,
+    const groups = toGroups(others);
+    const calls = groups.map((group) =>
+      this.node.ask(
+        group.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
+        options,
+      ),
     );
+    const inOrder = groups.flat();
     const denied: RpcResponse[] = [];
-    responses.forEach((response, place) => {
-      const each = others[place]!;
+    (await Promise.all(calls)).flat().forEach((response, place) => {
+      const each = inOrder[place]!;
       if ('result' in response) {
         const receipt = readReceipt(response, each.hash);
         if (receipt !== undefined) receipts.set(each.hash, receipt);
@@ -135,7 +139,7 @@ export class ChainNode {
       if (kind === 'too_large') this.large.set(each.hash, true);
     });
     // The batch fails only when all are denied, so that one denied transaction does not delay the others.
-    if (!separately && denied.length > 0 && denied.length === others.length) rpcResult(denied[0]!);
+    if (!separately && denied.length > 0 && denied.length === inOrder.length) rpcResult(denied[0]!);
     const readSeparately = async (each: TransactionRequest): Promise<void> => {
       const receipt = await readLargeTransaction(this.node, each, this.options.token);
       if (receipt !== undefined) receipts.set(each.hash, receipt);
@@ -178,23 +182,53 @@ export class ChainNode {
   }
 }
 
-const USDC_DECIMALS = 6n;
-const DECIMALS = '0x313ce567';
+/** Groups requests by merchant, so that no merchant delays another. Above MAX_GROUPS all share one group. */
+function toGroups(requested: readonly TransactionRequest[]): readonly (readonly TransactionRequest[])[] {
+  const groups = new Map<string | undefined, TransactionRequest[]>();
+  for (const each of requested) {
+    const group = groups.get(each.group);
+    if (group === undefined) groups.set(each.group, [each]);
+    else group.push(each);
+  }
+  return groups.size > MAX_GROUPS ? [requested] : [...groups.values()];
+}
 
-async function findTokenFault(
-  node: JsonRpcNode,
-  { token, chainId }: ChainNodeOptions,
-): Promise<string | null> {
-  const [code, decimals] = await node.ask([
-    { method: 'eth_getCode', params: [token, 'latest'] },
-    { method: 'eth_call', params: [{ to: token, data: DECIMALS }, 'latest'] },
+const USDC_DECIMALS = 6;
+const DECIMALS = '0x313ce567';
+const SYMBOL = '0x95d89b41';
+const MAX_SYMBOL = 20;
+
+interface Token {
+  readonly symbol: string;
+  /** The reason the token cannot be USDC, as a sentence, or null. */
+  readonly problem: string | null;
+}
+
+async function readToken(node: JsonRpcNode, address: string, chainId: number): Promise<Token> {
+  const call = (data: string) => ({ method: 'eth_call', params: [{ to: address, data }, 'latest'] });
+  const [code, decimals, symbol] = await node.ask([
+    { method: 'eth_getCode', params: [address, 'latest'] },
+    call(DECIMALS),
+    call(SYMBOL),
   ]);
-  const about = `USDC_ADDRESS (${token}) is`;
-  if (/^0x0*$/.test(String(rpcResult(code!)))) return `${about} no contract on chain ${chainId}.`;
-  const none = `${about} a contract without decimals(): it is no token.`;
-  if ('refused' in decimals! && decimals.refused.isRevert === true) return none;
+  const name = 'result' in symbol! ? symbolIn(symbol.result) : '';
+  const token = (problem: string | null): Token => ({ symbol: name, problem });
+  const about = `USDC_ADDRESS (${address})`;
+  if (/^0x0*$/.test(String(rpcResult(code!)))) return token(`${about} is no contract on chain ${chainId}.`);
+  const none = `${about} is a contract${name === '' ? '' : ` (${name})`} without decimals(): it is no token.`;
+  if ('refused' in decimals! && decimals.refused.isRevert === true) return token(none);
   const value = rpcResult(decimals!);
-  if (!isWord(value)) return none;
-  if (BigInt(value) === USDC_DECIMALS) return null;
-  return `${about} a token with ${BigInt(value)} decimals: USDC has ${USDC_DECIMALS}.`;
+  if (!isWord(value)) return token(none);
+  return BigInt(value) === BigInt(USDC_DECIMALS)
+    ? token(null)
+    : token(
+        `${about} is ${name === '' ? 'a token' : name} with ${BigInt(value)} decimals: USDC has ${USDC_DECIMALS}.`,
+      );
+}
+
+/** Returns the printable characters of an ABI string or bytes32. */
+function symbolIn(result: unknown): string {
+  if (typeof result !== 'string') return '';
+  const text = Buffer.from(result.slice(2, 1024), 'hex').toString('latin1');
+  return text.replace(/[^\x21-\x7e]/g, '').slice(0, MAX_SYMBOL);
 }

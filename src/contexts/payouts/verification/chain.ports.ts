@@ -6,17 +6,26 @@ export interface TransactionRequest {
   readonly hash: string;
   /** The possible recipients, by which the logs of a transaction with a large receipt are filtered. */
   readonly wallets: readonly string[];
+  /** The merchant. Where possible, transactions of different merchants are in separate batches. */
+  readonly group?: string;
+}
+
+interface ExpectedTransaction {
+  readonly hash: string;
+  readonly wallet?: string | null | undefined;
+  readonly merchantId?: string;
 }
 
 /** Returns one request per transaction, with all of its wallets. Transactions without a wallet are omitted. */
 export function requestedTransactions(
-  expected: readonly { readonly hash: string; readonly wallet?: string | null | undefined }[],
+  expected: readonly ExpectedTransaction[],
 ): readonly TransactionRequest[] {
   const requested = new Map<string, TransactionRequest & { readonly wallets: string[] }>();
-  for (const { hash, wallet } of expected) {
+  for (const { hash, wallet, merchantId } of expected) {
     if (!wallet) continue;
     const known = requested.get(hash);
-    if (known === undefined) requested.set(hash, { hash, wallets: [wallet] });
+    if (known === undefined)
+      requested.set(hash, { hash, wallets: [wallet], ...(merchantId && { group: merchantId }) });
     else if (!known.wallets.includes(wallet)) known.wallets.push(wallet);
   }
   return [...requested.values()];

@@ -37,8 +37,10 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
 
   async checkToken(): Promise<string | null> {
     if (this.isTokenRight || this.config.usdcAddress === null) return null;
-    const problem = await this.first((node) => node.checkToken());
+    const { symbol, problem } = await this.first((node) => node.token());
     this.isTokenRight = problem === null;
+    if (problem === null && !/USD/i.test(symbol))
+      this.logger.warn({ msg: 'the token of USDC_ADDRESS has another symbol', symbol });
     return problem;
   }
 

@@ -26,7 +26,7 @@ describe('the contract of USDC_ADDRESS', () => {
     );
   afterEach(() => fresh.onApplicationShutdown());
 
-  it('is read only once', async () => {
+  it('is read once', async () => {
     await expect(check()).resolves.toBeNull();
     const before = node.calls.filter((method) => method === 'eth_getCode').length;
     await fresh.read(requested([NOWHERE]));
@@ -34,7 +34,7 @@ describe('the contract of USDC_ADDRESS', () => {
     expect(node.calls.filter((method) => method === 'eth_getCode')).toHaveLength(before);
   });
 
-  it.each(['0x', '0x0', '0x00'])('is reported as missing if its code is %s', async (code) => {
+  it.each(['0x', '0x0', '0x00'])('is no contract where its code is %s', async (code) => {
     const usdcAddress = chain.newAddress();
     node.tamper(({ method }) => (method === 'eth_getCode' ? { result: code } : undefined));
     await expect(check({ usdcAddress })).resolves.toBe(
@@ -43,8 +43,9 @@ describe('the contract of USDC_ADDRESS', () => {
   });
 
   it.each([
-    [{ result: word(18) }, 'is a token with 18 decimals: USDC has 6.'],
-    [{ result: '0x' }, 'is a contract without decimals(): it is no token.'],
+    [{ result: word(18) }, 'is USDC with 18 decimals: USDC has 6.'],
+    [{ result: word(2) }, 'is USDC with 2 decimals: USDC has 6.'],
+    [{ result: '0x' }, 'is a contract (USDC) without decimals(): it is no token.'],
     [{ error: { code: -32000, message: 'execution reverted' } }, 'without decimals(): it is no token.'],
     [{ error: { code: 3, message: 'VM Exception' } }, 'without decimals(): it is no token.'],
     [{ error: { code: -32015, message: 'VM execution error.', data: 'Bad instruction fe' } }, 'is no token.'],
@@ -63,11 +64,78 @@ describe('the contract of USDC_ADDRESS', () => {
     { error: { code: -32016, message: 'over rate limit' } },
     { error: { code: -32601, message: 'the method eth_call does not exist' } },
     { error: { code: -32000, message: 'invalid opcode: PUSH0' } },
-  ])('is read again by the next check if it cannot be read: %j', async (response) => {
+  ])('that cannot be read, %j, is read by the next check', async (response) => {
     decimals(response);
     await expect(check()).rejects.toThrow(ChainUnavailable);
     await expect(fresh.ping()).rejects.toThrow(ChainUnavailable);
     node.comeBack();
     await expect(fresh.ping()).resolves.toBeUndefined();
+  });
+});
+
+describe('a receipt', () => {
+  const setup = ReadChain.forSuite();
+
+  it.each<[string, readonly unknown[]]>([
+    ['alike', ['0x0', '0x0', '0x0']],
+    ['in part alike', ['0x1', '0x0', '0x0']],
+    ['with null', [null, null, null]],
+    ['not at all', [undefined, undefined, undefined]],
+    ['as JSON numbers', [4, 5, 6]],
+  ])('whose logs are numbered %s is read in their order', async (_name, indexes) => {
+    const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
+    const honest = (await setup.chain.rpc('eth_getTransactionReceipt', [hash])) as { logs: object[] };
+    const logs = indexes.map((logIndex, n) => ({
+      ...honest.logs[0],
+      logIndex,
+      data: `0x${String(n + 1).padStart(64, '0')}`,
+    }));
+    setup.node.tamper(({ method }) =>
+      method === 'eth_getTransactionReceipt' ? { result: { ...honest, logs } } : undefined,
+    );
+    const { transfers } = (await setup.read([hash])).receipts.get(hash)!;
+    expect(transfers.map(({ amountMinor, logIndex }) => [Number(amountMinor), logIndex])).toEqual([
+      [1, 0],
+      [2, 1],
+      [3, 2],
+    ]);
+  });
+
+  it.each<[string, (honest: { logs: object[] }) => object, object]>([
+    [
+      'a status that is a JSON number',
+      () => ({ status: 1 }),
+      { succeeded: true, transfers: [{ logIndex: 0 }] },
+    ],
+    [
+      'topics that are null',
+      ({ logs }) => ({ logs: [{ ...logs[0], topics: null }, ...logs] }),
+      { transfers: [{ logIndex: 1 }] },
+    ],
+    [
+      'logs that are null and an empty bloom filter',
+      () => ({ logs: null, status: '0x0', logsBloom: `0x${'0'.repeat(512)}` }),
+      { succeeded: false, transfers: [] },
+    ],
+  ])('with %s is read', async (_name, change, read) => {
+    const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
+    const honest = (await setup.chain.rpc('eth_getTransactionReceipt', [hash])) as { logs: object[] };
+    setup.node.tamper(({ method }) =>
+      method === 'eth_getTransactionReceipt' ? { result: { ...honest, ...change(honest) } } : undefined,
+    );
+    expect((await setup.read([hash])).receipts.get(hash)).toMatchObject(read);
+  });
+
+  it.each<[string, object]>([
+    ...[null, true, '0x2', -1, 0.5].map((status): [string, object] => [`status ${status}`, { status }]),
+    ['null logs that its bloom filter contradicts', { logs: null }],
+    ['null logs and no bloom filter', { logs: null, logsBloom: undefined }],
+  ])('with %s proves nothing', async (_name, change) => {
+    const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
+    const honest = (await setup.chain.rpc('eth_getTransactionReceipt', [hash])) as object;
+    setup.node.tamper(({ method }) =>
+      method === 'eth_getTransactionReceipt' ? { result: { ...honest, ...change } } : undefined,
+    );
+    expect((await setup.read([hash])).receipts.has(hash)).toBe(false);
   });
 });
