@@ -66,8 +66,11 @@ export class ProcessFacts {
 
   async read(): Promise<ReportedFacts> {
     const facts: Record<Kind, object[]> = { schedules: [], halted: [], nodes: [], providers: [] };
-    for (const [kind, read] of this.sources)
-      facts[kind].push(...(await withTimeout(READ_TIMEOUT_MS, Promise.resolve(read()), () => [])));
+    for (const [kind, read] of this.sources) {
+      // A source that fails is omitted: the heartbeat continues.
+      const found = (async () => read())().catch(() => []);
+      facts[kind].push(...(await withTimeout(READ_TIMEOUT_MS, found, () => [])));
+    }
     return facts as unknown as ReportedFacts;
   }
 }
