@@ -14,7 +14,6 @@ import { merchantHistory } from './merchants/merchant.js';
 import { operatorHistory } from './operators/operator.js';
 import { portalSessionHistory } from './portal/portal-session.js';
 import { AdminAuthentication, adminScheme } from './operators/admin-authentication.guard.js';
-import { MemoryBudget } from '../../platform/http/request-body.js';
 import { AdminCredentials } from './credentials/credentials.service.js';
 import { AdminCredentialsController } from './credentials/credentials.controller.js';
 import { AdminMerchantsController } from './merchants/merchants.controller.js';
@@ -74,12 +73,7 @@ import { AdminRequestsController } from './requests/requests.controller.js';
       inject: [CredentialDirectory],
       useFactory: ({ exchangeKeys }: CredentialDirectory) => exchangeKeys,
     },
-    {
-      provide: APP_GUARD,
-      inject: [MerchantDirectory, MemoryBudget],
-      useFactory: (merchants: MerchantDirectory, memory: MemoryBudget) =>
-        new SignatureGuard(merchants, memory),
-    },
+    { provide: APP_GUARD, useClass: SignatureGuard },
     { provide: AdminCallers, useExisting: AdminAuthentication },
     { provide: PortalCallers, useExisting: PortalAuthentication },
     { provide: RequestLog, useExisting: BufferedRequestLog },

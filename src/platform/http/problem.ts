@@ -1,3 +1,4 @@
+import { HttpException } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { DomainError, type DomainErrorCode, type FieldErrors } from '../../kernel/domain-error.js';
 import { EventStoreUnavailable } from '../event-store/port.js';
@@ -152,6 +153,8 @@ export function toProblem(error: unknown): HttpProblem {
   }
   if (error instanceof Refusal) return error.problem;
   if (isUnavailable(error)) return UNAVAILABLE;
+  if (error instanceof HttpException && error.getStatus() < 500)
+    return { status: error.getStatus(), detail: error.message };
   return fromFramework(error) ?? UNEXPECTED;
 }
 

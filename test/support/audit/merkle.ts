@@ -1,4 +1,9 @@
-import { joinedRoot, lastLeafOf, type Range, toSubtrees } from '../../../src/contexts/audit/ledger/merkle-tree.js';
+import {
+  joinedRoot,
+  lastLeafOf,
+  type Range,
+  toSubtrees,
+} from '../../../src/contexts/audit/ledger/merkle-tree.js';
 
 /** The hashes of a proof, from the subtrees that each leaf completes. */
 export const pathOf = (ranges: readonly Range[], rows: readonly (readonly Buffer[])[]): readonly Buffer[] =>

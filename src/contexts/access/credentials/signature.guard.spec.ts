@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiCaller } from '../../../platform/http/merchant-directory.js';
 import { Refusal, toProblem } from '../../../platform/http/problem.js';
@@ -36,13 +36,14 @@ describe('the signature of a merchant request', () => {
   let authentication: SignatureGuard;
   let reply: Reply;
   beforeEach(() => {
+    jest.spyOn(Date, 'now').mockReturnValue(NOW);
     authentication = new SignatureGuard(
       { find: async (key) => (key === KEY ? (MERCHANT as never) : null) },
       {} as MemoryBudget,
-      () => NOW,
     );
     reply = new Reply();
   });
+  afterEach(() => void jest.restoreAllMocks());
   const request = (headers: object = {}, edge: object = {}) =>
     ({
       method: 'POST',

@@ -1,9 +1,10 @@
 import { Readable } from 'node:stream';
+import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { upTo } from '../../../platform/cache-size.js';
 import { ApiGuard, bodyDigest, signerAmong } from '../../../platform/http/api.guard.js';
-import type { ApiCaller, MerchantDirectory } from '../../../platform/http/merchant-directory.js';
+import { MerchantDirectory, type ApiCaller } from '../../../platform/http/merchant-directory.js';
 import {
   type HttpProblem,
   PROBLEM_TYPE,
@@ -12,7 +13,7 @@ import {
   ResponseSent,
 } from '../../../platform/http/problem.js';
 import { LocalRateLimiter, refuseUntil } from '../../../platform/http/rate-limit.guard.js';
-import { isLarge, requireSmaller, type MemoryBudget } from '../../../platform/http/request-body.js';
+import { isLarge, MemoryBudget, requireSmaller } from '../../../platform/http/request-body.js';
 import { rawPath } from '../../../platform/http/request-state.js';
 import { ApiProperty } from '../../../platform/dto/field.js';
 import { BODY, type ApiScheme } from '../../../platform/openapi/document.js';
@@ -25,16 +26,15 @@ const HEADERS = ['svc-api-key', 'svc-timestamp', 'svc-signature'];
 const INVALID_API_KEY: HttpProblem = { status: 401, detail: 'Invalid svc-api-key' };
 
 /** Verifies the signature of each request to the merchant API (contract.md 2). */
+@Injectable()
 export class SignatureGuard extends ApiGuard {
-  private readonly failures: FailedSignatures;
+  private readonly failures = new FailedSignatures();
 
   constructor(
     private readonly directory: MerchantDirectory,
     memory: MemoryBudget,
-    private readonly now: () => number = Date.now,
   ) {
     super('/merchants/v1', memory);
-    this.failures = new FailedSignatures(now);
   }
 
   /** Refuses unknown callers, and large bodies from addresses with too many failed signatures. */
@@ -49,7 +49,7 @@ export class SignatureGuard extends ApiGuard {
     if (merchant === null) throw new Refusal(INVALID_API_KEY);
     edge.identifiedMerchant = merchant;
     const timestamp = header(request, 'svc-timestamp');
-    const now = this.now();
+    const now = Date.now();
     if (!isFresh(timestamp, now)) throw new Refusal(timestampDrift(timestamp, now));
     // A small body is cheap to verify, and may come from the merchant while strangers at its address fail.
     if (isLarge(request.raw)) refuseUntil(this.failures.blockedUntil(toSource(request, merchant)), now);
@@ -67,7 +67,7 @@ export class SignatureGuard extends ApiGuard {
       request.edge.credentialId = merchant.privateKeyIds?.[signer] ?? null;
       return;
     }
-    refuseUntil(this.failures.failed(source, rawBody.length), this.now());
+    refuseUntil(this.failures.failed(source, rawBody.length), Date.now());
     const asText = prefersText(request.headers.accept);
     const { detail, contentType, payload } = signatureMismatch(signature, prefix, rawBody, asText);
     request.edge.refusal = detail;
