@@ -21,7 +21,7 @@ export interface DaemonOptions {
 }
 
 /**
- * Starts a server in a separate session, so that Ctrl-C in the terminal does not reach it and the service can drain its
+ * Starts a server in a separate session. Ctrl-C in the terminal does not reach it, so the service can drain its
  * requests first. After `kill -9` of the service the server continues, and the next start adopts it.
  */
 export function startDaemon(options: DaemonOptions): Daemon {

@@ -1,6 +1,6 @@
 // Writes cases.json: what every client must do, in any language. `node packages/cases/generate.mjs`, with openssl.
-// Expected values come from node:crypto by hand, with which openssl must agree, from standardwebhooks, and from the rules of
-// the contract, never from a client.
+// Expected values never come from a client. They come from node:crypto by hand, with which openssl must agree, from
+// standardwebhooks, and from the contract's rules.
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';

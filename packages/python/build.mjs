@@ -1,5 +1,5 @@
-// Generates src/disburse/generated from the service's OpenAPI document (`npm run build` in the root writes it) and from the
-// groups of the TypeScript client. Needs no Python.
+// Generates src/disburse/generated from the service's OpenAPI document and the groups of the TypeScript client.
+// `npm run build` in the root writes that document. Needs no Python.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { clientMethods } from './generator/client-methods.mjs';

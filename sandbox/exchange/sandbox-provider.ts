@@ -31,8 +31,8 @@ const CREATION_MARGIN_MS = 60_000;
 const EARLIER_BLOCKS = 64;
 
 /**
- * Exchanges test USDC of the dev chain for SOL that is never paid out (ADR 146): a deposit address per order, deposits read
- * from the chain at each poll, one rate, and a payout hash that is no transaction.
+ * Exchanges test USDC of the dev chain for SOL that is never paid out (ADR 146). Each order has a deposit address,
+ * whose deposits each poll reads from the chain. There is one rate, and the payout's hash is no transaction.
  */
 export class SandboxProvider implements ExchangeProvider, OnApplicationShutdown {
   readonly name = 'sandbox';

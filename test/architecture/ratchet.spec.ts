@@ -50,16 +50,18 @@ describe('the ratchet of size, owners and words', () => {
     expect(lowered({}, one)).toEqual({});
   });
 
-  it('counts comments without a subject, names by a participle or possessive, and files that name a field', () => {
+  it('counts comments without a subject, long sentences, names by a participle or possessive, and files that name a field', () => {
     const text = [
       '/** Of a payout. */',
       '/** The names of a payout. */',
+      `/**\n * ${'A payout has '.repeat(7)}a name. Its second sentence is short.\n */`,
       'export interface KnownPayout { readonly external_id: string }',
       'export function factsOf(payout: KnownPayout): string { return payout.external_id; }',
     ].join('\n');
     const files = Array.from({ length: 10 }, (_, n) => file(`src/contexts/payouts/${n}.ts`, text));
     expect(readability([...files, file('src/contexts/users/a.spec.ts', text)])).toEqual({
       'comments that begin like a fragment': 10,
+      'sentences of comments above 22 words': 10,
       'types named by a participle': 10,
       'functions named by a possessive': 10,
       'files of src that name a field': 1,

@@ -61,8 +61,8 @@ export function useBack(open: boolean, close: () => void): void {
   act.current = close;
   useEffect(() => {
     if (!open) return undefined;
-    // An entry that a screen before left behind serves again: to go back by program would also undo what the page
-    // around this one did meanwhile.
+    // The entry of an earlier screen is used again. Going back by program would also undo what the embedding page did
+    // meanwhile.
     if (!isInside()) history.pushState({ inside: true }, '');
     const back = (): void => act.current();
     addEventListener('popstate', back);

@@ -7,8 +7,7 @@ const response = (status, { after, body = '' } = {}) => ({
 const OK = response(200, { body: '{"user":{"id":"u"}}' });
 
 /**
- * The result of a read after these steps: its data or the name of its error, and the bounds of each wait in
- * milliseconds.
+ * The result of a read after these steps: its data or the name of its error. Each wait has bounds in milliseconds.
  */
 const run = (name, steps, attempts, outcome, waits = []) => ({
   ...{ name, steps, attempts, outcome, waits },

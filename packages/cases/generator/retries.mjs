@@ -4,8 +4,8 @@ const IN_FLIGHT = JSON.stringify({ detail: 'A request with this Idempotency-Key 
 const inGmt = (ms) => new Date(NOW_MS + ms).toUTCString();
 
 /**
- * A decision: `at_least` and `at_most` are the bounds of the wait in milliseconds, both reached by the jitter's own
- * bounds; null where the call ends with the response.
+ * A decision: null where the call ends with the response. `at_least` and `at_most` are the bounds of the wait in
+ * milliseconds, which the jitter's own bounds reach.
  */
 const decision = (name, status, bounds, { after, body = '', attempt = 1, maxWaitMs = 60_000 } = {}) => ({
   name,

@@ -18,8 +18,8 @@ export function withCredentials(command) {
 }
 
 /**
- * `{baseUrl, apiKey, privateKey, widgetUrl, exchange}` by the options, else the environment, else the sandbox that runs; null
- * when there is none of them. `exchange`: `{apiKey, secret}` of the exchange, or null.
+ * Returns `{baseUrl, apiKey, privateKey, widgetUrl, exchange}` from the options, else the environment, else the running
+ * sandbox, else null. `exchange`: `{apiKey, secret}` of the exchange, or null.
  */
 export async function findKeys(options, environment = process.env) {
   // Keys of another service in the environment must not mix with an option.

@@ -5,8 +5,8 @@ const parent = process.ppid;
 
 /**
  * Until the returned function is called, SIGINT, SIGTERM and SIGHUP call `listener` and no longer end this command. npm
- * hands SIGTERM to its shell alone, which dies of it and would leave this command behind: under npm, a parent that is
- * gone is a SIGTERM.
+ * passes SIGTERM to its shell alone, which dies and leaves this command behind. Under npm, the end of the parent
+ * therefore counts as a SIGTERM.
  */
 export function onSignals(listener) {
   for (const signal of SIGNALS) process.on(signal, listener);

@@ -41,8 +41,8 @@ export function printLine(text = '') {
 }
 
 /**
- * A list of steps, each with a tick, a note and its time. Steps may overlap: on a terminal the running ones are at
- * the bottom with a spinner; elsewhere each step is one line, printed when it ends.
+ * A list of steps, each with a tick, a note and its time. Steps may overlap. On a terminal the running ones are at the
+ * bottom with a spinner. Elsewhere each step is one line, printed when it ends.
  */
 class Steps {
   running = new Map();

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import ts from 'typescript';
 
 /**
- * The methods of a client of packages/sdk that call an operation, as `{ group, name, method, path, member, parameters }`: both
- * languages have the same groups. `group` is null for a method of the client itself; `member` is that of a page with its items.
+ * The methods of a client of packages/sdk that call an operation, as
+ * `{ group, name, method, path, member, parameters }`. Both languages have the same groups. `group` is null for a
+ * method of the client itself; `member` is that of a page with its items.
  */
 export function clientMethods(file) {
   const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);

@@ -51,8 +51,9 @@ export interface Result<Data> {
 
 export interface WriteOptions {
   /**
-   * Your own id of this write, such as `invoice 42`: the Idempotency-Key is derived from it, so that the same write after a
-   * crash gets the first response. A uuid is used as it is. Without it each call has a new key, which its retries share.
+   * Your own id of this write, such as `invoice 42`. The Idempotency-Key is derived from it, so the same write after a
+   * crash gets the first response. A uuid is used as it is. Without it each call has a new key, which its retries
+   * share.
    */
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;

@@ -10,10 +10,10 @@ export class WebhookError extends DisburseError {
 }
 
 /**
- * The event of a delivery, once its signature is verified. `body` is what arrived, as text or as bytes, not JSON that was parsed
- * and maybe written again; `headers` those of the request, as an object or `Headers`. `secret` is `whsec_...` of the endpoint, or
- * several during a rotation. An event may arrive more than once: receive each `id` once. Events of a type that was added later
- * than this client arrive too: a `switch` over `type` needs its `default`.
+ * The event of a delivery, once its signature is verified. `body` is the received text or bytes, never JSON that was
+ * parsed and written again. `headers` are those of the request, as an object or `Headers`. `secret` is `whsec_...` of
+ * the endpoint, or several during a rotation. An event may arrive more than once: receive each `id` once. Events of a
+ * type that was added later than this client arrive too: a `switch` over `type` needs its `default`.
  *
  * Throws {@link WebhookError}.
  */

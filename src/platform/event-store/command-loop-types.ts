@@ -43,8 +43,8 @@ export interface ExecuteOptions<State> {
    */
   readonly announcement?: () => Pick<StreamAppend, 'stream' | 'events'>;
   /**
-   * The first attempt assumes a new aggregate and decides on its initial state without a read; where that fails, the
-   * loop loads the stream and decides again. Not for events with personal fields that need claims.
+   * The first attempt assumes a new aggregate and decides on its initial state without a read. If that fails, the loop
+   * loads the stream and decides again. Not for events with personal fields that need claims.
    */
   readonly expectNew?: boolean;
 }

@@ -35,7 +35,7 @@ const MAX_FAST_POLLS = 40;
 
 /**
  * Yields the events after a position, then new ones, in batches, until `signal` aborts. Positions are in commit order,
- * so that a poll after the last one misses nothing; a commit of this process is read at once. Throws as `readAll` does.
+ * so that a poll after the last one misses nothing. A commit of this process is read at once. Throws as `readAll` does.
  */
 export async function* followLog(
   store: Pick<EventStore, 'readAll' | 'committed'>,

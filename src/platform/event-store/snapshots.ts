@@ -21,8 +21,8 @@ interface Row {
 
 /**
  * A cache of the folded states of long streams, in `event_store.snapshots`, for any event store. A snapshot that is
- * missing, damaged, of another code version or of an erased person is ignored, and failures do not fail commands. The
- * state is sealed like personal fields, and bound to its place in the stream.
+ * missing, damaged, of another code version or of an erased person is ignored. Failures do not fail commands. The state
+ * is sealed like personal fields, and bound to its place in the stream.
  */
 @Injectable()
 export class Snapshots {

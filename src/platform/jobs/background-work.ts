@@ -24,8 +24,8 @@ export interface BackgroundOptions {
 }
 
 /**
- * Periodic work. It runs at the start, at every tick of its interval and after each wake, one run at a time in a
- * process. A tick during a run is skipped; after a wake during a run, another run follows. A failed run is logged and
+ * Periodic work. It runs at the start, at every tick of its interval and after each wake. A process has one run at a
+ * time. A tick during a run is skipped; after a wake during a run, another run follows. A failed run is logged and
  * repeated after a growing delay, which ticks and wakes do not shorten.
  *
  * It is a method of a provider with `@Periodic()`, or a field with `@Background()` where something wakes or stops it.

@@ -1,6 +1,6 @@
 /**
- * Reads JSON text in place, without recursion: the exact text of a member, the depth before a parse, the members of
- * malformed text. The results for text that JSON.parse rejects are arbitrary.
+ * Reads JSON text in place, without recursion. It finds the exact text of a member, the depth before a parse, and the
+ * members of malformed text. The results for text that JSON.parse rejects are arbitrary.
  */
 
 const QUOTE = 0x22;

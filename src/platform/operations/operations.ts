@@ -53,9 +53,9 @@ export interface OperationOutcome {
 /** Every write of an operator, from the admin API, the console and programs. The operations context provides it. */
 export abstract class Operations {
   /**
-   * Records the operation and executes it, unless it waits for a second person (`pending_approval`). Throws DomainError:
-   * `forbidden` for a missing scope, `precondition_failed` for another revision, `not_found`, and errors of the handler, which
-   * are recorded as a failure.
+   * Records the operation and executes it, unless it waits for a second person (`pending_approval`). Throws
+   * DomainError: `forbidden` for a missing scope, `precondition_failed` for another revision, and `not_found`. Errors
+   * of the handler are recorded as a failure and thrown.
    */
   abstract request(command: AnyCommand, request: OperationRequest): Promise<OperationOutcome>;
   /** Returns the revision of a subject by its streams; null where none of them exists. */

@@ -16,8 +16,8 @@ type Headers = Readonly<Record<string, string>>;
 type Dispatched = Dispatcher.DispatchOptions & { readonly request: OutboundRequest };
 
 /**
- * The HTTP client for hosts outside of the service, on undici's connection pool. Every new connection resolves the name,
- * checks all addresses and connects to a checked address, so that a changed DNS record cannot evade the check. It follows no
+ * The HTTP client for hosts outside of the service, on undici's connection pool. Every new connection resolves the
+ * name, checks all addresses and connects to a checked one. A changed DNS record cannot evade the check. It follows no
  * redirects and decompresses nothing. ADR 76.
  */
 export class OutboundClient {

@@ -180,8 +180,8 @@ const HTTP_DATES = [
 ];
 
 /**
- * Returns the milliseconds of a `Retry-After` field, 0 for a past date, and null for a missing or invalid field (RFC 9110
- * section 10.2.3). `now` is in Unix milliseconds.
+ * Returns the milliseconds of a `Retry-After` field (RFC 9110 section 10.2.3). Returns 0 for a past date, and null for
+ * a missing or invalid field. `now` is in Unix milliseconds.
  */
 export function retryAfterMs(field: string | null, now: number): number | null {
   const value = field?.trim() ?? '';

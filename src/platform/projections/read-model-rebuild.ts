@@ -106,8 +106,8 @@ export class ReadModelCheck implements TableCheck {
 }
 
 /**
- * Rebuilds read models from the first event while the service runs: in shadow tables, which replace the live ones in
- * the end (ADR 99). Until then readers and the runner use the live tables.
+ * Rebuilds read models from the first event while the service runs. It fills shadow tables, which replace the live ones
+ * in the end (ADR 99). Until then readers and the runner use the live tables.
  */
 @Injectable()
 export class ReadModelRebuild {

@@ -59,7 +59,7 @@ export class SubscriptionProgress {
   }
 
   /**
-   * Resolves to true once the subscription `name` has applied all events from before the call, and to false after
+   * Resolves to true once the subscription `name` has applied all events from before the call. Resolves to false after
    * READ_YOUR_WRITES_MS, which includes the read of the log. Rejects while the event store is unavailable.
    */
   async waitUntilCurrent(name: string): Promise<boolean> {

@@ -36,7 +36,7 @@ export async function changeRing<T>(
   });
 }
 
-/** Checks that a key of a ring was used: an empty ring has then lost its rows, and a new one would open nothing. */
+/** Checks that a key of a ring was used. An empty ring has then lost its rows, and a new one would open nothing. */
 export async function hasSealed(tx: PoolClient): Promise<boolean> {
   const { rows } = await tx.query<{ sealed: boolean }>(
     `select exists (select from platform.personal_keys where wrapped_key is not null)

@@ -21,8 +21,9 @@ export class SealError extends Error {
 }
 
 /**
- * Seals texts with AES-256-GCM and authenticates texts with HMAC-SHA256. A sealed text is `s1.<key id>.<base64url of
- * iv, tag and ciphertext>`; the key id selects the key that opens it, so that keys can be replaced.
+ * Seals texts with AES-256-GCM and authenticates texts with HMAC-SHA256. A sealed text is
+ * `s1.<key id>.<base64url of iv, tag and ciphertext>`. The key id selects the key that opens it, so that keys can be
+ * replaced.
  */
 export class Sealer {
   private keys: ReadonlyMap<string, Buffer> = new Map();

@@ -3,6 +3,9 @@ import { isProgram, isTest, type Source } from './sources.js';
 /** A comment or docstring that begins without a subject or a verb. */
 const FRAGMENT =
   /^\s*(?:\/\*\*|\/\/)\s+(?:Of|By|As|At|In|On|For|From|To|With|Without|Within|Between|Until|After|Before|Under|Over|What|Who|Whose|Which|Whether|How|Why|Where|When|Null|Absent|Empty|Its|Those|Also)\b/gm;
+const COMMENT = /^[ \t]*\/\*\*[^]*?\*\/|(?:^[ \t]*\/\/.*\n)+/gm;
+const MAX_WORDS = 22;
+
 /** A type named by a past participle. */
 const PARTICIPLE =
   /^export (?:abstract )?(?:interface|type|class) (?:Displayed|Listed|Known|Found|Given|Requested|Claimed|Decided|Established|Issued|Served|Stored|Logged|Checked|Confirmed|Changed|Written|Received|Rendered|Named|Proven|Settled|Loaded|Executed|Forgotten|Audited|Booked|Derived|Granted|Recorded|Rechecked|Resolved|Seen|Shown|Signed|Told|Used|Verified)[A-Z]\w*/gm;
@@ -31,12 +34,19 @@ export function readability(files: readonly Source[]): Record<string, number> {
   }
   return {
     'comments that begin like a fragment': count(product, FRAGMENT),
+    'sentences of comments above 22 words': product.reduce((sum, { text }) => sum + longSentences(text), 0),
     'types named by a participle': count(program, PARTICIPLE),
     'functions named by a possessive': count(program, POSSESSIVE),
     'files of src that name a field': Math.round(naming.reduce((a, b) => a + b, 0) / FIELDS.length),
     'files of the largest context': Math.max(0, ...contexts.values()),
   };
 }
+
+const longSentences = (text: string): number =>
+  (text.match(COMMENT) ?? [])
+    .map((comment) => comment.replaceAll(/^\s*(?:\/\*\*|\*\/|\*|\/\/)|\*\/$/gm, '').replaceAll('{@link ', ''))
+    .flatMap((comment) => comment.split(/(?<=[.!?])\s+|\s@\w+|\s- /))
+    .filter((sentence) => sentence.trim().split(/\s+/).length > MAX_WORDS).length;
 
 const count = (files: readonly Source[], pattern: RegExp): number =>
   files.reduce((sum, { text }) => sum + (text.match(pattern)?.length ?? 0), 0);

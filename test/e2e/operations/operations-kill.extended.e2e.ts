@@ -97,23 +97,22 @@ it(
 it(
   'an operation is executed once if its process stalls at any failpoint and continues after a worker has executed it',
   async () => {
-    await Promise.all(
-      OPERATION_FAILPOINTS.map(async (point) => {
-        const { run, executedByWorker, changes } = await programAt(point, { FAILPOINT_SIGNAL: 'SIGSTOP' });
-        const { child, ended, requested } = await run();
-        try {
-          await eventually(async () => isStopped(child.pid!), 2 * WAIT_MS);
-          await executedByWorker();
-        } finally {
-          child.kill('SIGCONT');
-        }
-        // The program reports the executed operation.
-        expect([point, (await requested).code]).toEqual([point, 0]);
-        child.kill('SIGTERM');
-        await ended;
-        expect([point, await changes()]).toEqual([point, 1]);
-      }),
-    );
+    // The processes boot one after the other, and the workers' waits for their leases overlap.
+    const stalled: Awaited<ReturnType<typeof stalledAt>>[] = [];
+    for (const point of OPERATION_FAILPOINTS) stalled.push(await stalledAt(point));
+    for (const { point, child, ended, requested, executedByWorker, changes } of stalled) {
+      try {
+        await eventually(async () => isStopped(child.pid!), 2 * WAIT_MS);
+        await executedByWorker();
+      } finally {
+        child.kill('SIGCONT');
+      }
+      // The program reports the executed operation.
+      expect([point, (await requested).code]).toEqual([point, 0]);
+      child.kill('SIGTERM');
+      await ended;
+      expect([point, await changes()]).toEqual([point, 1]);
+    }
     const twice = await app.database.query(
       `select stream from event_store.events where type = 'operation.executed.v1' group by 1 having count(*) > 1`,
     );
@@ -121,6 +120,11 @@ it(
   },
   8 * WAIT_MS,
 );
+
+async function stalledAt(point: Point) {
+  const program = await programAt(point, { FAILPOINT_SIGNAL: 'SIGSTOP' });
+  return { point, ...program, ...(await program.run()) };
+}
 
 function isStopped(pid: number): boolean {
   const { stdout } = spawnSync('ps', ['-o', 'state=', '-p', String(pid)], { encoding: 'utf8' });

@@ -17,8 +17,8 @@ export function readDocument() {
 }
 
 /**
- * `{resource, verb, method, path, ids, summary, description, options, isList}` for each operation; `options` maps a name as
- * it is typed to `{member, place, schema, required, description}`.
+ * Returns `{resource, verb, method, path, ids, summary, description, options, isList}` for each operation. `options`
+ * maps a name as it is typed to `{member, place, schema, required, description}`.
  */
 export function operationsOf(document) {
   return Object.entries(document.paths)

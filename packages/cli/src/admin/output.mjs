@@ -53,7 +53,7 @@ export function printTable(rows, indent = '', width = process.stdout.columns ?? 
   }
 }
 
-/** The first name, and those after it that fit into a line of this width: long ones, such as other ids, come last. */
+/** The first name, and those after it that fit into a line of this width. Long ones, such as other ids, come last. */
 function columnsWithin(widths, room) {
   const [first, ...others] = [...widths.keys()];
   const isLong = (name) => widths.get(name) >= LONG;

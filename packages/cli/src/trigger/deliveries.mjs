@@ -7,8 +7,8 @@ const POLL_MS = 150;
 const PAGE = 20;
 
 /**
- * One `{id, url, status, http_status}` per endpoint that is subscribed to the type, after the first attempt or
- * {@link TIMEOUT_MS}; `status` is null for a delivery that did not exist by then.
+ * Returns one `{id, url, status, http_status}` per endpoint that is subscribed to the type, after the first attempt or
+ * {@link TIMEOUT_MS}. `status` is null for a delivery that did not exist by then.
  */
 export async function deliveriesOf(merchant, type, { subject, deliveryId }) {
   const { data } = await merchant.webhookEndpoints.list();

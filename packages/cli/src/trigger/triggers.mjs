@@ -25,8 +25,9 @@ const onboarded = {
 };
 
 /**
- * By type: `does` in words, `takes` the names of `--set`, `isForAnyService` where no sandbox is needed, and
- * `run({merchant, keys, set})`, which resolves once it has happened, with `{subject: {<name of an id in data>: id}, note}`.
+ * The trigger of each type. `does` describes it, `takes` has the names of `--set`, and `isForAnyService` is set where
+ * no sandbox is needed. `run({merchant, keys, set})` resolves to `{subject: {<name of an id in data>: id}, note}` once
+ * it has happened.
  */
 export const TRIGGERS = {
   'user.onboarding_started': onboarded,

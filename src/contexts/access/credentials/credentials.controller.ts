@@ -184,8 +184,9 @@ export class AdminCredentialsController {
   }
 
   /**
-   * Returns the parameters of `credentials.issue`. Throws `validation_failed` for members that are missing or of another
-   * kind, `forbidden` without the scope of the kind, `not_found` for merchants out of the caller's reach.
+   * Returns the parameters of `credentials.issue`. Throws `validation_failed` for members that are missing or of
+   * another kind. Throws `forbidden` without the scope of the kind, and `not_found` for merchants out of the caller's
+   * reach.
    */
   private async toParameters(id: string, body: NewCredentialBody, caller: AdminCaller) {
     const { kind, merchant_id = null, operator_id = null, merchants = null } = body;

@@ -103,8 +103,8 @@ const USED = `insert into access.credential_uses (credential_id, last_used_at)
   on conflict (credential_id) do update set last_used_at = excluded.last_used_at`;
 
 /**
- * The requests of the last seven days in `access.requests`, with a partition per day in UTC; the last uses of credentials;
- * and the daily counts of each merchant for 90 days. Times are by the database's clock.
+ * The requests of the last seven days in `access.requests`, with a partition per day in UTC. It also has the last uses
+ * of credentials, and each merchant's daily counts for 90 days. Times are by the database's clock.
  */
 @Injectable()
 export class RequestTable {

@@ -13,8 +13,8 @@ export const PERSONAL_KEYS = 'platform.personal_keys';
 const ERASING_MS = DAY_MS;
 
 /**
- * Checks that each person with data in the log (a user, or the person of an order) has a key until the erasure, and
- * none afterwards. With the master key it also checks that each key opens as the key of its person.
+ * Checks that each person with data in the log has a key until the erasure, and none afterwards. A person is a user, or
+ * the person of an order. With the master key it also checks that each key opens as the key of its person.
  */
 export class PersonalKeysCheck implements TableCheck {
   readonly name = PERSONAL_KEYS;

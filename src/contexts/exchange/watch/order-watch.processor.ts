@@ -233,7 +233,7 @@ export const OPEN_ORDERS: WorkList = {
   ends: ['completed', 'cancelled', 'expired', 'failed', 'refunded'].map((status) => `order.${status}.v1`),
 };
 
-/** Watches every order from its first event on until no poll can change it, and polls it at once after every other event. */
+/** Watches every order from its first event until no poll can change it. Every other event has it polled at once. */
 export function watchSaga({ work }: OrderWatchProcessor): SubscriptionDefinition {
   return {
     name: WATCH_SAGA,

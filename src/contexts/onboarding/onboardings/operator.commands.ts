@@ -27,8 +27,8 @@ export interface ReviewDecision {
 }
 
 /**
- * Retries the pending step of an onboarding now: the poll of a review, the wallet, the card, the activation, a failed card,
- * or a failed identity check with stored images. Returns the stage before it. Throws `not_found`, `rate_limited`, or
+ * Retries the pending step of an onboarding now. It is the poll of a review, the wallet, the card, the activation, or a
+ * failed card or identity check with images. Returns the stage before it. Throws `not_found`, `rate_limited`, or
  * `invalid_transition` when the next step is the person's or the user is deactivating.
  */
 @Operation({ ...USER_SUBJECT, name: 'users.retry' })

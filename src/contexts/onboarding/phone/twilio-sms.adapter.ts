@@ -28,8 +28,8 @@ type TwilioAccount = Pick<OnboardingConfig, 'twilioUrl' | 'twilioFrom' | 'twilio
   Readonly<Record<'twilioAccountSid' | 'twilioAuthToken', string>>;
 
 /**
- * The error codes of numbers that never get a message (https://www.twilio.com/docs/api/errors): invalid, blocked country,
- * unverified in a trial account, unsubscribed, unreachable, no mobile, landline.
+ * The error codes of numbers that never get a message (https://www.twilio.com/docs/api/errors). The number is invalid,
+ * unverified in a trial account, unsubscribed, unreachable, no mobile, a landline, or in a blocked country.
  */
 const REFUSED_NUMBERS: readonly unknown[] = [21211, 21408, 21608, 21610, 21612, 21614, 21635];
 

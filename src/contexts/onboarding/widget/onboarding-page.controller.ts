@@ -29,8 +29,9 @@ import { ONBOARDING_PAGE, VisitorGuard, type OnboardingVisitor } from './onboard
 import type { OnboardingFacts } from './onboarding.dto.js';
 
 /**
- * Returns the redirect target in canonical form, or null for one that is not allowed (contract.md 18.2). Allowed are https
- * URLs and deep links of apps, restricted to the merchant's list if it has one; in the sandbox also `http://localhost`.
+ * Returns the redirect target in canonical form, or null for one that is not allowed (contract.md 18.2). Allowed are
+ * https URLs and deep links of apps, restricted to the merchant's list if it has one. The sandbox also allows
+ * `http://localhost`.
  */
 export function acceptCallbackUrl(
   text: string,

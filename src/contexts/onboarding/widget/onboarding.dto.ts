@@ -36,8 +36,8 @@ export interface SentCode {
 }
 
 /**
- * The request bodies of the steps. `browser` is a secret nonce of the page (32 to 64 hex digits); a six-digit code is valid
- * only with the nonce of its request. All steps except `code` and `phone` require the session as a Bearer token.
+ * The request bodies of the steps. `browser` is a secret nonce of the page (32 to 64 hex digits). A six-digit code is
+ * valid only with the nonce of its request. All steps except `code` and `phone` require the session as a Bearer token.
  */
 export interface StepBodies {
   code: { readonly phone_number: string; readonly browser: string };

@@ -122,7 +122,8 @@ export class OperationsService extends Operations {
    *
    * Throws `unavailable` while this process's clock is wrong, and `not_found`. Throws `forbidden` for an approval or
    * confirmation of the caller's own operation or without its scopes. Throws `invalid_transition` for a decided or
-   * lapsed operation, and if it fails: its subject changed, its requester lost the right, or its execution threw.
+   * lapsed operation. It also does if the operation fails: its subject changed, its requester lost the right, or its
+   * execution threw.
    */
   async decide(
     decision: DecisionKind,

@@ -8,8 +8,8 @@ const CONFIRMING_MS = 30_000;
 const CLOSING_MS = 15_000;
 const NO_RESPONSE_MS = 5 * 60_000;
 /**
- * A payout is checked again when its age has grown by a quarter: 16 checks in the first minute and about 80 in 24 h. Checks
- * cause most of the database work of a report (docs/benchmarks.md).
+ * A payout is checked again when its age has grown by a quarter. This makes 16 checks in the first minute and about 80
+ * in 24 h. Checks cause most of the database work of a report (docs/benchmarks.md).
  */
 const AGE_SHARE = 4;
 

@@ -80,9 +80,9 @@ export class CompleteDeactivationHandler implements ICommandHandler<CompleteDeac
 }
 
 /**
- * Activates an onboarding user with a wallet (EIP-55 checksummed). Throws `not_found`, `invalid_transition` for a user who is
- * deactivating or deactivated, and `validation_failed` when any merchant's user has the wallet: a transfer to it would
- * confirm both users' payouts.
+ * Activates an onboarding user with a wallet (EIP-55 checksummed). Throws `not_found`, and `invalid_transition` for a
+ * user who is deactivating or deactivated. Throws `validation_failed` when any merchant's user has the wallet: a
+ * transfer to it would confirm both users' payouts.
  */
 export class ActivateUser extends Command<void> {
   constructor(

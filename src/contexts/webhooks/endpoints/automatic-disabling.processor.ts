@@ -20,8 +20,8 @@ const EVALUATE_MS = 500;
 const EVALUATE_ALL_MS = 60_000;
 
 /**
- * The condition under which an `attempt` counts as a failure of the endpoint `snapshot`: it failed after the endpoint
- * was enabled, and within the window of $2 seconds before $1. The index `attempts_failed` serves it.
+ * The condition under which an `attempt` counts as a failure of the endpoint `snapshot`. It failed after the endpoint
+ * was enabled, within the window of $2 seconds before $1. The index `attempts_failed` serves it.
  */
 const COUNTS = `attempt.endpoint_id = snapshot.endpoint_id and attempt.outcome <> 'succeeded'
   and attempt.started_at > snapshot.failures_since

@@ -36,9 +36,9 @@ export class Connection {
   }
 
   /**
-   * Replaces the client by one that searches for the leader again. A client does not notice that its server is stopped:
-   * all its calls wait for the leader, or for the server's features, without a timeout.
-   * Does nothing where a call that began at `since` (`performance.now()`) used an earlier client.
+   * Replaces the client by one that searches for the leader again. A client does not notice that its server is stopped.
+   * All its calls then wait without a timeout for the leader or the server's features. Does nothing where a call that
+   * began at `since` (`performance.now()`) used an earlier client.
    */
   reconnect(since: number): void {
     if (since < this.openedAt) return;
@@ -80,7 +80,7 @@ async function closeClient(client: EventStoreDBClient): Promise<void> {
 
 /**
  * All streams of appends in the process share one table of pending appends. An error of one stream rejects and forgets
- * the appends of every stream; a later response to one of these is a TypeError in a handler that nothing catches. Those
+ * the appends of every stream. A later response to one of these is a TypeError in a handler that nothing catches. Those
  * appends were rejected as unavailable and are sent again under the same ids, so the response may be ignored.
  */
 function ignoringForgottenAppends(stream: Stream): Stream {

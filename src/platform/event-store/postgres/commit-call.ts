@@ -39,7 +39,7 @@ export function encodeUnit(commit: Commit): EncodedUnit {
 
 /**
  * Selects the units of one call. No two units write the same stream or response key, and none checks a stream that
- * another writes: the later unit waits for the next call, which sees the writes of the earlier one.
+ * another writes. The later of two such units waits for the next call, which sees the writes of the earlier one.
  */
 export function groupOfUnits(maxBytes = GROUP_BYTES): (unit: EncodedUnit) => boolean {
   const written = new Set<string>();

@@ -4,16 +4,16 @@ const APPEND_LOCK = 7_331_002;
 /**
  * The function of a group commit. It checks each unit separately and writes it as a whole or not at all.
  *
- * It acquires the lock in a separate statement, so that later statements see all earlier commits: revisions are
- * current, and positions are in commit order, so that a reader of `position > last` misses nothing.
+ * It acquires the lock in a separate statement, so that later statements see all earlier commits. Revisions are then
+ * current, and positions in commit order: a reader of `position > last` misses nothing.
  *
  * Texts of one kind are joined by `separator`. An expectation is a revision, or -1 for no stream. `event_places` is the
  * place of an event in its append, `append_sizes` the number of an append's events. The settings avoid planning, and
  * plans for a small table.
  *
- * Returns one row: the earlier revision of each append's stream (or -1), the first refused append of each refused unit,
- * the appends of earlier commits with their revisions and positions, earlier responses as JSON, and the last new
- * position.
+ * Returns one row. It has the earlier revision of each append's stream (or -1), and the first refused append of each
+ * refused unit. It has the appends of earlier commits with their revisions and positions, earlier responses as JSON,
+ * and the last new position.
  */
 const COMMIT_FUNCTION = `
 create or replace function event_store.commit_units(
