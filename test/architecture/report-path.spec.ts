@@ -7,8 +7,10 @@ import { SubscriptionRunner } from '../../src/platform/projections/subscription-
 import { endSharedApp, onTestApp } from '../support/app.js';
 import { createUser, report } from '../support/payouts/payout-calls.js';
 
-/** The files of src on the path of one report: 34, and on a busy machine the writers of the request log. */
+/** The files of src on the path of one report. */
 const MAX_FILES = 38;
+/** The files of the request log's flush, which on a busy machine comes during every try. */
+const FLUSH = ['contexts/access/requests/request-table.store.ts', 'platform/postgres/database.ts'];
 /** On a busy machine timers fire during some reports, so that one report with its own files alone is enough. */
 const TRIES = 20;
 
@@ -32,7 +34,8 @@ async function calledFiles(): Promise<string[]> {
     .filter(({ functions }) =>
       functions.some(({ functionName, ranges: [range] }) => functionName !== '' && (range?.count ?? 0) > 0),
     )
-    .map(({ url }) => relative('src', fileURLToPath(url)));
+    .map(({ url }) => relative('src', fileURLToPath(url)))
+    .filter((file) => !FLUSH.includes(file));
 }
 
 it(`POST payouts/report runs through at most ${MAX_FILES} files`, async () => {
