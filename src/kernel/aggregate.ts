@@ -5,8 +5,8 @@ export interface DomainEvent<Type extends string = string, Data extends object =
 }
 
 /**
- * The folding half of a decider; decisions are functions `(command, state) => events` in the same file. `evolve` is
- * pure and total: an unknown event of a newer version leaves the state unchanged. `category` has no dash, because a
+ * The folding half of a decider; decisions are functions `(command, state) => events`, mostly in the same file. `evolve`
+ * is pure and total: an unknown event of a newer version leaves the state unchanged. `category` has no dash, because a
  * stream is named `<category>-<id>`.
  */
 export interface Aggregate<State, Event extends DomainEvent> {
