@@ -43,9 +43,7 @@ const COLUMNS: Partial<Changes<object, DirectoryEvent>> = {
   ...operatorChanges,
   ...credentialChanges,
   'credential.issued.v1': ({ at: created_at, ...data }) => ({
-    ...data,
-    created_at,
-    operator_id: data.merchant_id === null ? data.owner_id : null,
+    ...{ ...data, created_at, operator_id: data.merchant_id === null ? data.owner_id : null },
   }),
   'credential.rolled.v1': ({ until: rolling_until }) => ({ rolling_until }),
   'credential.revoked.v1': ({ at: revoked_at }) => ({ revoked_at }),

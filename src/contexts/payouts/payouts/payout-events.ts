@@ -23,10 +23,7 @@ export type PayoutReported = DomainEvent<
   PayoutFacts & { readonly created_at: string; readonly expires_at: string }
 >;
 
-/**
- * The transfer is on the chain, exact and confirmed, and belongs to no other payout. Final. The v1,
- * which lacked the evidence of {@link TransferSighting}, was never released.
- */
+/** The transfer is on the chain, exact and confirmed, and belongs to no other payout. Final. No v1 was released. */
 export type PayoutReceived = DomainEvent<
   'payout.received.v2',
   PayoutFacts &
