@@ -218,12 +218,7 @@ const DASHBOARDS = {
       'none',
       ['max by (port, provider) (disburse_onboarding_providers)', '{{port}}: {{provider}}'],
     ],
-    [
-      'Events received from merchants',
-      'reqps',
-      [rate('disburse_events_received_total', 'outcome'), '{{outcome}}'],
-      [rate('disburse_events_total', 'outcome'), 'processed, {{outcome}}'],
-    ],
+    ['Events received from merchants', 'reqps', [rate('disburse_events_total', 'outcome'), '{{outcome}}']],
     [
       'Batches of events',
       'reqps',

@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { ProviderRefused, ProviderUnavailable } from '../../src/platform/outbound/provider-errors.js';
 import type {
+  AgreedOrder,
   ExchangeProvider,
   NewProviderOrder,
-  ProviderReference,
   ProviderStatus,
-  Settlement,
 } from '../../src/contexts/exchange/providers/exchange-provider.ports.js';
 import type { ProviderOrder, Quote } from '../../src/contexts/exchange/orders/order-events.js';
 import { base58Text } from '../../src/kernel/base58.js';
@@ -85,7 +84,10 @@ export class SandboxProvider implements ExchangeProvider, OnApplicationShutdown 
    * Returns the order's state. The deposit address is `reference`, from the order's event; rows only record earlier
    * deposits.
    */
-  status({ order_id: orderId, provider_reference: reference }: ProviderReference): Promise<ProviderStatus> {
+  status({
+    order_id: orderId,
+    provider_reference: reference,
+  }: Pick<AgreedOrder, 'order_id' | 'provider_reference'>): Promise<ProviderStatus> {
     return orUnavailable(async () => {
       const order = await this.orders.find(orderId, this.config.exchangeSettleMs);
       if (order === null) throw new ProviderUnavailable('the sandbox has no such order');
@@ -119,7 +121,10 @@ export class SandboxProvider implements ExchangeProvider, OnApplicationShutdown 
     });
   }
 
-  settle({ order_id: orderId, amount_to: amountTo }: Settlement): Promise<void> {
+  settle({
+    order_id: orderId,
+    amount_to: amountTo,
+  }: Pick<AgreedOrder, 'order_id' | 'amount_to'>): Promise<void> {
     return orUnavailable(async () => {
       const mac = this.sealer.mac(SETTLEMENT, `${orderId} ${amountTo}`);
       if (!(await this.orders.settle(orderId, amountTo, mac)))
@@ -127,12 +132,8 @@ export class SandboxProvider implements ExchangeProvider, OnApplicationShutdown 
     });
   }
 
-  cancel({ order_id: orderId }: ProviderReference): Promise<void> {
+  cancel({ order_id: orderId }: Pick<AgreedOrder, 'order_id'>): Promise<void> {
     return orUnavailable(() => this.orders.cancel(orderId));
-  }
-
-  ping(): Promise<void> {
-    return orUnavailable(async () => void (await this.chain.heads()));
   }
 
   onApplicationShutdown(): Promise<void> {

@@ -21,7 +21,6 @@ const READING = [
   'audit verify',
   // The same log elsewhere.
   'events copy',
-  'exchange recheck',
   'keys status',
   // A boot does it too.
   'migrate',

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ProviderRefused, ProviderUnavailable } from '../../src/platform/outbound/provider-errors.js';
 import type {
+  AgreedOrder,
   ExchangeProvider,
   NewProviderOrder,
-  ProviderReference,
   ProviderStatus,
 } from '../../src/contexts/exchange/providers/exchange-provider.ports.js';
 import type { ProviderOrder } from '../../src/contexts/exchange/orders/order-events.js';
@@ -50,18 +50,13 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
       withdraw_address_memo: null,
       ...over,
     });
-    const newOrder = async (): Promise<{ order: ProviderOrder; reference: ProviderReference }> => {
+    const newOrder = async (): Promise<AgreedOrder> => {
       const given = requested();
-      const order = await provider.create(given);
-      const { provider_reference } = order;
-      return { order, reference: { order_id: given.order_id, provider_reference } };
+      return { ...given, ...(await provider.create(given)) };
     };
-    const until = (
-      reference: ProviderReference,
-      found: (status: ProviderStatus) => boolean,
-    ): Promise<ProviderStatus> =>
+    const until = (order: AgreedOrder, found: (status: ProviderStatus) => boolean): Promise<ProviderStatus> =>
       eventually(async () => {
-        const status = await provider.status(reference);
+        const status = await provider.status(order);
         return found(status) && status;
       });
 
@@ -92,21 +87,11 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
       }
     });
 
-    it('opens one order, however often it is requested, even from two processes at once', async () => {
-      const order = requested();
-      const other = await under.open();
-      const [first, ...others] = await Promise.all([
-        provider.create(order),
-        other.create(order),
-        provider.create(order),
-      ]);
-      expect(others).toEqual([first, first]);
-      expect(await other.create(order)).toEqual(first);
+    it('opens an order on the terms of its quote, or on narrower ones', async () => {
       const usual = await provider.quote(under.pairId, null);
+      const { minimum, maximum, ...terms } = await newOrder();
       const { amount_from, amount_to, rate } = usual;
-      expect(first).toMatchObject({ amount_from, amount_to, rate });
-      // An order may be narrower than its pair.
-      const { minimum, maximum } = first!;
+      expect(terms).toMatchObject({ amount_from, amount_to, rate });
       expect(isAtLeast(minimum, usual.minimum) && isAtLeast(amount_from, minimum)).toBe(true);
       expect(isAtLeast(usual.maximum, maximum) && isAtLeast(maximum, amount_from)).toBe(true);
     });
@@ -119,80 +104,79 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
 
     it('reports no deposit before one arrived and all that arrived until now', async () => {
       const before = Date.now();
-      const { reference } = await newOrder();
-      expect(await provider.status(reference)).toMatchObject(NOTHING);
-      await until(reference, ({ completeUntil }) => Date.parse(completeUntil ?? '') >= before);
+      const order = await newOrder();
+      expect(await provider.status(order)).toMatchObject(NOTHING);
+      await until(order, ({ completeUntil }) => Date.parse(completeUntil ?? '') >= before);
     });
 
     it('reports each deposit under one permanent id', async () => {
-      const { order, reference } = await newOrder();
+      const order = await newOrder();
       await under.pay(order, order.minimum);
-      const one = await until(reference, ({ deposits }) => deposits.length > 0);
+      const one = await until(order, ({ deposits }) => deposits.length > 0);
       await under.pay(order, order.amount_from);
-      const two = await until(reference, ({ deposits }) => deposits.length > 1);
+      const two = await until(order, ({ deposits }) => deposits.length > 1);
       expect(two.deposits[0]).toEqual(one.deposits[0]);
       expect(two.deposits.map(({ amount }) => amount)).toEqual([order.minimum, order.amount_from]);
       expect(new Set(two.deposits.map(({ deposit_id }) => deposit_id)).size).toBe(2);
-      expect((await provider.status(reference)).deposits).toEqual(two.deposits);
+      expect((await provider.status(order)).deposits).toEqual(two.deposits);
     });
 
     it('pays out once, however often the order is settled', async () => {
-      const { order, reference } = await newOrder();
+      const order = await newOrder();
       await under.pay(order, order.amount_from);
-      const { deposits } = await until(reference, (status) => status.deposits.length > 0);
+      const { deposits } = await until(order, (status) => status.deposits.length > 0);
       const received = sum(deposits.map(({ amount }) => amount));
-      const settlement = { ...reference, amount_from: received, amount_to: order.amount_to };
+      const settlement = { ...order, amount_from: received };
       await Promise.all([provider.settle(settlement), provider.settle(settlement)]);
-      const { outcome } = await until(reference, (status) => status.outcome !== null);
+      const { outcome } = await until(order, (status) => status.outcome !== null);
       expect(outcome).toMatchObject({ kind: 'completed', transactionHash: expect.any(String) });
       await provider.settle({ ...settlement, amount_to: '999' });
-      expect((await provider.status(reference)).outcome).toEqual(outcome);
+      expect((await provider.status(order)).outcome).toEqual(outcome);
     });
 
     it('reports a deposit to a cancelled order and does not exchange it', async () => {
       if (!under.isSettledByUs) return;
-      const { order, reference } = await newOrder();
-      await provider.cancel(reference);
-      await provider.cancel(reference);
+      const order = await newOrder();
+      await provider.cancel(order);
+      await provider.cancel(order);
       await under.pay(order, order.amount_from);
-      const { outcome } = await until(reference, ({ deposits }) => deposits.length > 0);
+      const { outcome } = await until(order, ({ deposits }) => deposits.length > 0);
       expect(outcome).toBeNull();
-      await expect(provider.settle({ ...order, ...reference })).rejects.toThrow();
-      expect((await provider.status(reference)).outcome).toBeNull();
+      await expect(provider.settle(order)).rejects.toThrow();
+      expect((await provider.status(order)).outcome).toBeNull();
     });
 
     it('completes an order that is cancelled after it was paid out', async () => {
       if (!under.isSettledByUs) return;
-      const { order, reference } = await newOrder();
-      await provider.settle({ ...order, ...reference });
-      await provider.cancel(reference);
-      await until(reference, ({ outcome }) => outcome?.kind === 'completed');
+      const order = await newOrder();
+      await provider.settle(order);
+      await provider.cancel(order);
+      await until(order, ({ outcome }) => outcome?.kind === 'completed');
     });
 
     it('throws ProviderUnavailable during an outage, and creates and reports orders afterwards', async () => {
-      const { order, reference } = await newOrder();
+      const order = await newOrder();
       const fresh = requested();
       const isUp = (): Promise<boolean> =>
-        provider.ping().then(
+        provider.status(order).then(
           () => true,
           () => false,
         );
       await under.startOutage();
       try {
         await eventually(async () => !(await isUp()));
-        await expect(provider.status(reference)).rejects.toBeInstanceOf(ProviderUnavailable);
+        await expect(provider.status(order)).rejects.toBeInstanceOf(ProviderUnavailable);
         await expect(provider.create(fresh)).rejects.toBeInstanceOf(ProviderUnavailable);
-        const settling = under.isSettledByUs ? provider.settle({ ...order, ...reference }) : null;
+        const settling = under.isSettledByUs ? provider.settle(order) : null;
         if (settling !== null) await expect(settling).rejects.toBeInstanceOf(ProviderUnavailable);
-        await expect(provider.cancel(reference)).rejects.toBeInstanceOf(ProviderUnavailable);
+        await expect(provider.cancel(order)).rejects.toBeInstanceOf(ProviderUnavailable);
       } finally {
         await under.endOutage();
       }
       await eventually(isUp);
-      const again = await provider.create(fresh);
-      expect(await provider.create(fresh)).toEqual(again);
+      await provider.create(fresh);
       await under.pay(order, order.amount_from);
-      await until(reference, ({ deposits }) => deposits.length === 1);
+      await until(order, ({ deposits }) => deposits.length === 1);
     });
   });
 }

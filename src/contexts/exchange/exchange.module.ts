@@ -48,19 +48,17 @@ import { TokensController } from './tokens/tokens.controller.js';
 import { Exchange1795000000901 } from './migrations/1795000000901-exchange.js';
 import { ORDER_PUBLISHES } from './exchange.webhooks.js';
 import { checkExchangeSettings, exchangeConfig, type ExchangeConfig } from './exchange.config.js';
-import { SideShiftShifts } from './providers/sideshift-shift.adapter.js';
 import { OrdersView, orderViews } from './orders/orders.view.js';
 
 const providers = [
-  SideShiftShifts,
   {
     // The provider is null where its settings are missing.
     provide: SideShiftProvider,
-    inject: [exchangeConfig.KEY, SideShiftShifts, CLOCK],
-    useFactory: (config: ExchangeConfig, shifts: SideShiftShifts, clock: Clock): SideShiftProvider | null => {
+    inject: [exchangeConfig.KEY, CLOCK],
+    useFactory: (config: ExchangeConfig, clock: Clock): SideShiftProvider | null => {
       const { sideshiftUrl, sideshiftSecret, sideshiftAffiliateId } = config;
       if (sideshiftSecret === null || sideshiftAffiliateId === null) return null;
-      return new SideShiftProvider({ sideshiftUrl, sideshiftSecret, sideshiftAffiliateId }, shifts, clock);
+      return new SideShiftProvider({ sideshiftUrl, sideshiftSecret, sideshiftAffiliateId }, clock);
     },
   },
   {

@@ -7,7 +7,7 @@ const gauge = (name: string, help: string) => new Gauge({ name: `disburse_${name
 
 export const analyticsRequests = counter(
   'analytics_requests',
-  'Requests to the analytics provider, by outcome: accepted, parted, too_large, rejected, or why it is unavailable: unreachable, timeout, failing, rate_limited, unauthorized, misconfigured, forbidden.',
+  'Requests to the analytics provider, by outcome: accepted, parted, rejected, or why it is unavailable: unreachable, timeout, failing, rate_limited, unauthorized, misconfigured, forbidden.',
 );
 
 export const analyticsEvents = counter(
@@ -35,11 +35,6 @@ export const analyticsUnavailable = new Gauge({
 export const receivedBatches = counter(
   'event_batches_received',
   'Batches of events that merchants sent, by outcome: accepted (on disk), malformed, too_large.',
-);
-
-export const receivedEvents = counter(
-  'events_received',
-  'Events of these batches, by outcome: accepted, refused (with their batch, and as far as it was read).',
 );
 
 export const batchStoreDuration = new Histogram({

@@ -20,7 +20,6 @@ import { trackingConfig } from '../../../src/contexts/tracking/tracking.config.j
 
 /** Short times of the forwarder. */
 const SHORT_TIMES: ForwardingTimes = {
-  leaseMs: 60_000,
   recordMs: 50,
   unavailable: { firstMs: 5, maxMs: 40 },
   blamed: { firstMs: 5, maxMs: 40 },
@@ -110,7 +109,7 @@ export class ForwardingHarness {
       forwarder,
       stop: async () => {
         clearInterval(timer);
-        await forwarder.beforeApplicationShutdown();
+        await forwarder.work.stop();
         if (analytics instanceof Amplitude) await analytics.onApplicationShutdown();
       },
     };

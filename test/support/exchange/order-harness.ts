@@ -33,11 +33,10 @@ import { ProviderUnavailable } from '../../../src/platform/outbound/provider-err
 import type { ProviderOrder, Quote } from '../../../src/contexts/exchange/orders/order-events.js';
 import type { OrderOutcome, ProviderDeposit } from '../../../src/contexts/exchange/watch/observation.js';
 import type {
+  AgreedOrder,
   ExchangeProvider,
   NewProviderOrder,
-  ProviderReference,
   ProviderStatus,
-  Settlement,
 } from '../../../src/contexts/exchange/providers/exchange-provider.ports.js';
 
 interface Kept {
@@ -83,7 +82,7 @@ class MemoryProvider implements ExchangeProvider {
     return order;
   }
 
-  async status({ order_id: orderId }: ProviderReference): Promise<ProviderStatus> {
+  async status({ order_id: orderId }: AgreedOrder): Promise<ProviderStatus> {
     this.record('status');
     if (orderId === this.faults.brokenOrder) throw new Error('a bug');
     const { deposits, isDepositPending, outcome } = this.order(orderId);
@@ -91,7 +90,7 @@ class MemoryProvider implements ExchangeProvider {
     return { deposits: [...deposits], isDepositPending, outcome, completeUntil };
   }
 
-  async settle({ order_id: orderId, amount_to: amountTo }: Settlement): Promise<void> {
+  async settle({ order_id: orderId, amount_to: amountTo }: AgreedOrder): Promise<void> {
     this.record('settle');
     if (this.faults.acceptsNothing) throw new ProviderUnavailable('not yet', 'later');
     this.order(orderId).outcome = { kind: 'completed', transactionHash: '0xout', amountTo };
@@ -100,10 +99,6 @@ class MemoryProvider implements ExchangeProvider {
   async cancel(): Promise<void> {
     this.record('cancel');
     if (this.faults.acceptsNothing) throw new ProviderUnavailable('not yet', 'later');
-  }
-
-  async ping(): Promise<void> {
-    this.record('ping');
   }
 
   set(change: Partial<Faults>): void {

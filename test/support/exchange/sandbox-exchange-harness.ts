@@ -5,7 +5,7 @@ import { DevChain } from '../../../sandbox/exchange/dev-chain.js';
 import { SandboxOrders } from '../../../sandbox/exchange/sandbox-orders.js';
 import { SandboxProvider } from '../../../sandbox/exchange/sandbox-provider.js';
 import { readConfig } from '../../../src/composition.js';
-import type { ProviderReference } from '../../../src/contexts/exchange/providers/exchange-provider.ports.js';
+import type { AgreedOrder } from '../../../src/contexts/exchange/providers/exchange-provider.ports.js';
 import { systemClock } from '../../../src/kernel/clock.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { Sealer } from '../../../src/platform/sealing/sealer.js';
@@ -14,7 +14,7 @@ import { testDatabase, type TestDatabase } from '../postgres.js';
 import { TestNode } from '../payouts/test-node.js';
 import { ADDRESS } from './order-fixtures.js';
 
-export interface TestOrder extends ProviderReference {
+export interface TestOrder extends Pick<AgreedOrder, 'order_id' | 'provider_reference'> {
   readonly address: string;
 }
 

@@ -36,7 +36,7 @@ import { ExchangeProviders, rejectCaller } from '../providers/exchange-providers
 import { exchangeConfig, type ExchangeConfig } from '../exchange.config.js';
 import { observe } from '../watch/observation.js';
 import { OrderPoller } from '../watch/order-watch.processor.js';
-import type { NewProviderOrder } from '../providers/exchange-provider.ports.js';
+import type { ExchangeProvider, NewProviderOrder } from '../providers/exchange-provider.ports.js';
 
 interface NewOrder extends OrderRequest, Required<Omit<NewProviderOrder, 'order_id'>> {
   /** Identifies the caller where there is no `user_id`: stored as a keyed hash. */
@@ -59,7 +59,7 @@ export class CreateOrder extends Command<ExistingOrder> {
   }
 }
 
-/** Calls the provider first. A retry after a crash is safe, because the provider returns the same order. */
+/** Calls the provider before the order is stored: after a crash a repeat opens another order there. */
 @CommandHandler(CreateOrder)
 export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
   constructor(
@@ -76,11 +76,11 @@ export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
     const { name } = this.providers.current;
     const { key_id, merchant_id, user_id } = requested;
     const call = { operation: 'create', orderId: order_id, keyId: key_id } as const;
-    const terms = await this.providers
-      .call(name, call, (provider) =>
-        provider.create({ ...requested, order_id, amount_from, caller_address }),
-      )
-      .catch(rejectCaller);
+    const { state: known } = await this.loop.load(order, order_id);
+    const isNew = known.status === 'none';
+    const open = (provider: ExchangeProvider) =>
+      provider.create({ ...requested, order_id, amount_from, caller_address });
+    const terms = isNew ? await this.providers.call(name, call, open).catch(rejectCaller) : known;
     failpoint('order.provider_created');
     const now = this.clock.now();
     const expiryMs = now.getTime() + this.config.exchangeOrderExpirySeconds * 1000;
@@ -98,7 +98,7 @@ export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
     const body = (after: OrderState): string => orderResponse(existingOrder(after), complianceNotice);
     const { state } = await this.loop.execute(order, order_id, (current) => createOrder(facts, current), {
       metadata: cause,
-      expectNew: true,
+      expectNew: isNew,
       response: { ticket, status: 201, body },
     });
     return state as ExistingOrder;
@@ -168,14 +168,14 @@ export class ActOnOrderHandler implements ICommandHandler<ActOnOrder> {
 
   private async refresh(known: ExistingOrder, cause: EventMetadata): Promise<ExistingOrder> {
     if (hasEnded(known)) return known;
-    const { state } = await this.poller.pollFor(known.order_id, cause);
+    const { state } = await this.poller.poll(known.order_id, cause).catch(rejectCaller);
     // A poll that was in flight already may have loaded the order before the last event in `known`.
     return isAfter(known.updated_at, state.updated_at) ? known : state;
   }
 
   /** Polls first, so that an order that was paid seconds ago is not cancelled. */
   private async cancelling({ status, order_id }: ExistingOrder, cause: EventMetadata) {
-    const polled = status === 'pending' ? await this.poller.pollFor(order_id, cause) : null;
+    const polled = status === 'pending' ? await this.poller.poll(order_id, cause).catch(rejectCaller) : null;
     const command = { at: timestamp(this.clock), isDepositPending: polled?.isDepositPending ?? false };
     return (current: OrderState) => cancelOrder(command, current);
   }

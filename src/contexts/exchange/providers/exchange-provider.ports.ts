@@ -15,8 +15,9 @@ export interface ExchangeProvider {
   readonly quote: (pairId: string, amountFrom: string | null) => Promise<Quote>;
 
   /**
-   * Opens an order at the provider. A repeated `order_id` returns the same order. Throws {@link ProviderRefused} for an order
-   * that it will never accept, {@link ProviderUnavailable} when the result is unknown.
+   * Opens an order at the provider. Two calls with one `order_id` may open two: the one that is not stored stays unpaid,
+   * because its address is never displayed. Throws {@link ProviderRefused} for an order that it will never accept,
+   * {@link ProviderUnavailable} when the result is unknown.
    */
   readonly create: (order: NewProviderOrder) => Promise<ProviderOrder>;
 
@@ -24,25 +25,20 @@ export interface ExchangeProvider {
    * Returns the status of an order. `recorded` contains the deposits of earlier statuses. A provider with an
    * append-only list throws if one is missing. Throws {@link ProviderUnavailable}.
    */
-  readonly status: (order: ProviderReference, recorded?: readonly DepositFacts[]) => Promise<ProviderStatus>;
+  readonly status: (order: AgreedOrder, recorded?: readonly DepositFacts[]) => Promise<ProviderStatus>;
 
   /**
-   * Requests the payout after an accepted deposit; no effect where the provider processes deposits automatically. May be
-   * repeated; `status` returns the outcome. Throws {@link ProviderUnavailable}.
+   * Requests the payout of `amount_to` after an accepted deposit; no effect where the provider processes deposits
+   * automatically. May be repeated; `status` returns the outcome. Throws {@link ProviderUnavailable}.
    */
-  readonly settle: (order: Settlement) => Promise<void>;
+  readonly settle: (order: AgreedOrder) => Promise<void>;
 
   /** Stops the processing of later deposits. May be repeated. Throws {@link ProviderUnavailable}. */
-  readonly cancel: (order: ProviderReference) => Promise<void>;
-
-  /** Rejects with a sentence while the provider is unavailable. */
-  readonly ping: () => Promise<void>;
+  readonly cancel: (order: AgreedOrder) => Promise<void>;
 }
 
-export type ProviderReference = Pick<OrderFacts, 'order_id' | 'provider_reference'>;
-
-/** An order with the amounts to exchange and to pay out. The rest of its deposits is refundable. */
-export type Settlement = Pick<OrderFacts, keyof ProviderReference | 'amount_from' | 'amount_to'>;
+/** The terms of an order, as its events store them. */
+export type AgreedOrder = ProviderOrder & Pick<OrderFacts, 'order_id' | 'pair_id' | 'withdraw_address'>;
 
 export interface NewProviderOrder extends Omit<OrderRequest, 'key_id' | 'merchant_id' | 'user_id'> {
   readonly order_id: string;

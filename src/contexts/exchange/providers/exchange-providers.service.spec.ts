@@ -12,8 +12,8 @@ const failing =
   () =>
     Promise.reject(error);
 
-function shop(name: string, ping: () => Promise<void> = async () => undefined): ExchangeProvider {
-  return { name, ping } as Partial<ExchangeProvider> as ExchangeProvider;
+function shop(name: string): ExchangeProvider {
+  return { name } as Partial<ExchangeProvider> as ExchangeProvider;
 }
 
 function callsOf(name: string) {
@@ -45,10 +45,14 @@ describe('failed calls to a provider', () => {
     expect(providers.unavailable()).toEqual([]);
   });
 
-  it('pause all keys if they fail for the service itself', async () => {
+  it('pause all keys if they fail for the service itself, and the readiness names the provider', async () => {
     const { providers, outcome } = callsOf('memory');
+    expect(await providers.check()).toBeUndefined();
     for (let n = 0; n < 3; n += 1) await outcome(null, down);
     expect(providers.unavailable()).toEqual(['memory']);
+    expect(await providers.check()).toBe(
+      'the exchange provider memory is unavailable: no order can be created',
+    );
     for (const keyId of [null, 'a']) expect(await outcome(keyId, works)).toContain('unavailable seconds ago');
   });
 
@@ -86,24 +90,5 @@ describe('the configured providers', () => {
       new DomainError('unavailable', 'No exchange provider is configured'),
     );
     expect(await providers.check()).toBe('no exchange provider is configured: no order can be created');
-  });
-});
-
-describe('the readiness check of the exchange', () => {
-  it('pings the provider once for five checks', async () => {
-    let pings = 0;
-    const providers = new ExchangeProviders([shop('shop', async () => void (pings += 1))], 'shop');
-    for (let n = 0; n < 5; n += 1) expect(await providers.check()).toBeUndefined();
-    expect(pings).toBe(1);
-  });
-
-  it.each<[string, () => Promise<void>]>([
-    ['fails', () => Promise.reject(new ProviderUnavailable('no response'))],
-    ['does not respond', () => new Promise(() => undefined)],
-  ])('names a provider that %s, but leaves the process ready', async (_, ping) => {
-    const providers = new ExchangeProviders([shop('shop', ping)], 'shop');
-    expect(await providers.check()).toBe(
-      'the exchange provider shop is unavailable: no order can be created',
-    );
   });
 });

@@ -13,15 +13,11 @@ import type { Quote } from '../orders/order-events.js';
 import { countDecimals, pairOf } from '../tokens/catalog.js';
 
 const MAX_KEYS = 10_000;
-/** The timeout of a ping for the readiness, shorter than that of a call. Several checks share one ping. */
-const PING_TIMEOUT_MS = 1500;
-const PING_FRESH_MS = 10_000;
 const RETRY_AFTER_SECONDS = 5;
 
 const CALL_TIMEOUT_MS = 10_000;
-/** The number of consecutive failed calls within a minute after which calls pause. */
+/** The number of consecutive failed calls after which calls pause. */
 const TOLERATED = 3;
-const STREAK_MS = 60_000;
 const BACKOFF = { firstMs: 500, maxMs: 5000 };
 
 /** Pauses calls after repeated failures, by the monotonic clock. */
@@ -60,14 +56,14 @@ class Circuit {
   private fail(startedAt: number): void {
     const now = performance.now();
     if (startedAt < this.failedAt) return;
-    this.failures = now - this.failedAt > STREAK_MS ? 1 : this.failures + 1;
+    this.failures += 1;
     this.failedAt = now;
     if (this.failures >= TOLERATED) this.openUntil = now + backoffMs(BACKOFF, this.failures - TOLERATED);
   }
 }
 
 interface Call {
-  readonly operation: 'quote' | 'create' | 'status' | 'settle' | 'cancel' | 'ping';
+  readonly operation: 'quote' | 'create' | 'status' | 'settle' | 'cancel';
   readonly orderId?: string;
   /** The API key of the callers that wait for the call. Null for the service's own calls. */
   readonly keyId: string | null;
@@ -84,11 +80,6 @@ export class ExchangeProviders {
   private readonly circuitsOfKeys = new LRUCache<string, Circuit>({
     ...upTo(MAX_KEYS),
     memoMethod: () => new Circuit(),
-  });
-  private readonly pings = new LRUCache<string, Promise<string | void>>({
-    max: 1,
-    ttl: PING_FRESH_MS,
-    memoMethod: () => this.ping(this.current),
   });
 
   constructor(
@@ -162,13 +153,9 @@ export class ExchangeProviders {
    */
   async check(): Promise<string | void> {
     if (!this.isConfigured) return 'no exchange provider is configured: no order can be created';
-    return this.pings.memo('');
-  }
-
-  private ping(provider: ExchangeProvider): Promise<string | void> {
-    const warn = () => `the exchange provider ${provider.name} is unavailable: no order can be created`;
-    const ping = this.measured(provider, { operation: 'ping', keyId: null }, () => provider.ping());
-    return withTimeout(PING_TIMEOUT_MS, ping.catch(warn), warn);
+    const name = this.currentName ?? '';
+    if (this.unavailable().includes(name))
+      return `the exchange provider ${name} is unavailable: no order can be created`;
   }
 
   private async measured<T>({ name: provider }: ExchangeProvider, call: Call, work: () => Promise<T>) {

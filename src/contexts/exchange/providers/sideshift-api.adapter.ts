@@ -43,12 +43,6 @@ export class SideShiftApi {
     return this.readObject(await this.send(path, body, callerAddress), 201);
   }
 
-  async checkAccount(): Promise<void> {
-    const { id } = await this.get('/account');
-    if (id !== this.account.sideshiftAffiliateId)
-      throw new ProviderUnavailable('its secret is not that of SIDESHIFT_AFFILIATE_ID');
-  }
-
   /** Cancels a shift; no effect on one that has ended. */
   async cancel(id: string): Promise<void> {
     const result = await this.send('/cancel-order', { orderId: id }, null);

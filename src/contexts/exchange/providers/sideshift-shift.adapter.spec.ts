@@ -2,18 +2,17 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { isDecimal } from '../../../kernel/decimal.js';
 import { ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
-import { pairOf } from '../tokens/catalog.js';
-import { type AgreedShift, readShift } from './sideshift-shift.adapter.js';
+import type { AgreedOrder } from './exchange-provider.ports.js';
+import { readShift } from './sideshift-shift.adapter.js';
 import type { SideShiftObject } from './sideshift-api.adapter.js';
 
-const PAIR = pairOf('USDCSOL')!;
 const NOW = Date.UTC(2026, 0, 2, 12);
 const at = (minutes: number): string => new Date(NOW + minutes * 60_000).toISOString();
 
-const AGREED: AgreedShift = {
+const AGREED: AgreedOrder = {
+  order_id: 'order-1',
   provider_reference: 'f78df8663d4c4d5913b9',
   pair_id: 'USDCSOL',
-  created_at: at(0),
   expires_at: at(15),
   amount_from: '100',
   amount_to: '0.51234567',
@@ -108,16 +107,14 @@ it('every response of SideShift is either consistent with the agreed shift or a 
 
 describe('a deposit at SideShift', () => {
   const hash = 'AB'.repeat(32);
-  const depositOf = (depositHash: string, body: SideShiftObject = SHIFT, pair = PAIR) => {
-    const all = readShift({ ...body, depositHash }, AGREED, pair, [], NOW + 100 * 60_000).deposits;
-    return all[0]!;
-  };
+  const depositOf = (depositHash: string, body: SideShiftObject = SHIFT, pair_id = 'USDCSOL') =>
+    readShift({ ...body, depositHash }, { ...AGREED, pair_id }, []).deposits[0]!;
 
   it('is identified by its transaction hash, in any letter case', () => {
     const { deposit_id, claim } = depositOf(`0x${hash}`);
     for (const same of [`0x${hash.toLowerCase()}`, `0X${hash}`, hash.toLowerCase()])
       expect(depositOf(same)).toMatchObject({ deposit_id, claim });
-    const onBase = depositOf(`0x${hash}`, { ...SHIFT, depositNetwork: 'base' }, pairOf('USDCBASESOL')!);
+    const onBase = depositOf(`0x${hash}`, { ...SHIFT, depositNetwork: 'base' }, 'USDCBASESOL');
     expect(onBase.claim).not.toBe(claim);
     expect(depositOf('Case-Matters').claim).not.toBe(depositOf('case-matters').claim);
   });
@@ -129,7 +126,7 @@ describe('a deposit at SideShift', () => {
       status: 'refunded',
       depositAmount: '7',
     }));
-    const status = readShift({ ...SHIFT, status: 'multiple', deposits }, AGREED, PAIR, [], NOW + 6e6);
+    const status = readShift({ ...SHIFT, status: 'multiple', deposits }, AGREED, []);
     expect(new Set(status.deposits.map(({ deposit_id }) => deposit_id)).size).toBe(2);
     expect(new Set(status.deposits.map(({ claim }) => claim)).size).toBe(1);
   });
@@ -137,7 +134,7 @@ describe('a deposit at SideShift', () => {
 
 function readOrNull(body: SideShiftObject) {
   try {
-    return readShift(body, AGREED, PAIR, [], NOW + 100 * 60_000);
+    return readShift(body, AGREED, []);
   } catch (error) {
     expect(error).toBeInstanceOf(ProviderUnavailable);
     expect(error).toMatchObject({ kind: 'contradiction' });

@@ -1,20 +1,18 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { type Clock, DAY_MS } from '../../../kernel/clock.js';
+import type { Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { exchanged, isAtLeast, isDecimal, isZero, sum, times } from '../../../kernel/decimal.js';
+import { exchanged, isAtLeast, isDecimal, isZero, sum } from '../../../kernel/decimal.js';
 import { ProviderRefused } from '../../../platform/outbound/provider-errors.js';
 import type {
+  AgreedOrder,
   ExchangeProvider,
   NewProviderOrder,
-  ProviderReference,
   ProviderStatus,
 } from './exchange-provider.ports.js';
 import { isDepositAddress } from '../orders/addresses.js';
 import { PAIRS, type Pair, chainOf, countDecimals, pairOf } from '../tokens/catalog.js';
 import type { DepositFacts, ProviderOrder, Quote } from '../orders/order-events.js';
 import {
-  type AgreedShift,
-  type SideShiftShifts,
   assetAmount,
   memoText,
   readShift,
@@ -42,8 +40,6 @@ const TIMES = {
 /** Digits after the point of rates, and of amounts that SideShift computes. */
 const RATE_DECIMALS = 18;
 const AMOUNT_DECIMALS = 8;
-/** A fixed rate holds for 15 minutes; a much longer expiry is a mistake. */
-const MAX_SHIFT_MS = DAY_MS;
 
 /**
  * The provider SideShift (ADR 119). Each order is a fixed-rate shift for exactly the requested amount. SideShift
@@ -57,7 +53,6 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
 
   constructor(
     private readonly account: SideShiftAccount,
-    private readonly shifts: SideShiftShifts,
     private readonly clock: Clock,
     private readonly times = TIMES,
   ) {
@@ -73,7 +68,6 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     requireAssets(response, pair);
     const minimum = assetAmount(response['min'], from, 'the minimum');
     const maximum = assetAmount(response['max'], from, 'the maximum');
-    if (!isAtLeast(maximum, minimum)) contradiction('the maximum is under the minimum');
     if (!isAtLeast(amount, minimum) || !isAtLeast(maximum, amount))
       throw DomainError.invalid({ amount_from: [`must be from ${minimum} to ${maximum}`] });
     const rate = readRate(response['rate']);
@@ -87,49 +81,7 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     };
   }
 
-  /** Creates the shift. A crash may leave another one, harmless because its address was never displayed. */
   async create(order: NewProviderOrder): Promise<ProviderOrder> {
-    const known = await this.shifts.find(order.order_id);
-    const agreed = known ?? (await this.shifts.agree(order.order_id, await this.open(order)));
-    const { pair_id, created_at, withdraw_address, ...terms } = agreed;
-    return terms;
-  }
-
-  async status(order: ProviderReference, recorded: readonly DepositFacts[] = []): Promise<ProviderStatus> {
-    const agreed = await this.known(order);
-    const requestedAt = this.clock.now().getTime();
-    const shift = await this.api.get(`/shifts/${encodeURIComponent(order.provider_reference)}`);
-    return {
-      ...readShift(shift, agreed, knownPair(agreed.pair_id), recorded, requestedAt),
-      completeUntil: new Date(requestedAt - this.times.listedAfterMs).toISOString(),
-    };
-  }
-
-  settle(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  async cancel(order: ProviderReference): Promise<void> {
-    await this.known(order);
-    // An expired shift and one with a deposit cannot be cancelled: their status reports the outcome.
-    await this.api.cancel(order.provider_reference);
-  }
-
-  ping(): Promise<void> {
-    return this.api.checkAccount();
-  }
-
-  onApplicationShutdown(): Promise<void> {
-    return this.api.close();
-  }
-
-  private async known({ order_id, provider_reference }: ProviderReference): Promise<AgreedShift> {
-    const stored = await this.shifts.find(order_id);
-    if (stored?.provider_reference === provider_reference) return stored;
-    return contradiction('the order is of a shift that was never agreed');
-  }
-
-  private async open(order: NewProviderOrder): Promise<AgreedShift> {
     const pair = knownPair(order.pair_id);
     requireNoMemo(order);
     const amount = requestedAmount(pair, order.amount_from);
@@ -147,49 +99,65 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     };
     const quote = await this.api.post('/quotes', requested, caller);
     const terms = readQuote(quote, pair, amount);
-    const { order_id: externalId, withdraw_address } = order;
-    const body = { quoteId: readId(quote['id']), settleAddress: withdraw_address, affiliateId, externalId };
-    const shift = await this.api.post('/shifts/fixed', body, caller);
-    return this.readNewShift(shift, pair, { ...terms, withdraw_address });
+    const { order_id: externalId, withdraw_address: settleAddress } = order;
+    const body = { quoteId: readId(quote['id']), settleAddress, affiliateId, externalId };
+    return readNewShift(await this.api.post('/shifts/fixed', body, caller), order, terms);
   }
 
-  private readNewShift(
-    response: SideShiftObject,
-    pair: Pair,
-    requested: Pick<AgreedShift, 'amount_from' | 'amount_to' | 'rate' | 'withdraw_address'>,
-  ): AgreedShift {
-    const { depositAddress } = response;
-    const { amount_from } = requested;
-    if (typeof depositAddress !== 'string' || !isDepositAddress(pair.from.chain, depositAddress))
-      return contradiction(`the deposit address of the shift is not valid on ${pair.from.chain}`);
-    const depositMemo = memoText(response['depositMemo']);
-    if (depositMemo !== null && !/^[ -~]{1,255}$/.test(depositMemo))
-      return contradiction('the deposit memo of the shift is malformed');
-    const needsMemo = chainOf(pair.from.chain)?.tag !== null;
-    if (needsMemo && depositMemo === null) return contradiction('the shift has no deposit memo');
-    const now = this.clock.now();
-    const expiresAt = readTime(response['expiresAt'], 'the expiry of the shift');
-    if (Math.abs(Date.parse(expiresAt) - now.getTime()) > MAX_SHIFT_MS)
-      return contradiction('the shift does not expire within a day');
-    const agreed = {
-      ...requested,
-      pair_id: pair.id,
-      created_at: now.toISOString(),
-      provider_reference: readId(response['id']),
-      deposit_address: depositAddress,
-      deposit_address_tag: depositMemo,
-      minimum: amount_from,
-      maximum: amount_from,
-      expires_at: expiresAt,
+  async status(order: AgreedOrder, recorded: readonly DepositFacts[] = []): Promise<ProviderStatus> {
+    const requestedAt = this.clock.now().getTime();
+    const shift = await this.api.get(`/shifts/${encodeURIComponent(order.provider_reference)}`);
+    return {
+      ...readShift(shift, order, recorded),
+      completeUntil: new Date(requestedAt - this.times.listedAfterMs).toISOString(),
     };
-    requireSame(response, agreed, pair);
-    for (const name of ['depositAmount', 'depositMin', 'depositMax'])
-      if (assetAmount(response[name], pair.from, 'the amount of the shift') !== amount_from)
-        contradiction('the shift is of another amount than requested');
-    if (assetAmount(response['settleAmount'], pair.to, 'the amount of the shift') !== requested.amount_to)
-      contradiction('the shift pays out another amount than its quote');
-    return agreed;
   }
+
+  settle(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** An expired shift and one with a deposit cannot be cancelled: their status reports the outcome. */
+  cancel(order: AgreedOrder): Promise<void> {
+    return this.api.cancel(order.provider_reference);
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.api.close();
+  }
+}
+
+function readNewShift(
+  response: SideShiftObject,
+  { order_id, pair_id, withdraw_address }: NewProviderOrder,
+  quote: ReturnType<typeof readQuote>,
+): ProviderOrder {
+  const { from, to } = knownPair(pair_id);
+  const { depositAddress } = response;
+  if (typeof depositAddress !== 'string' || !isDepositAddress(from.chain, depositAddress))
+    return contradiction(`the deposit address of the shift is not valid on ${from.chain}`);
+  const depositMemo = memoText(response['depositMemo']);
+  if (depositMemo !== null && !/^[ -~]{1,255}$/.test(depositMemo))
+    return contradiction('the deposit memo of the shift is malformed');
+  const needsMemo = chainOf(from.chain)?.tag !== null;
+  if (needsMemo && depositMemo === null) return contradiction('the shift has no deposit memo');
+  const { amount_from } = quote;
+  const terms = {
+    ...quote,
+    provider_reference: readId(response['id']),
+    deposit_address: depositAddress,
+    deposit_address_tag: depositMemo,
+    minimum: amount_from,
+    maximum: amount_from,
+    expires_at: readTime(response['expiresAt'], 'the expiry of the shift'),
+  };
+  requireSame(response, { ...terms, order_id, pair_id, withdraw_address });
+  for (const name of ['depositAmount', 'depositMin', 'depositMax'])
+    if (assetAmount(response[name], from, 'the amount of the shift') !== amount_from)
+      contradiction('the shift is of another amount than requested');
+  if (assetAmount(response['settleAmount'], to, 'the amount of the shift') !== quote.amount_to)
+    contradiction('the shift pays out another amount than its quote');
+  return terms;
 }
 
 function readQuote(response: SideShiftObject, pair: Pair, amount: string) {
@@ -198,11 +166,7 @@ function readQuote(response: SideShiftObject, pair: Pair, amount: string) {
     contradiction('the quote is of another amount than requested');
   const amount_to = assetAmount(response['settleAmount'], pair.to, 'the amount of the quote');
   const rate = readRate(response['rate']);
-  const byRate = exchanged(amount, rate, countDecimals(pair.to));
-  // SideShift rounds in its own way.
-  const isNear = (a: string, b: string): boolean => isAtLeast(times(a, 1.01), b);
-  if (isZero(amount_to) || !isNear(amount_to, byRate) || !isNear(byRate, amount_to))
-    contradiction('the amounts of the quote do not match its rate');
+  if (isZero(amount_to)) contradiction('the quote pays out nothing');
   return { amount_from: amount, amount_to, rate };
 }
 

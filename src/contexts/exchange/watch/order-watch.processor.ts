@@ -16,7 +16,7 @@ import {
   ORDER_EVENTS,
 } from '../orders/order.js';
 import type { OrderEvent, OrderStatus } from '../orders/order-events.js';
-import { ExchangeProviders, rejectCaller, kindOf } from '../providers/exchange-providers.service.js';
+import { ExchangeProviders, kindOf } from '../providers/exchange-providers.service.js';
 import { Background, Periodic } from '../../../platform/jobs/background-work.js';
 import { DueWork, type WorkOutcome } from '../../../platform/jobs/due-work.js';
 import { scheduleWork, wakeWork, WorkItems, type WorkItem } from '../../../platform/jobs/work-items.js';
@@ -56,11 +56,6 @@ export class OrderPoller {
     const poll = this.start(orderId, cause).finally(() => this.inFlight.delete(orderId));
     this.inFlight.set(orderId, poll);
     return poll;
-  }
-
-  /** Polls for a caller that waits. Throws DomainError `unavailable` during an outage. */
-  pollFor(orderId: string, cause: EventMetadata): Promise<PolledOrder> {
-    return this.poll(orderId, cause).catch(rejectCaller);
   }
 
   private async start(orderId: string, cause?: EventMetadata): Promise<PolledOrder> {

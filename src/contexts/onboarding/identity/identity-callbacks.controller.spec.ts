@@ -8,9 +8,9 @@ const MAX_AGE_SECONDS = 3600;
 /** What becomes of a callback that was signed so many seconds from now. */
 async function received(seconds: number): Promise<{ outcome: string; polls: number }> {
   let polls = 0;
-  const reader = {
+  const identity = {
     provider: 'p',
-    read: async () => ({ at: new Date(NOW.getTime() + seconds * 1000), check: 'c' }),
+    readCallback: async () => ({ at: new Date(NOW.getTime() + seconds * 1000), check: 'c' }),
   };
   const verifications = {
     pollNow: async () => {
@@ -19,7 +19,7 @@ async function received(seconds: number): Promise<{ outcome: string; polls: numb
     },
   };
   const controller = new IdentityCallbacksController(
-    reader,
+    identity as never,
     { now: () => NOW },
     { ...onboardingConfig({}), identityCallbackMaxAgeSeconds: MAX_AGE_SECONDS },
     verifications as never,

@@ -5,7 +5,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { PageCall, PageController } from '../../../platform/http/pages/page.js';
 import { Refusal } from '../../../platform/http/problem.js';
 import { BytesBelow } from '../../../platform/http/request-body.js';
-import { CallbackReader } from '../providers/providers.ports.js';
+import { IdentityVerifier } from '../providers/providers.ports.js';
 import { identityCallbacks } from '../onboarding.metrics.js';
 import { onboardingConfig, type OnboardingConfig } from '../onboarding.config.js';
 import { Verifications } from './verifications.store.js';
@@ -30,7 +30,7 @@ export class IdentityCallbacksController {
   private readonly logger = new Logger(IdentityCallbacksController.name);
 
   constructor(
-    @Inject(CallbackReader) private readonly reader: CallbackReader | null,
+    private readonly identity: IdentityVerifier,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(onboardingConfig.KEY) private readonly config: OnboardingConfig,
     private readonly verifications: Verifications,
@@ -55,8 +55,8 @@ export class IdentityCallbacksController {
     headers: FastifyRequest['headers'],
     body: Buffer,
   ): Promise<keyof typeof REFUSALS | 'accepted' | 'unknown_check'> {
-    if (this.reader?.provider !== provider) return 'unknown_provider';
-    const read = await this.reader.read(headers, body);
+    const read = this.identity.provider === provider && (await this.identity.readCallback?.(headers, body));
+    if (!read) return 'unknown_provider';
     if (typeof read === 'string') return read;
     const ageMs = this.clock.now().getTime() - read.at.getTime();
     if (ageMs > this.config.identityCallbackMaxAgeSeconds * 1000 || ageMs < -AHEAD_MS) return 'expired';

@@ -1,14 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { Onfido, ONFIDO_WEBHOOK_TOKEN } from '../../../../test/support/onboarding/onfido/onfido.js';
-import { OnfidoCallbacks } from './onfido-api.adapter.js';
+import { readWebhook } from './onfido-api.adapter.js';
 
-const reader = new OnfidoCallbacks(ONFIDO_WEBHOOK_TOKEN);
 const onfido = new Onfido();
 const AT = new Date('2026-01-02T03:04:05.000Z');
 
 async function read(headers: Record<string, string>, body: Buffer) {
-  return reader.read(headers, body);
+  return readWebhook(ONFIDO_WEBHOOK_TOKEN, headers, body);
 }
 
 /** Signed as Onfido signs. */

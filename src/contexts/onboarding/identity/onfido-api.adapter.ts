@@ -1,6 +1,6 @@
 import type { DefaultApi } from '@onfido/api';
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
-import type { Callback, CallbackHeaders, CallbackReader } from '../providers/providers.ports.js';
+import type { Callback, CallbackHeaders } from '../providers/providers.ports.js';
 import type { ImageKind } from './image-kind.js';
 import en from '../words/en.json' with { type: 'json' };
 
@@ -8,7 +8,7 @@ import en from '../words/en.json' with { type: 'json' };
 type RequestOptions = NonNullable<Parameters<DefaultApi['findCheck']>[1]>;
 type Send = (api: DefaultApi, options: RequestOptions) => Promise<{ readonly data: unknown }>;
 
-export type OnfidoAccount = Readonly<Record<'onfidoUrl' | 'onfidoApiToken', string>>;
+export type OnfidoAccount = Readonly<Record<'onfidoUrl' | 'onfidoApiToken' | 'onfidoWebhookToken', string>>;
 
 const MAX_RESPONSE_BYTES = 1 << 20;
 /** An image of 8 MiB with its form encoding. */
@@ -104,24 +104,22 @@ function toError(error: unknown, reason?: Reason): Error {
 
 const SIGNATURE = /^[0-9a-f]{64}$/i;
 
-/** Reads Onfido's webhooks, signed with HMAC-SHA-256 (`X-SHA2-Signature`). */
-export class OnfidoCallbacks implements CallbackReader {
-  readonly provider = 'onfido';
-
-  constructor(private readonly token: string) {}
-
-  async read(headers: CallbackHeaders, body: Buffer): Promise<Callback | 'forged' | 'malformed'> {
-    const { OnfidoInvalidSignatureError, WebhookEventVerifier } = await import('@onfido/api');
-    const signature = headers['x-sha2-signature'];
-    // The package throws another error for a signature of another length.
-    if (typeof signature !== 'string' || !SIGNATURE.test(signature)) return 'forged';
-    try {
-      return readCallback(new WebhookEventVerifier(this.token).readPayload(body, signature));
-    } catch (error) {
-      if (error instanceof OnfidoInvalidSignatureError) return 'forged';
-      if (error instanceof SyntaxError) return 'malformed';
-      throw error;
-    }
+/** Reads a webhook of Onfido, signed with HMAC-SHA-256 under the token (`X-SHA2-Signature`). */
+export async function readWebhook(
+  token: string,
+  headers: CallbackHeaders,
+  body: Buffer,
+): Promise<Callback | 'forged' | 'malformed'> {
+  const { OnfidoInvalidSignatureError, WebhookEventVerifier } = await import('@onfido/api');
+  const signature = headers['x-sha2-signature'];
+  // The package throws another error for a signature of another length.
+  if (typeof signature !== 'string' || !SIGNATURE.test(signature)) return 'forged';
+  try {
+    return readCallback(new WebhookEventVerifier(token).readPayload(body, signature));
+  } catch (error) {
+    if (error instanceof OnfidoInvalidSignatureError) return 'forged';
+    if (error instanceof SyntaxError) return 'malformed';
+    throw error;
   }
 }
 

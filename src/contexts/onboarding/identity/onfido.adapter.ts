@@ -4,7 +4,7 @@ import { failpoint } from '../../../platform/failpoints.js';
 import type { KycOutcome } from '../onboardings/decisions.js';
 import { missingImages, type IdentityImage } from './image-kind.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
-import type { IdentityRequest, IdentityVerifier } from '../providers/providers.ports.js';
+import type { CallbackHeaders, IdentityRequest, IdentityVerifier } from '../providers/providers.ports.js';
 import { Verifications, type Verification } from './verifications.store.js';
 import { onboardingConfig } from '../onboarding.config.js';
 import en from '../words/en.json' with { type: 'json' };
@@ -16,6 +16,7 @@ import {
   type OnfidoObject,
   checkReason,
   imageReason,
+  readWebhook,
 } from './onfido-api.adapter.js';
 
 const TIMES = {
@@ -37,7 +38,7 @@ export class OnfidoVerifier implements IdentityVerifier {
   private readonly api: OnfidoApi;
 
   constructor(
-    @Inject(onboardingConfig.KEY) account: OnfidoAccount,
+    @Inject(onboardingConfig.KEY) private readonly account: OnfidoAccount,
     private readonly verifications: Verifications,
     @Optional() private readonly times: typeof TIMES = TIMES,
   ) {
@@ -56,6 +57,10 @@ export class OnfidoVerifier implements IdentityVerifier {
       if (applicant !== null) await this.deleteApplicant(applicant);
       await this.verifications.forget(verification_id, this.provider);
     }
+  }
+
+  readCallback(headers: CallbackHeaders, body: Buffer): ReturnType<typeof readWebhook> {
+    return readWebhook(this.account.onfidoWebhookToken, headers, body);
   }
 
   private async findCheck(verification: Verification, request: IdentityRequest): Promise<OnfidoObject> {
@@ -126,12 +131,10 @@ export class OnfidoVerifier implements IdentityVerifier {
 
   private async describe(applicant: string, { details }: IdentityRequest): Promise<void> {
     const applied = { ...requiredNames(details), dob: details.date_of_birth };
-    const described = await this.api.call(
+    await this.api.call(
       (api, options) => api.updateApplicant(applicant, applied, options),
       () => en.reasonName,
     );
-    if (idIn(described) !== applicant)
-      throw new ProviderUnavailable('Onfido responds with another applicant');
   }
 
   /** Uploads all images, also after an attempt that uploaded some: a check reads the newest ones. */

@@ -144,16 +144,16 @@ export class Verifications {
   }
 
   /**
-   * Decides the open review of the user: without a reason the identity passes. Returns the verification, or null without an
-   * open review.
+   * Decides the open review of the user and makes its poll due: without a reason the identity passes. Returns false
+   * without an open review.
    */
-  async decideReview(userId: string, reason: string | null): Promise<string | null> {
-    const [decided] = await this.database.query<{ verification_id: string }>(
-      `update onboarding.verifications set passed = $2, reason = $3
-       where provider = 'sandbox' and verification_id = (${OPEN_REVIEW}) and passed is null returning verification_id`,
+  async decideReview(userId: string, reason: string | null): Promise<boolean> {
+    const [decided] = await this.database.query<{ check_reference: string }>(
+      `update onboarding.verifications set passed = $2, reason = $3 where provider = 'sandbox'
+         and verification_id = (${OPEN_REVIEW}) and passed is null returning check_reference`,
       [userId, reason === null, reason],
     );
-    return decided?.verification_id ?? null;
+    return decided !== undefined && this.pollNow('sandbox', decided.check_reference);
   }
 
   /** Drops the pending step and the images, so that a late step sends nothing to a provider. */

@@ -86,9 +86,7 @@ export class DecideReviewHandler implements OperationHandler<DecideReview> {
   async execute({ subjectId, parameters: { decision } }: DecideReview): Promise<void> {
     // The person reads this reason; the operation's reason is internal.
     const reason = decision === 'approve' ? null : en.reasonVerification;
-    const verificationId = await this.verifications.decideReview(subjectId, reason);
-    if (verificationId === null) throw notUnderReview();
-    await this.verifications.pollNow('sandbox', verificationId);
+    if (!(await this.verifications.decideReview(subjectId, reason))) throw notUnderReview();
   }
 }
 

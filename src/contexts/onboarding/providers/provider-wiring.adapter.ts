@@ -10,14 +10,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { HealthRegistry } from '../../../platform/telemetry/health.js';
 import { ProcessFacts } from '../../../platform/telemetry/process-facts.js';
-import {
-  CallbackReader,
-  CardIssuer,
-  IdentityVerifier,
-  SmsInbox,
-  SmsSender,
-  WalletProvisioner,
-} from './providers.ports.js';
+import { CardIssuer, IdentityVerifier, SmsInbox, SmsSender, WalletProvisioner } from './providers.ports.js';
 import {
   chooseProvider,
   onboardingConfig,
@@ -28,7 +21,6 @@ import {
 import { StripeCards } from '../cards/stripe-api.adapter.js';
 import { XpubWallets } from '../wallets/xpub-wallets.adapter.js';
 import { failingPorts, providers } from '../onboarding.metrics.js';
-import { OnfidoCallbacks } from '../identity/onfido-api.adapter.js';
 import { OnfidoVerifier } from '../identity/onfido.adapter.js';
 import {
   SandboxCards,
@@ -78,7 +70,6 @@ const PROVIDERS: Readonly<
 
 export function createProviders(config: OnboardingConfig): Provider[] {
   const chosen = chooseProvider(config);
-  const useValue = chosen.identity === 'onfido' ? new OnfidoCallbacks(config.onfidoWebhookToken!) : null;
   return [
     StripeCards,
     // The sandbox always has an inbox, also with another SMS provider.
@@ -87,7 +78,6 @@ export function createProviders(config: OnboardingConfig): Provider[] {
       const [provide, byName] = PROVIDERS[port];
       return { provide, ...(byName[chosen[port]] ?? { useClass: AbsentProvider }) } as Provider;
     }),
-    { provide: CallbackReader, useValue },
   ];
 }
 

@@ -53,6 +53,11 @@ export abstract class IdentityVerifier {
   abstract decide(request: IdentityRequest): Promise<KycOutcome | 'under_review'>;
   /** Deletes the person at the provider. Idempotent. */
   abstract forget(userId: string): Promise<void>;
+  /** Reads a callback; absent for a provider without callbacks. */
+  readonly readCallback?: (
+    headers: CallbackHeaders,
+    body: Buffer,
+  ) => Promise<Callback | 'forged' | 'malformed'>;
 }
 
 export interface ProvisionedWallet {
@@ -89,10 +94,4 @@ export interface Callback {
   readonly at: Date;
   /** The provider's id of the check; null for other events. */
   readonly check: string | null;
-}
-
-/** Reads the callbacks of the identity provider. The injected value is null for a provider without callbacks. */
-export abstract class CallbackReader {
-  abstract readonly provider: string;
-  abstract read(headers: CallbackHeaders, body: Buffer): Promise<Callback | 'forged' | 'malformed'>;
 }

@@ -11,8 +11,6 @@ interface Row extends Record<string, unknown> {
   readonly index: string;
 }
 
-const INDEX_OF_USER = 'select key, index from onboarding.wallet_indexes where user_id = $1';
-
 /**
  * Wallets derived from an extended public key (BIP 32): the server has no private key (ADR 124). Addresses are derived, never
  * stored, so that SQL cannot replace one. A row lock on the key prevents gaps and duplicate indexes.
@@ -42,14 +40,8 @@ export class XpubWallets implements WalletProvisioner {
     return new XpubWallets(database, account.fingerprint.slice(2), firstIndex, addressAt);
   }
 
-  /** Returns the wallet of the user, or assigns the next index. */
-  async provision(userId: string): Promise<ProvisionedWallet> {
-    const [row] = await this.database.query<Row>(INDEX_OF_USER, [userId]);
-    return this.walletAt(row) ?? this.assign(userId);
-  }
-
-  /** Assigns the next index under the row lock of the key, unless another process has. */
-  private assign(userId: string): Promise<ProvisionedWallet> {
+  /** Returns the wallet of the user, or assigns the next index under the row lock of the key. */
+  provision(userId: string): Promise<ProvisionedWallet> {
     return this.database.transaction(async (tx) => {
       const { rows: keys } = await tx.query<{ next_index: string }>(
         // An update without a change locks the row, too.
@@ -58,7 +50,10 @@ export class XpubWallets implements WalletProvisioner {
          returning next_index`,
         [this.fingerprint, this.firstIndex],
       );
-      const { rows } = await tx.query<Row>(INDEX_OF_USER, [userId]);
+      const { rows } = await tx.query<Row>(
+        'select key, index from onboarding.wallet_indexes where user_id = $1',
+        [userId],
+      );
       const current = this.walletAt(rows[0]);
       if (current !== null) return current;
       await tx.query('update onboarding.wallet_keys set next_index = next_index + 1 where key = $1', [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { eventItem, validItem, type SentItem } from '../../../../test/support/tracking/event-batches.js';
-import { countItems, findFault, toItem, type ValidItem } from './event-batch.js';
+import { findFault, toItem, type ValidItem } from './event-batch.js';
 
 const REQUIRED = ['event_name', 'payload', 'event_datetime', 'event_id', 'user_external_id'] as const;
 const without = (field: string): SentItem =>
@@ -105,11 +105,4 @@ describe('an item of a batch', () => {
       payload: '{}',
     });
   });
-});
-
-it.each([
-  ['bad_request', 2, [eventItem(), null]],
-  ['too_large', 1001, Array(1001).fill(1)],
-])('a batch that is refused as %s is reported with its %d items', (code, items, events) => {
-  expect(() => countItems({ events })).toThrow(expect.objectContaining({ code, items }));
 });

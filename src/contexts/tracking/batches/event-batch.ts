@@ -122,19 +122,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
 /** More items get 413 (contract.md 17.3). */
 export const MAX_ITEMS = 1000;
 
-/** The error of an invalid batch, which is refused whole. */
-export class RefusedBatch extends DomainError {
-  constructor(
-    code: 'bad_request' | 'too_large',
-    message: string,
-    readonly items = 0,
-  ) {
-    super(code, message);
-  }
-}
-
 /**
- * Validates the parsed body of POST /merchants/v1/events and returns the number of items. Throws {@link RefusedBatch}
+ * Validates the parsed body of POST /merchants/v1/events and returns the number of items. Throws DomainError
  * `too_large` (413), or `bad_request` (400), which names the first invalid item and field (contract.md 17.3).
  */
 export function countItems(body: unknown): number {
@@ -144,14 +133,14 @@ export function countItems(body: unknown): number {
   if (!Array.isArray(events)) throw malformed('events must be an array');
   if (events.length === 0) throw malformed('events must contain at least one event');
   if (events.length > MAX_ITEMS)
-    throw new RefusedBatch('too_large', `A batch must contain at most ${MAX_ITEMS} events`, events.length);
+    throw new DomainError('too_large', `A batch must contain at most ${MAX_ITEMS} events`);
   for (let i = 0; i < events.length; i += 1) {
     const fault = findFault(events[i]);
-    if (fault !== null) throw malformed(`events[${i}]${fault}`, events.length);
+    if (fault !== null) throw malformed(`events[${i}]${fault}`);
   }
   return events.length;
 }
 
-function malformed(detail: string, items = 0): RefusedBatch {
-  return new RefusedBatch('bad_request', detail, items);
+function malformed(detail: string): DomainError {
+  return new DomainError('bad_request', detail);
 }

@@ -4,9 +4,9 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { BodyAsBytes, MerchantId, Ticket } from '../../../platform/http/decorators.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
-import { receivedBatches, receivedEvents } from '../tracking.metrics.js';
+import { receivedBatches } from '../tracking.metrics.js';
 import { BatchesProcessor } from './batches.processor.js';
-import { RefusedBatch, countItems, MAX_ITEMS, PAYLOAD_MAX_DEPTH, TEXT_MAX_LENGTH } from './event-batch.js';
+import { countItems, MAX_ITEMS, PAYLOAD_MAX_DEPTH, TEXT_MAX_LENGTH } from './event-batch.js';
 import { parseJsonBody } from '../../../platform/http/request-body.js';
 import { Field, Many } from '../../../platform/dto/field.js';
 import { freeForm, text, uuid } from '../../../platform/dto/rules.js';
@@ -93,16 +93,12 @@ export class EventsController {
     try {
       edge.items = readBatch(body);
     } catch (error) {
-      if (error instanceof DomainError) {
-        edge.items = error instanceof RefusedBatch ? error.items : 0;
+      if (error instanceof DomainError)
         receivedBatches.inc({ outcome: error.code === 'too_large' ? 'too_large' : 'malformed' });
-        receivedEvents.inc({ outcome: 'refused' }, edge.items);
-      }
       throw error;
     }
     const batch = { batch_id: ticket.id('batch'), merchant_id: merchantId, item_count: edge.items, body };
     await this.processing.accept(batch);
     receivedBatches.inc({ outcome: 'accepted' });
-    receivedEvents.inc({ outcome: 'accepted' }, edge.items);
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
-import { EventRetention, monthsBefore } from './event-retention.store.js';
+import { EventRetention } from './event-retention.store.js';
 import { trackingConfig } from '../tracking.config.js';
 
 const CONFIG = trackingConfig({});
@@ -42,14 +42,5 @@ describe('the retention of tracking events', () => {
     const old = await batch('forwarded', 15);
     await retention.prune();
     expect(await kept()).toContain(old);
-  });
-
-  it.each([
-    ['2026-03-31', 1, '2026-02-28'],
-    ['2026-03-31', 25, '2024-02-29'],
-    ['2026-01-31', 2, '2025-11-30'],
-    ['2026-05-15', 25, '2024-04-15'],
-  ])('counts back from %s by %d months to the last day of a shorter month', (now, months, then) => {
-    expect(monthsBefore(new Date(`${now}T10:00:00Z`), months)).toEqual(new Date(`${then}T10:00:00Z`));
   });
 });

@@ -19,21 +19,17 @@ export class EventRetention {
   async prune(signal?: AbortSignal): Promise<void> {
     const { pool } = this.database;
     const now = await earlierNow(this.database, this.clock);
-    const day = new Date(now);
-    day.setUTCDate(day.getUTCDate() - this.config.trackingRawDays);
-    const month = monthsBefore(now, this.config.trackingRetentionMonths);
-    const finished = "state in ('forwarded', 'failed') and received_at < $1";
-    await deleteBefore(pool, 'tracking.batches', finished, day, signal);
-    await deleteBefore(pool, 'tracking.events', 'received_at < $1', month, signal);
-    await deleteBefore(pool, 'tracking.refused_events', 'refused_at < $1', month, signal);
+    const { trackingRawDays, trackingRetentionMonths: months } = this.config;
+    const isOver = (time: string, age: string) => `${time} < $1::timestamptz - interval '${age}'`;
+    const finished = `state in ('forwarded', 'failed') and ${isOver('received_at', `${trackingRawDays} days`)}`;
+    await deleteBefore(pool, 'tracking.batches', finished, now, signal);
+    await deleteBefore(pool, 'tracking.events', isOver('received_at', `${months} months`), now, signal);
+    await deleteBefore(
+      pool,
+      'tracking.refused_events',
+      isOver('refused_at', `${months} months`),
+      now,
+      signal,
+    );
   }
-}
-
-/** Returns the same day `months` earlier, or the last day of a shorter month. */
-export function monthsBefore(now: Date, months: number): Date {
-  const then = new Date(now);
-  then.setUTCMonth(then.getUTCMonth() - months);
-  // setUTCMonth continues into the next month where the day does not exist.
-  if (then.getUTCDate() !== now.getUTCDate()) then.setUTCDate(0);
-  return then;
 }

@@ -1,13 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { SideShiftProvider } from '../../../../src/contexts/exchange/providers/sideshift.adapter.js';
 import type {
+  AgreedOrder,
   NewProviderOrder,
-  ProviderReference,
 } from '../../../../src/contexts/exchange/providers/exchange-provider.ports.js';
-import { SideShiftShifts } from '../../../../src/contexts/exchange/providers/sideshift-shift.adapter.js';
 import { newId } from '../../../../src/kernel/ids.js';
-import { Sealer } from '../../../../src/platform/sealing/sealer.js';
-import { testDatabase, type TestDatabase } from '../../postgres.js';
 import { ADDRESS } from '../order-fixtures.js';
 import { SideShift } from './sideshift.js';
 
@@ -18,22 +14,17 @@ export const UNAVAILABLE = { name: 'ProviderUnavailable', kind: 'unavailable' };
 export const LATER = { name: 'ProviderUnavailable', kind: 'later' };
 export const CONTRADICTION = { name: 'ProviderUnavailable', kind: 'contradiction' };
 
-/** A SideShift, and the adapter on a database of its own, by SideShift's clock. */
+/** A SideShift, and the adapter by SideShift's clock. */
 export class SideShiftHarness {
-  readonly shifts: SideShiftShifts;
   readonly provider: SideShiftProvider;
   private readonly processes: SideShiftProvider[] = [];
 
-  private constructor(
-    readonly db: TestDatabase,
-    readonly sideshift: SideShift,
-  ) {
-    this.shifts = new SideShiftShifts(db.database, new Sealer(randomBytes(32)));
+  private constructor(readonly sideshift: SideShift) {
     this.provider = this.process();
   }
 
   static async start(): Promise<SideShiftHarness> {
-    return new SideShiftHarness(await testDatabase(), await SideShift.start());
+    return new SideShiftHarness(await SideShift.start());
   }
 
   /** The adapter of one more process, possibly with another account. */
@@ -43,7 +34,6 @@ export class SideShiftHarness {
   ): SideShiftProvider {
     const process = new SideShiftProvider(
       { ...this.sideshift.account, ...account },
-      this.shifts,
       { now: () => new Date(this.sideshift.now()) },
       { timeoutMs, listedAfterMs },
     );
@@ -52,11 +42,9 @@ export class SideShiftHarness {
   }
 
   async newOrder(over: Partial<NewProviderOrder> = {}) {
-    const order = requested(over);
-    const created = await this.provider.create(order);
-    const { provider_reference } = created;
-    const reference: ProviderReference = { order_id: order.order_id, provider_reference };
-    return { created, reference, shiftId: provider_reference };
+    const given = requested(over);
+    const order: AgreedOrder = { ...given, ...(await this.provider.create(given)) };
+    return { order, shiftId: order.provider_reference };
   }
 
   /** The number of requested shifts. */
@@ -66,7 +54,7 @@ export class SideShiftHarness {
 
   async stop(): Promise<void> {
     await Promise.all(this.processes.map((process) => process.onApplicationShutdown()));
-    await Promise.all([this.sideshift.shutDown(), this.db.drop()]);
+    await this.sideshift.shutDown();
   }
 }
 

@@ -17,7 +17,8 @@ export class Onfido extends ProviderServer {
   }
 
   get account() {
-    return { onfidoUrl: `${this.url}${this.base}`, onfidoApiToken: ONFIDO_TOKEN };
+    const tokens = { onfidoApiToken: ONFIDO_TOKEN, onfidoWebhookToken: ONFIDO_WEBHOOK_TOKEN };
+    return { onfidoUrl: `${this.url}${this.base}`, ...tokens };
   }
 
   get settings() {
