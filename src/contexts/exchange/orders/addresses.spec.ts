@@ -65,6 +65,20 @@ describe('a deposit address', () => {
     for (const other of [...others, 'elsewhere', 'constructor'])
       expect([other, isDepositAddress(other, all[0]!)]).toEqual([other, false]);
   });
+
+  it.each([
+    ['base', '0x000000000000000000000000000000000000dEaD'],
+    // Reports: xrpl-dev-portal 247, vultisig-android 5846, java-tron 1448.
+    ['ripple', 'rrrrrrrrrrrrrrrrrrrrrhoLvTp'],
+    ['ripple', 'rrrrrrrrrrrrrrrrrNAMEtxvNvQ'],
+    ['tron', 'T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb'],
+    ['tron', 'TLsV52sRDL79HXGGm9yzwKibb6BeruhUzy'],
+    ['bitcoin', '1111111111111111111114oLvT2'],
+    ['bitcoin', '1BitcoinEaterAddressDontSendf59kuE'],
+    ['stellar', `G${'A'.repeat(52)}WHF`],
+  ])('on %s is refused if no one has its key: %s', (chain, address) =>
+    expect(isDepositAddress(chain, address)).toBe(false),
+  );
 });
 
 describe('an address on Solana', () => {

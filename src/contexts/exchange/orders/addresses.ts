@@ -32,7 +32,7 @@ const DEPOSIT_FORMS: ReadonlyMap<string, RegExp> = new Map([
 ]);
 
 export function isDepositAddress(chain: string, text: string): boolean {
-  return DEPOSIT_FORMS.get(chain)?.test(text) ?? false;
+  return (DEPOSIT_FORMS.get(chain)?.test(text) ?? false) && !isUnspendable(text);
 }
 
 /**
@@ -87,8 +87,8 @@ export function readReturnUrl(text: string | null, mode: 'sandbox' | 'production
 
 /** Addresses without a key: burn addresses, system contracts, native programs of Solana and accounts of equal bytes. */
 const NO_KEY =
-  /^0x(0{36}[0-9a-f]{4}|(dead){9}[0-9a-f]{4}|dead0{16}[0-9a-f]{20}|(42|ff)0{34}[0-9a-f]{4}|f{40}|e{40})$|^(?!0x).*1{12}/i;
-/** Programs and mints of Solana that people mistake for their address. */
+  /^0x(0{36}[0-9a-f]{4}|(dead){9}[0-9a-f]{4}|dead0{16}[0-9a-f]{20}|(42|ff)0{34}[0-9a-f]{4}|f{40}|e{40})$|^(?!0x).*(1{12}|r{15}|a{40})/i;
+/** Programs and mints that people mistake for their address, and other burn addresses. */
 const KNOWN: ReadonlySet<string> = new Set([
   'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
   'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb', // Token-2022
@@ -112,6 +112,9 @@ const KNOWN: ReadonlySet<string> = new Set([
   'EKpQGSJtjMFqKZ9KQanSqYXRcF8fBopzLHYxdM65zcjm', // WIF
   '4k3Dyjzvzp8eMZWUXbBCjEvwSkkk59S5iCNLY3QrkX6R', // RAY
   '6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P', // Pump
+  'T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb', // TRON, of zero bytes
+  'TLsV52sRDL79HXGGm9yzwKibb6BeruhUzy', // the black hole of TRON
+  '1BitcoinEaterAddressDontSendf59kuE',
 ]);
 
 function isUnspendable(address: string): boolean {

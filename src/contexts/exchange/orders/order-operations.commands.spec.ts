@@ -35,7 +35,7 @@ function refundsWith(store: InMemoryEventStore, found: RefundCheck): (id: string
   const codec = new EventCodec().register(ORDER_EVENTS.map((type) => ({ type })));
   const loop = new CommandLoop(store, codec);
   const transfers = { checkRefund: async () => found } as unknown as OrderTransfers;
-  const handler = new RecordRefundHandler(loop, systemClock, transfers);
+  const handler = new RecordRefundHandler(loop, systemClock, transfers, store);
   const refund = { amount: '7', transaction_hash: TRANSACTION, recipient: null };
   const operation = { id: 'operation', reason: 'refunded', actor: 'ops' };
   return (id) => handler.execute(new RecordRefund(id, refund, operation));
@@ -63,20 +63,35 @@ describe.each([
 ])('refunds of one transaction, on a store %s', (_name, atomic) => {
   const open = (): Promise<InMemoryEventStore> => withOrders(new InMemoryEventStore(atomic));
 
-  it('are accepted for one order only if they are unchecked', async () => {
+  it('are accepted for one order only if the first was recorded unchecked', async () => {
     const store = await open();
     await refundsWith(store, UNCHECKED)('a');
     await expect(refundsWith(store, UNCHECKED)('b')).rejects.toThrow(REFUSED);
+    await expect(refundsWith(store, checked(0, 1))('b')).rejects.toThrow(REFUSED);
     expect(await refundsWith(store, checked(0))('a')).toEqual({ unchecked: null });
     expect(await refundsIn(store)).toBe(1);
   });
 
-  it('are accepted for as many orders as the chain has transfers if they are checked', async () => {
+  it('are accepted for as many orders as the chain has transfers if the first was checked, but never unchecked', async () => {
     const store = await open();
     await refundsWith(store, checked(0, 1))('a');
+    await expect(refundsWith(store, UNCHECKED)('b')).rejects.toThrow(REFUSED);
     await refundsWith(store, checked(0, 1))('b');
     await expect(refundsWith(store, checked(0, 1))('c')).rejects.toThrow(REFUSED);
     expect(await refundsIn(store)).toBe(2);
+  });
+
+  it('are accepted for at most one order if one process records checked and another unchecked at the same time', async () => {
+    const store = await withOrders(new StoreOfTwo(atomic));
+    const results = await Promise.allSettled([
+      refundsWith(store, UNCHECKED)('a'),
+      refundsWith(store, checked(0))('b'),
+    ]);
+    for (const result of results)
+      if (result.status === 'rejected') expect(String(result.reason)).toMatch(REFUSED);
+    // Claims in separate commits may find each other, and then neither is recorded.
+    const recorded = await refundsIn(store);
+    expect(atomic ? [1] : [0, 1]).toContain(recorded);
   });
 
   it('are accepted for two orders if two processes record one transfer each at the same time', async () => {

@@ -5,8 +5,10 @@ import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Fault } from '../../../kernel/fault.js';
 import { isUuid } from '../../../kernel/ids.js';
+import { claimOwner, claimStream } from '../../../platform/event-store/claims.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { ClaimHeld } from '../../../platform/event-store/command-loop-types.js';
+import { ClaimHeld, type Claim } from '../../../platform/event-store/command-loop-types.js';
+import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { ResponseStore } from '../../../platform/idempotency/response-store.js';
 import { Operation, OperatorCommand, type OperationHandler } from '../../../platform/operations/operation.js';
@@ -114,6 +116,11 @@ export function erasingOrders(
   });
 }
 
+/** The claim of a transfer, of a whole transaction, or of a transaction that is divided into transfers. */
+function refundClaim(key: string): Claim {
+  return { category: 'refund', key, field: 'transaction', message: 'is the refund of another order' };
+}
+
 /** `unchecked`: the reason why the transfer was not checked on its chain; null when it was. */
 export type RefundResult = { readonly unchecked: string | null };
 
@@ -137,6 +144,7 @@ export class RecordRefundHandler implements OperationHandler<RecordRefund> {
     private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly transfers: OrderTransfers,
+    @Inject(EVENT_STORE) private readonly store: EventStore,
   ) {}
 
   /** The chain is checked by `execute`. */
@@ -151,22 +159,34 @@ export class RecordRefundHandler implements OperationHandler<RecordRefund> {
     const { recipient } = parameters;
     const { unchecked, logIndexes } = await this.transfers.checkRefund(before, { ...given, recipient });
     const transaction = `${pairOf(before.pair_id)!.from.chain}_${given.transaction_hash}`;
-    // One transaction may refund several orders, each by another transfer. An unchecked transfer is unknown, so the
-    // order claims the whole transaction.
-    const keys = unchecked === null ? logIndexes.map((index) => `${transaction}_${index}`) : [transaction];
+    const [whole, divided] = [refundClaim(transaction), refundClaim(`${transaction}_transfers`)];
+    // One transaction may refund several orders, each by another transfer. The first refund then claims it as
+    // divided. An unchecked transfer is unknown, so the order claims the whole transaction.
+    const transfers = logIndexes.map((index) => refundClaim(`${transaction}_${index}`));
+    const [attempts, excluded] =
+      unchecked === null
+        ? [transfers.flatMap((transfer) => [[transfer, divided], [transfer]]), whole]
+        : [[[whole]], divided];
     let owner = '';
-    for (const key of keys)
+    for (const claims of attempts)
       try {
         await this.loop.execute(order, orderId, (current) => recordRefund(given, current), {
           metadata: { actor: 'operator' },
-          claims: [{ category: 'refund', key, field: 'transaction', message: 'is the refund of another order' }],
+          claims,
+          // The preconditions precede every claim: a store that is not atomic would keep the claims of a refused
+          // refund.
+          preconditions: async () => {
+            const other = await claimOwner(this.store, excluded);
+            if (other !== null) throw alreadyRecorded(other);
+            return [{ stream: claimStream(excluded), events: [], expected: 'no_stream' }];
+          },
         });
         return { unchecked };
       } catch (error) {
         if (!(error instanceof ClaimHeld)) throw error;
         owner = error.owner;
       }
-    throw transitionError(`That transaction is recorded as a refund of ${owner}`);
+    throw alreadyRecorded(owner);
   }
 
   /** Throws `not_found`, `validation_failed`, and `invalid_transition` for more than is refundable. */
@@ -179,4 +199,8 @@ export class RecordRefundHandler implements OperationHandler<RecordRefund> {
     const given = { amount, transaction_hash: hash, actor, at: timestamp(this.clock) };
     return { before, given, isNew: recordRefund(given, before).length > 0 };
   }
+}
+
+function alreadyRecorded(owner: string): DomainError {
+  return transitionError(`That transaction is recorded as a refund of ${owner}`);
 }
