@@ -21,6 +21,7 @@ const READING = [
   'audit verify',
   // The same log elsewhere.
   'events copy',
+  'exchange recheck',
   'keys status',
   // A boot does it too.
   'migrate',

@@ -8,7 +8,7 @@ const counter = <Label extends string>(name: string, help: string, labelNames: r
 
 export const providerDuration = new Histogram({
   name: 'disburse_exchange_provider_duration_seconds',
-  help: 'Time of one call of an exchange provider, by provider and operation: quote, create, status, settle, cancel.',
+  help: 'Time of one call of an exchange provider, by provider and operation: quote, create, status, settle, cancel, ping.',
   labelNames: ['provider', 'operation'] as const,
   buckets: SECONDS,
   registers,
@@ -34,5 +34,5 @@ export const refundableOrders = gauge(
 );
 export const shortfallOrders = gauge(
   'orders_shortfall',
-  'Exchange orders that were exchanged or refunded, and whose deposits are no longer on the chain.',
+  'Exchange orders that were exchanged or refunded, and whose deposits are no longer on the chain (npm run exchange -- recheck).',
 );

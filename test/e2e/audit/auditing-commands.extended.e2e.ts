@@ -85,6 +85,7 @@ describe('the programs of docs/auditing.md', () => {
       [`audit explain payout ${payout}`, 0],
       [`audit explain user ${user}`, 0],
       [`audit recheck --rpc ${app.config.chainRpcUrl!}`, 0],
+      ['exchange recheck', 0],
       ['rebuild --compare-only', 0],
     ] as const;
 

@@ -6,6 +6,7 @@ import { startTestApp, STORES, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import { ADDRESS, expectProblem, orderIn } from '../../support/exchange/exchange-orders.js';
+import { programsFor } from '../../support/programs/cli.js';
 
 /** Outcomes of orders with real deposits on a chain, for merchant and operator (contract.md 23). */
 describe.each(STORES)('an exchange order with events in %s', (_name, settings) => {
@@ -14,7 +15,7 @@ describe.each(STORES)('an exchange order with events in %s', (_name, settings) =
   let brief: Service;
 
   beforeAll(async () => {
-    // A separate service, because of its finality and reorganisations of its chain.
+    // A separate service, because of its finality, reorganisations of its chain, and a check of every deposit.
     app = await startTestApp({ PAYOUT_FINALITY: '2', ...settings });
     brief = await startService({ ...app.config, roles: ['api'], exchangeOrderExpirySeconds: 1 });
   });
@@ -106,5 +107,23 @@ describe.each(STORES)('an exchange order with events in %s', (_name, settings) =
       amount_received: '0',
       amount_refundable: '100',
     });
+  });
+
+  it('is rechecked with every deposit on its chain, or not at all without a node', async () => {
+    const recheck = async (CHAIN_RPC_URL: string, ...args: string[]) => {
+      const env = { CHAIN_RPC_URL, USDC_ADDRESS: app.config.usdcAddress!, PAYOUT_FINALITY: '2' };
+      const { printed, exitCode } = await programsFor(app, env)('exchange', '--json', 'recheck', ...args);
+      const sum = JSON.parse(printed.slice(printed.indexOf('{\n'))) as Record<string, unknown>;
+      return { exitCode, sum };
+    };
+    const order = await newOrder();
+    await pay(order, '100');
+    await until(order.id, ({ status }) => status === 'completed');
+    const { exitCode, sum } = await recheck(app.chain.rpcUrl);
+    expect(exitCode).toBeNull();
+    expect(sum).toMatchObject({ missing: 0, unknown: 0, orders_elsewhere: 0 });
+    const rest = await recheck(app.chain.rpcUrl, '--from', String(sum['position']));
+    expect(rest.sum).toMatchObject({ on_chain: 0 });
+    expect(await recheck('')).toMatchObject({ exitCode: 1, sum: { on_chain: 0 } });
   });
 });

@@ -2,13 +2,25 @@ import type { Command } from 'commander';
 import type { INestApplicationContext } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
-import type { CliContext, CliOutcome } from '../../../platform/cli/cli-context.js';
+import { type CliContext, type CliOutcome, cliAction } from '../../../platform/cli/cli-context.js';
 import { writes } from '../../../platform/cli/write.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { logPages } from '../../../platform/event-store/log-pages.js';
+import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { EraseOrderUser, ERASING_ORDERS, type ErasedOrders } from './order-operations.commands.js';
-import { existingOrder, order } from './order.js';
+import { OrderTransfers, type DepositCheck } from './order-transfers.service.js';
+import { existingOrder, order, type ExistingOrder } from './order.js';
 import { ORDER_VIEWS, OrdersView } from './orders.view.js';
+
+/** `npm run exchange -- ...`: commands that need the events or the nodes of the chain. */
+export function exchangeProgram(program: Command, cli: CliContext): void {
+  program.description(
+    'Erases whom orders were for, checks deposits on their chain, and sets what the pay page displays.',
+  );
+  eraseCommand(program, cli);
+  recheckCommand(program, cli);
+}
 
 interface Options {
   readonly order?: string;
@@ -17,10 +29,9 @@ interface Options {
   readonly yes?: true;
 }
 
-/** `npm run exchange -- erase`: erases the personal data of orders; the orders stay. */
-export function exchangeProgram(program: Command, cli: CliContext): void {
+/** `exchange erase`: erases the personal data of orders; the orders stay. */
+export function eraseCommand(program: Command, cli: CliContext): void {
   const command = program
-    .description('Erases whom orders were for, and sets what the pay page displays.')
     .command('erase')
     .description('erase user_id, tag and memo of orders that have ended; amounts and addresses stay')
     .option('--order <order-id>', 'of one order')
@@ -32,10 +43,13 @@ export function exchangeProgram(program: Command, cli: CliContext): void {
     if (options.yes !== true)
       throw new DomainError('bad_request', 'Erased data cannot be restored: confirm with --yes');
     const { subject, one, api_key } = await findSubject(context, options);
-    const loop = context.get(CommandLoop, { strict: false });
-    const { merchant_id } = existingOrder(await loop.loadForDisplay(order, one));
+    const { merchant_id } = await loadOrder(context, one);
     return describe(context, await write(new EraseOrderUser(subject, { api_key }), merchant_id));
   });
+}
+
+function loadOrder(context: INestApplicationContext, id: string): Promise<ExistingOrder> {
+  return context.get(CommandLoop, { strict: false }).loadForDisplay(order, id).then(existingOrder);
 }
 
 /** Returns the subject of the operation, and in `one` an order of it, which determines the merchant. */
@@ -72,4 +86,84 @@ async function describe(
     .filter((line) => line !== false)
     .join('\n');
   return { text, json: { erased: erased.length, keys_dropped: isDone, not_ended } };
+}
+
+/** The exit codes. A deposit is missing from its chain; or none is missing, but some could not be checked. */
+const EXIT_MISSING = 2;
+const EXIT_INCOMPLETE = 1;
+
+/** `exchange recheck`: checks every recorded deposit on its chain again. Changes nothing. */
+export function recheckCommand(program: Command, cli: CliContext): void {
+  program
+    .command('recheck')
+    .description(
+      'ask the nodes of CHAIN_RPC_URL again for every recorded deposit; exit 2 when one is not on the chain, 1 when not all could be checked',
+    )
+    .option('--from <position>', 'continue after this position of the log')
+    .action(async function (this: Command) {
+      const { from = null } = this.opts<{ from?: string }>();
+      if (from !== null && !/^[0-9]{1,40}$/.test(from))
+        throw new DomainError('bad_request', '--from must be a position that this program printed');
+      const asJson = this.optsWithGlobals<{ json?: boolean }>().json === true;
+      await cliAction(cli, async (context) => {
+        const sum = await recheck(context, from, (finding) =>
+          cli.print(asJson ? JSON.stringify(finding) : toLine(finding)),
+        );
+        const { on_chain, missing, unknown, orders_elsewhere } = sum;
+        // The check is also incomplete where no node of any order's chain is configured.
+        const isIncomplete = unknown > 0 || (on_chain + missing === 0 && orders_elsewhere > 0);
+        if (missing > 0) cli.exit(EXIT_MISSING);
+        else if (isIncomplete) cli.exit(EXIT_INCOMPLETE);
+        return { text: summary(sum), json: sum };
+      }).call(this);
+    });
+}
+
+/** A deposit that was not found. A run with `--from` its position begins with its order; null is the log's start. */
+type Finding = DepositCheck & { readonly order_id: string; readonly position: string | null };
+
+function toLine({ order_id, deposit_id, position, found, why }: Finding): string {
+  const place = `order ${order_id}, deposit ${deposit_id} (after position ${position ?? 'none'})`;
+  return `${found.toUpperCase().padEnd(8)} ${place}: ${why}`;
+}
+
+/** The number of deposits by finding, and the position up to which the log was read. */
+interface Sum extends Record<DepositCheck['found'] | 'orders_elsewhere', number> {
+  position: string | null;
+}
+
+/** Checks all orders that were created after `from`. `report` receives each deposit that was not found, at once. */
+async function recheck(
+  context: INestApplicationContext,
+  from: string | null,
+  report: (finding: Finding) => void,
+): Promise<Sum> {
+  const store = context.get<EventStore>(EVENT_STORE, { strict: false });
+  const transfers = context.get(OrderTransfers, { strict: false });
+  const sum: Sum = { on_chain: 0, missing: 0, unknown: 0, orders_elsewhere: 0, position: from };
+  for await (const events of logPages(store, { after: from, end: await store.head() }))
+    for (const { type, data, position } of events) {
+      if (type === 'order.created.v1') {
+        const order_id = String(data['order_id']);
+        const deposits = await transfers.checkDeposits(await loadOrder(context, order_id));
+        if (deposits === null) sum.orders_elsewhere += 1;
+        for (const { deposit_id, found, why } of deposits ?? []) {
+          sum[found] += 1;
+          if (why !== null) report({ order_id, deposit_id, position: sum.position, found, why });
+        }
+      }
+      sum.position = position;
+    }
+  return sum;
+}
+
+function summary({ on_chain, missing, unknown, orders_elsewhere: elsewhere, position }: Sum): string {
+  return [
+    `${on_chain + missing + unknown} deposits checked, up to position ${position ?? 'none'}: ${on_chain} on the chain, ${missing} missing`,
+    unknown > 0 && `${unknown} could not be checked: try again`,
+    elsewhere > 0 &&
+      `${elsewhere} orders with deposits are on chains without a node (CHAIN_RPC_URL, CHAIN_ID, USDC_ADDRESS)`,
+  ]
+    .filter((line) => line !== false)
+    .join('\n');
 }

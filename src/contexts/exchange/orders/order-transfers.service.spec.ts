@@ -175,3 +175,72 @@ describe('the verification of a refund transfer', () => {
     await expect(checked).rejects.toMatchObject({ code: 'unavailable' });
   });
 });
+
+describe('the recheck of the deposits of an order', () => {
+  const of = (...deposits: readonly ReturnType<typeof deposit>[]) =>
+    stateAfter(created, ...deposits.map((each) => received(each)));
+  const paid = (digit: string, amount: string, id = digit) => ({
+    ...deposit(id, amount),
+    transaction_hash: digit.repeat(64),
+  });
+  const to = facts.deposit_address;
+  const node: ReadonlyMap<string, Receipt | null> = new Map([
+    ...honest,
+    [hash('7'), receipt([transfer(PAYER, to, 5_000_000), transfer(PAYER, to, 5_000_000, 1)])],
+    [hash('8'), receipt([transfer(PAYER, to, 5_000_000)], { blockNumber: 91 })],
+  ]);
+  const check = (
+    state: ReturnType<typeof of>,
+    { nodes = [node], finals = [] as readonly number[], chainId = 31337 } = {},
+  ) => {
+    const settings = { ...nodeSettings, chainId, chainQuorum: Math.min(2, nodes.length) };
+    return new OrderTransfers(settings, chainOf(nodes, finals)).checkDeposits(state);
+  };
+  const found = async (...args: Parameters<typeof check>) =>
+    (await check(...args))?.map((each) => each.found);
+
+  it('finds deposits on the chain if each has a transfer of its amount to the address of the order', async () => {
+    const state = of(paid('a', '100'), paid('7', '5', '7a'), paid('7', '5', '7b'));
+    expect(await found(state)).toEqual(['on_chain', 'on_chain', 'on_chain']);
+  });
+
+  it('finds deposits missing if the transaction is in no block, failed, or transfers another amount', async () => {
+    const state = of(paid('9', '5'), paid('2', '5'), paid('a', '99.999999'));
+    expect(await found(state)).toEqual(['missing', 'missing', 'missing']);
+  });
+
+  it('finds one deposit missing if two were recorded for one transfer', async () => {
+    expect(await found(of(paid('a', '100', 'a1'), paid('a', '100', 'a2')))).toEqual(['on_chain', 'missing']);
+  });
+
+  it('is undecided while a node is behind the time of the deposit', async () => {
+    const later = { ...paid('9', '5'), deposited_at: '2100-01-01T00:00:00.000Z' };
+    expect(await found(of(later))).toEqual(['unknown']);
+  });
+
+  it('is undecided before the block is final, without a response, and if two nodes disagree', async () => {
+    expect(await found(of(paid('8', '5')))).toEqual(['unknown']);
+    expect(await found(of(paid('c', '5')))).toEqual(['unknown']);
+    const other = new Map([...node, [hash('a'), null]]);
+    expect(await found(of(paid('a', '100')), { nodes: [node, other] })).toEqual(['unknown']);
+    const checked = await new OrderTransfers(nodeSettings, unavailable).checkDeposits(of(paid('a', '100')));
+    expect(checked).toMatchObject([{ deposit_id: 'a', found: 'unknown' }]);
+  });
+
+  it('is decided by two of three nodes with CHAIN_QUORUM 2, regardless of the third', async () => {
+    const other = new Map([...node, [hash('a'), null], [hash('9'), node.get(hash('a'))!]]);
+    const deposited_at = new Date(2_000_000_085_000).toISOString();
+    const state = of(paid('a', '100'), { ...paid('9', '5'), deposited_at });
+    const settled = ['on_chain', 'missing'];
+    const unknown = ['unknown', 'unknown'];
+    expect(await found(state, { nodes: [node, other, node], finals: [90, 90, 90] })).toEqual(settled);
+    const nodes = [node, node, node];
+    expect(await found(state, { nodes, finals: [90, 80, 90] })).toEqual(settled);
+    expect(await found(state, { nodes, finals: [90, 80, 80] })).toEqual(unknown);
+    expect(await found(state, { nodes: [node, other] })).toEqual(unknown);
+  });
+
+  it('is impossible on a chain that no node is configured for', async () => {
+    expect(await check(of(paid('a', '100')), { chainId: 10 })).toBeNull();
+  });
+});

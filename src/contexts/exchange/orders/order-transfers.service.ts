@@ -11,6 +11,7 @@ import {
 } from '../../payouts/payouts.contract.js';
 import { plainHash, readEvmAddress } from './addresses.js';
 import { allDeposits, transitionError, type ExistingOrder } from './order.js';
+import type { DepositFacts } from './order-events.js';
 import { CHAIN_IDS, toCurrency, pairOf } from '../tokens/catalog.js';
 import { DEV_CHAIN_ID } from '../exchange.config.js';
 import { chainConfig, type ChainConfig } from '../../../platform/config/config.js';
@@ -25,7 +26,14 @@ export interface RefundCheck {
   readonly logIndexes: readonly number[];
 }
 
-/** Checks refunds of USDC on the chain of CHAIN_RPC_URL, in final blocks, by CHAIN_QUORUM nodes. */
+/** The state of a recorded deposit on the chain; `why` is null for `on_chain`. */
+export interface DepositCheck {
+  readonly deposit_id: string;
+  readonly found: 'on_chain' | 'missing' | 'unknown';
+  readonly why: string | null;
+}
+
+/** Checks refunds and deposits of USDC on the chain of CHAIN_RPC_URL, in final blocks, by CHAIN_QUORUM nodes. */
 @Injectable()
 export class OrderTransfers {
   constructor(
@@ -60,8 +68,7 @@ export class OrderTransfers {
       throw transitionError('The chain has no such transaction, or it failed');
     // If the receipt lacks log indexes, one transfer could be recorded twice.
     if (receipt.partial) throw transitionError('The receipt of the transaction is too large for the node');
-    const inFinal = responses.filter(({ final }) => receipt.blockNumber <= final.number);
-    if (inFinal.length < this.config.chainQuorum)
+    if (!this.isFinal(responses))
       throw new DomainError(
         'unavailable',
         'The block of the transaction is not final yet: try again in some minutes',
@@ -77,6 +84,48 @@ export class OrderTransfers {
     return { unchecked: null, logIndexes };
   }
 
+  /** Checks all recorded deposits; null without a node of their chain. All are unknown while too few nodes respond. */
+  async checkDeposits(order: ExistingOrder): Promise<readonly DepositCheck[] | null> {
+    const deposits = allDeposits(order);
+    if (deposits.length === 0) return [];
+    if (!this.isOnChain(order)) return null;
+    const to = order.deposit_address.toLowerCase();
+    let outage = 'the nodes sent no usable response, or disagree';
+    const agreed = await this.read(deposits.map(toHash), [to]).catch((error: unknown) => {
+      if (!(error instanceof DomainError) || error.code !== 'unavailable') throw error;
+      outage = error.message;
+      return () => [];
+    });
+    const claimed = new Set<Receipt['transfers'][number]>();
+    return deposits.map((deposit) => {
+      const hash = toHash(deposit);
+      const { deposit_id, amount } = deposit;
+      const result = (found: DepositCheck['found'], why: string | null) => ({ deposit_id, found, why });
+      const responses = agreed(hash);
+      if (responses.length === 0) return result('unknown', outage);
+      const { receipt } = responses[0]!;
+      if (receipt !== null && !this.isFinal(responses))
+        return result('unknown', `its block ${receipt.blockNumber} is not final`);
+      const at = Date.parse(deposit.deposited_at) / 1000;
+      if (receipt === null && !this.isQuorum(responses, ({ final }) => final.timestamp >= at))
+        return result('unknown', 'the newest final block of a node is older than the deposit');
+      if (receipt === null || !receipt.succeeded)
+        return result('missing', `transaction ${hash} is in no block, or it failed`);
+      // Each transfer is one deposit.
+      const transfer = this.ofToken(receipt).find(
+        (each) =>
+          each.to === to &&
+          !claimed.has(each) &&
+          isAmount(amount) &&
+          each.amountMinor === toMinorUnits(amount),
+      );
+      if (transfer === undefined)
+        return result('missing', `transaction ${hash} holds no transfer of ${amount} to ${to}`);
+      claimed.add(transfer);
+      return result('on_chain', null);
+    });
+  }
+
   private isOnChain({ provider, pair_id }: ExistingOrder): boolean {
     const { chainId, chainRpcUrl, usdcAddress } = this.config;
     const { token, chain } = pairOf(pair_id)!.from;
@@ -85,8 +134,7 @@ export class OrderTransfers {
   }
 
   private async payers(order: ExistingOrder): Promise<readonly string[]> {
-    const newest = allDeposits(order).slice(-MAX_DEPOSITS);
-    const hashes = [...new Set(newest.map((deposit) => `0x${plainHash(deposit.transaction_hash)}`))];
+    const hashes = [...new Set(allDeposits(order).slice(-MAX_DEPOSITS).map(toHash))];
     const to = order.deposit_address.toLowerCase();
     const agreed = await this.read(hashes, [to]);
     const responses = hashes.map((hash) => agreed(hash)[0]);
@@ -110,7 +158,7 @@ export class OrderTransfers {
    * agree. It returns none without such a group, or with two. Throws DomainError `unavailable`.
    */
   private async read(hashes: readonly string[], wallets: readonly string[]) {
-    const requests = hashes.map((hash) => ({ hash, wallets }));
+    const requests = [...new Set(hashes)].map((hash) => ({ hash, wallets }));
     const observations = await this.chain.confirm(requests, { separately: true }).catch((error: unknown) => {
       if (error instanceof ChainUnavailable) throw new DomainError('unavailable', error.message);
       throw error;
@@ -122,6 +170,14 @@ export class OrderTransfers {
       });
       return agreeing(responses, factsIn, this.config.chainQuorum);
     };
+  }
+
+  private isQuorum(responses: readonly Response[], holds: (response: Response) => boolean): boolean {
+    return responses.filter(holds).length >= this.config.chainQuorum;
+  }
+
+  private isFinal(responses: readonly Response[]): boolean {
+    return this.isQuorum(responses, ({ receipt, final }) => receipt!.blockNumber <= final.number);
   }
 }
 
@@ -136,4 +192,8 @@ interface Response extends Pick<ChainObservation, 'final'> {
 function factsIn({ receipt }: Response): string {
   const facts = receipt && { ...receipt, source: null };
   return JSON.stringify(facts, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+}
+
+function toHash({ transaction_hash: hash }: Pick<DepositFacts, 'transaction_hash'>): string {
+  return `0x${plainHash(hash)}`;
 }
