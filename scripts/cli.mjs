@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// npm run admin: a client of the admin API. npm run operator, exchange, keys, audit, events, migrate, rebuild, subscriptions: what needs the machine itself, against the running sandbox, or the database of DATABASE_URL.
+// npm run admin: a client of the admin API. npm run operator, exchange, keys, audit, events, migrate, rebuild: what needs the machine itself, against the running sandbox, or the database of DATABASE_URL.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -25,7 +25,6 @@ const PLATFORM_COMMANDS: CliCommands = {
   keys: async () => (await import('./platform/cli/keys.js')).keysProgram,
   migrate: async () => (await import('./platform/cli/migrate.js')).migrateProgram,
   rebuild: async () => (await import('./platform/cli/rebuild.js')).rebuildProgram,
-  subscriptions: async () => (await import('./platform/cli/rebuild.js')).subscriptionsProgram,
 };
 
 export interface CliIo extends Pick<CliContext, 'print' | 'exit'> {

@@ -43,12 +43,11 @@ export function publication<Event extends { readonly data: object }>(
 export type CliCommands = Readonly<Record<string, () => Promise<CliCommand>>>;
 
 /** One snapshot of the database for a {@link TableCheck} of tables that are not read models. */
-export interface CheckedTables<C extends object = ProcessConfig> {
+export interface CheckedTables {
   readonly query: <Row extends object>(sql: string, values: readonly unknown[]) => Promise<readonly Row[]>;
   /** The codec, which omits sealed fields. */
   readonly codec: EventCodec;
   readonly contexts: readonly Context[];
-  readonly config: C;
   /** The sealer. Null without the MASTER_KEY; MACs are then not checked. */
   readonly sealer: Pick<Sealer, 'isAuthentic'> | null;
   /** The position of the checkpoint. The tables contain the effects of the events up to it. */
@@ -98,10 +97,6 @@ export function defineContext<C extends object>(context: Context<C>): Context<C>
 /** Returns the event types that a version with these contexts can read. */
 export function knownEvents(contexts: readonly Context[]): readonly EventTypeDefinition[] {
   return [...CLAIM_EVENTS, ...contexts.flatMap(listEvents)];
-}
-
-export function knownTypes(contexts: readonly Context[]): ReadonlySet<string> {
-  return new Set(knownEvents(contexts).map(({ type }) => type));
 }
 
 /** Returns the event type definitions of a context, for the codec. */

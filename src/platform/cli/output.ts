@@ -62,15 +62,15 @@ const FIRST_MS = 2000;
 const EVERY_MS = 5000;
 
 /** Returns a function that prints the progress of reading a log to standard error, every few seconds. */
-export function createProgress() {
+export function createProgress(what = 'events read') {
   const began = performance.now();
   let dueAt = began + FIRST_MS;
-  return (read: number, position: string): void => {
+  return (count: number, position: string): void => {
     const now = performance.now();
     if (now < dueAt) return;
     dueAt = now + EVERY_MS;
     const seconds = ((now - began) / 1000).toFixed(0);
-    process.stderr.write(`${read} events read in ${seconds} s, up to position ${position}\n`);
+    process.stderr.write(`${count} ${what} in ${seconds} s, up to position ${position}\n`);
   };
 }
 

@@ -4,8 +4,8 @@ import { DAY_MS } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { type ProcessConfig, processConfig, type SealingConfig, sealingConfig } from '../config/config.js';
 import { Background } from '../jobs/background-work.js';
-import { CONTEXTS, knownTypes, type Context } from '../context.js';
 import { currentOperation, withinOperation } from '../event-store/command-loop.js';
+import { EventCodec } from '../event-store/event-codec.js';
 import { PassingTypes } from '../projections/passing-types.js';
 import { ReadModelRebuild } from '../projections/read-model-rebuild.js';
 import { toMasterKeys } from '../sealing/key-ring.js';
@@ -29,7 +29,7 @@ const SYSTEM = { scope: 'system:write', streams: () => [] } as const;
   // A rebuild in a program may take hours.
   takesMs: DAY_MS / 4,
 })
-export class RebuildProjection extends OperatorCommand<{ readonly compare: boolean }, object> {}
+export class RebuildProjection extends OperatorCommand<EmptyParameters, object> {}
 
 /** Rebuilds a read model: at once in a program (a process without roles), otherwise later, by a worker. */
 @CommandHandler(RebuildProjection)
@@ -54,7 +54,7 @@ export class RebuildProjectionHandler implements OperationHandler<RebuildProject
       retry: { firstMs: 10_000, maxMs: 600_000 },
       perform: async ({ key: id, state: { name } }) => {
         const operation = { id, expected: new Map<string, null>(), written: [] };
-        await withinOperation(operation, () => readModels.rebuild(name, { compare: false }));
+        await withinOperation(operation, () => readModels.rebuild(name));
         return 'done';
       },
     });
@@ -65,9 +65,8 @@ export class RebuildProjectionHandler implements OperationHandler<RebuildProject
   }
 
   /** Returns the result of a rebuild in a program, and `{}` for one that a worker will run. */
-  async execute({ subjectId: name, parameters: { compare } }: RebuildProjection): Promise<object> {
-    if (this.config.roles.length === 0)
-      return this.readModels.rebuild(name, { compare, print: (line) => this.print(line) });
+  async execute({ subjectId: name }: RebuildProjection): Promise<object> {
+    if (this.config.roles.length === 0) return this.readModels.rebuild(name, (line) => this.print(line));
     const operation = currentOperation();
     if (operation === undefined) throw new Error('a rebuild in the background belongs to an operation');
     await this.items.schedule(REBUILDING, [{ key: operation.id, state: { name } }]);
@@ -83,11 +82,11 @@ export class LetEventTypePass extends OperatorCommand {}
 class LetEventTypePassHandler implements OperationHandler<LetEventTypePass> {
   constructor(
     private readonly passing: PassingTypes,
-    @Inject(CONTEXTS) private readonly contexts: readonly Context[],
+    private readonly codec: EventCodec,
   ) {}
 
   async check({ subjectId: type }: LetEventTypePass): Promise<void> {
-    if (knownTypes(this.contexts).has(type))
+    if (this.codec.knows(type))
       throw new DomainError(
         'invalid_transition',
         `This version can read ${type}: no subscription waits at it.`,
@@ -96,23 +95,6 @@ class LetEventTypePassHandler implements OperationHandler<LetEventTypePass> {
 
   execute({ subjectId, operation }: LetEventTypePass) {
     return this.passing.allow(subjectId, operation!.reason);
-  }
-}
-
-@Operation({ ...SYSTEM, name: 'event_types.hold', subject: 'event_type' })
-export class HoldEventType extends OperatorCommand {}
-
-@CommandHandler(HoldEventType)
-class HoldEventTypeHandler implements OperationHandler<HoldEventType> {
-  constructor(private readonly passing: PassingTypes) {}
-
-  async check({ subjectId: type }: HoldEventType): Promise<void> {
-    if (!(await this.passing.all()).has(type))
-      throw new DomainError('not_found', `There is no rule for ${type}.`);
-  }
-
-  async execute({ subjectId }: HoldEventType): Promise<void> {
-    await this.passing.forbid(subjectId);
   }
 }
 
@@ -164,7 +146,6 @@ class CreateFreshKeyHandler implements OperationHandler<CreateFreshKey> {
 export const SYSTEM_HANDLERS = [
   RebuildProjectionHandler,
   LetEventTypePassHandler,
-  HoldEventTypeHandler,
   RetireFormerMasterKeyHandler,
   CreateFreshKeyHandler,
 ];

@@ -42,6 +42,13 @@ export function createWriter(command: Command, context: INestApplicationContext)
   return { write: write as Write, requested };
 }
 
+/** Adds the options that {@link createWriter} reads. */
+export function withReason(command: Command): Command {
+  return command
+    .requiredOption('--reason <text>', 'why, in 3 to 500 characters; it is kept for ever: no personal data')
+    .option('--ticket <text>', 'the ticket that it belongs to');
+}
+
 /** Adds `--reason`, `--ticket` and an action to the command. The action requests its change by {@link Write}. */
 export function writes(
   command: Command,
@@ -64,10 +71,7 @@ export function writes(
       return waiting(requested[0]!);
     }
   });
-  return command
-    .requiredOption('--reason <text>', 'why, in 3 to 500 characters; it is kept for ever: no personal data')
-    .option('--ticket <text>', 'the ticket that it belongs to')
-    .action(action);
+  return withReason(command).action(action);
 }
 
 function waiting(operation: OperationJson): CliOutcome {

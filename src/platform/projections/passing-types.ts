@@ -14,22 +14,12 @@ export class PassingTypes {
   }
 
   allow(type: string, reason: string): Promise<void> {
-    const insert = `insert into event_store.passing_types (type, reason, allowed_at) values ($1, $2, now())
-      on conflict (type) do update set reason = excluded.reason`;
-    return this.change(insert, type, reason);
-  }
-
-  /**
-   * Makes subscriptions wait at the type again. A process that has passed the type continues to pass it until it
-   * restarts.
-   */
-  forbid(type: string): Promise<void> {
-    return this.change('delete from event_store.passing_types where type = $1', type);
-  }
-
-  private change(sql: string, type: string, ...values: readonly string[]): Promise<void> {
     return this.database.transaction(async (tx) => {
-      await tx.query(sql, [type, ...values]);
+      await tx.query(
+        `insert into event_store.passing_types (type, reason, allowed_at) values ($1, $2, now())
+         on conflict (type) do update set reason = excluded.reason`,
+        [type, reason],
+      );
       await recordRowChange(tx, currentOperation()?.id, 'passing_type', type);
     });
   }

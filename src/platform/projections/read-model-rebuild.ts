@@ -9,14 +9,12 @@ import { currentOperation } from '../event-store/command-loop.js';
 import { recordRowChange } from '../postgres/row-changes.js';
 import { Database } from '../postgres/database.js';
 import { Checkpoints } from './checkpoints.js';
-import type { TableComparison } from './compare-tables.js';
 import { PassingTypes } from './passing-types.js';
 import { isReadModel, type ReadModel } from './projection.js';
 import { WITHOUT_TIMEOUTS } from '../postgres/session-settings.js';
 import { isLockTimeout } from '../postgres/unavailable.js';
 import { ShadowTables } from './shadow-tables.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
-import type { TableCheck } from './table-check.js';
 
 /** The delays between attempts to lock tables in use. */
 const RETRY = { firstMs: 50, maxMs: 5000 };
@@ -29,80 +27,12 @@ const CATCH_UPS = 3;
 /** The rebuild holds no lock that others wait for, except during the swap, where a stalled one loses its locks. */
 const BEGIN = `begin; ${WITHOUT_TIMEOUTS}; set local idle_in_transaction_session_timeout = '10min';
   set local maintenance_work_mem = '256MB'; set local max_parallel_workers_per_gather = 0`;
-const BEGIN_CHECK = `begin isolation level repeatable read; ${WITHOUT_TIMEOUTS};
-  set local maintenance_work_mem = '128MB'; set local work_mem = '64MB'`;
 const SWAP = `savepoint swap; set local idle_in_transaction_session_timeout = '5s'; set local lock_timeout = '1s'`;
 
 export interface Rebuilt {
   readonly name: string;
   readonly events: number;
   readonly position: string | null;
-  /** The comparison of the live tables before the rebuild, or null. */
-  readonly compared: readonly TableComparison[] | null;
-}
-
-/** Reads the log after a position, up to `end` or, if absent, to the end of the log. */
-type ReadPages = (after: string | null, end?: string | null) => AsyncIterable<readonly RecordedEvent[]>;
-
-interface RebuildOptions {
-  /** Compares the live tables with the events first; true when absent. */
-  readonly compare?: boolean;
-  readonly compareOnly?: boolean;
-  /** Receives lines about its waits. */
-  readonly print?: (line: string) => void;
-}
-
-/** Rebuilds a read model in shadow tables up to its checkpoint, and compares them with the live ones in a snapshot. */
-export class ReadModelCheck implements TableCheck {
-  private constructor(
-    /** The name of the checkpoint. */
-    readonly name: string,
-    private readonly tx: PoolClient,
-    private readonly shadow: ShadowTables,
-    readonly position: string | null,
-  ) {}
-
-  /**
-   * Begins a check, which holds a connection until {@link drop}. `open` begins the snapshot and reads the checkpoint
-   * in it.
-   */
-  static async begin(
-    database: Database,
-    codec: EventCodec,
-    definition: ReadModel,
-    open: (tx: PoolClient) => Promise<string | null>,
-  ): Promise<ReadModelCheck> {
-    const tx = await database.pool.connect();
-    try {
-      await tx.query(BEGIN_CHECK);
-      const position = await open(tx);
-      const { rows } = await tx.query<{ pid: number }>('select pg_backend_pid() as pid');
-      const how = { prefix: `checked_${rows[0]!.pid}`, kind: 'unlogged' } as const;
-      const shadow = await ShadowTables.create(tx, codec, definition, how);
-      return new ReadModelCheck(definition.name, tx, shadow, position);
-    } catch (error) {
-      tx.release(true);
-      throw error;
-    }
-  }
-
-  get events(): number {
-    return this.shadow.events;
-  }
-
-  add(page: readonly RecordedEvent[]): Promise<void> {
-    return this.shadow.add(page.filter(({ position }) => comparePositions(position, this.position) <= 0));
-  }
-
-  compare(): Promise<readonly TableComparison[]> {
-    return this.shadow.compare();
-  }
-
-  async drop(): Promise<void> {
-    await this.shadow.stop();
-    const rolledBack = await this.tx.query('rollback').catch(() => null);
-    this.tx.release(rolledBack === null);
-  }
 }
 
 /**
@@ -129,22 +59,16 @@ export class ReadModelRebuild {
 
   /**
    * Rebuilds a read model. Throws for a name that is unknown, a saga or in a rebuild, and for tables that stay locked
-   * for an hour.
+   * for an hour. `print` receives lines about its waits.
    */
-  async rebuild(
-    name: string,
-    { compare = true, compareOnly = false, print = () => undefined }: RebuildOptions = {},
-  ): Promise<Rebuilt> {
+  async rebuild(name: string, print: (line: string) => void = () => undefined): Promise<Rebuilt> {
     const definition = this.registry.get(name);
     if (!isReadModel(definition)) throw new Error(`${name} is not a read model and cannot be rebuilt`);
     await this.checkpoints.ensure([name]);
     const passing = await this.passing.all();
-    const pages: ReadPages = (after, end) => this.knownPages(definition, passing, { after, end });
-    const checked = compare || compareOnly ? await this.compare(definition, pages) : null;
-    const rebuilt = compareOnly
-      ? checked!
-      : await this.database.transaction((tx) => this.replace(definition, pages, tx, print), { begin: BEGIN });
-    return { name, events: rebuilt.events, position: rebuilt.position, compared: checked?.compared ?? null };
+    const work = (tx: PoolClient) => this.replace(definition, passing, tx, print);
+    const { events, position } = await this.database.transaction(work, { begin: BEGIN });
+    return { name, events, position };
   }
 
   /** Reads the log. Throws at a forged event, and at an unknown type that is not in `passing`. */
@@ -165,27 +89,9 @@ export class ReadModelRebuild {
     }
   }
 
-  private async compare(definition: ReadModel, pages: ReadPages): Promise<Omit<Rebuilt, 'name'>> {
-    const { name, tables } = definition;
-    const check = await ReadModelCheck.begin(this.database, this.codec, definition, async (tx) => {
-      // The locks precede the snapshot, which would find no rows in tables that a rebuild swaps in later.
-      const live = tables.names.map((each) => `${tables.schema}.${each}`).join(', ');
-      await tx.query(`lock table ${live} in access share mode`);
-      await lockRebuild(tx, name);
-      return this.checkpoints.of(name, tx);
-    });
-    try {
-      const { position } = check;
-      for await (const page of pages(null, position)) await check.add(page);
-      return { events: check.events, position, compared: await check.compare() };
-    } finally {
-      await check.drop();
-    }
-  }
-
   private async replace(
     definition: ReadModel,
-    pages: ReadPages,
+    passing: ReadonlySet<string>,
     tx: PoolClient,
     print: (line: string) => void,
   ): Promise<Pick<Rebuilt, 'events' | 'position'>> {
@@ -194,7 +100,8 @@ export class ReadModelRebuild {
     const shadow = await ShadowTables.create(tx, this.codec, definition);
     const catchUp = async (end?: string | null): Promise<void> => {
       try {
-        for await (const page of pages(shadow.position, end)) await shadow.add(page);
+        const extent = { after: shadow.position, end };
+        for await (const page of this.knownPages(definition, passing, extent)) await shadow.add(page);
         await shadow.settle();
       } finally {
         await shadow.stop();

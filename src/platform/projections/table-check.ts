@@ -1,9 +1,16 @@
+import type { PoolClient } from 'pg';
 import { isUuid } from '../../kernel/ids.js';
 import type { EventCodec } from '../event-store/event-codec.js';
 import { comparePositions, type RecordedEvent } from '../event-store/port.js';
+import type { Database } from '../postgres/database.js';
+import { WITHOUT_TIMEOUTS } from '../postgres/session-settings.js';
 import { DifferentRows, type TableComparison } from './compare-tables.js';
+import type { ReadModel } from './projection.js';
+import { ShadowTables } from './shadow-tables.js';
 
 const IDS_PER_QUERY = 1000;
+const BEGIN_CHECK = `begin isolation level repeatable read; ${WITHOUT_TIMEOUTS};
+  set local maintenance_work_mem = '128MB'; set local work_mem = '64MB'`;
 
 /** A comparison of tables with the events up to their checkpoint. */
 export interface TableCheck {
@@ -12,6 +19,51 @@ export interface TableCheck {
   add(page: readonly RecordedEvent[]): Promise<void>;
   /** Compares after the last event. */
   compare(): Promise<readonly TableComparison[]>;
+}
+
+/** Rebuilds a read model in shadow tables up to its checkpoint, and compares them with the live ones in a snapshot. */
+export class ReadModelCheck implements TableCheck {
+  private constructor(
+    readonly name: string,
+    private readonly tx: PoolClient,
+    private readonly shadow: ShadowTables,
+    private readonly position: string | null,
+  ) {}
+
+  /** Begins a check in the snapshot of another session. It holds a connection until {@link drop}. */
+  static async begin(
+    database: Database,
+    codec: EventCodec,
+    definition: ReadModel,
+    { snapshot, position }: { readonly snapshot: string; readonly position: string | null },
+  ): Promise<ReadModelCheck> {
+    const tx = await database.pool.connect();
+    try {
+      await tx.query(BEGIN_CHECK);
+      await tx.query(`set transaction snapshot '${snapshot}'`);
+      const { rows } = await tx.query<{ pid: number }>('select pg_backend_pid() as pid');
+      const how = { prefix: `checked_${rows[0]!.pid}`, kind: 'unlogged' } as const;
+      const shadow = await ShadowTables.create(tx, codec, definition, how);
+      return new ReadModelCheck(definition.name, tx, shadow, position);
+    } catch (error) {
+      tx.release(true);
+      throw error;
+    }
+  }
+
+  add(page: readonly RecordedEvent[]): Promise<void> {
+    return this.shadow.add(page.filter(({ position }) => comparePositions(position, this.position) <= 0));
+  }
+
+  compare(): Promise<readonly TableComparison[]> {
+    return this.shadow.compare();
+  }
+
+  async drop(): Promise<void> {
+    await this.shadow.stop();
+    const rolledBack = await this.tx.query('rollback').catch(() => null);
+    this.tx.release(rolledBack === null);
+  }
 }
 
 interface Tables {

@@ -46,7 +46,7 @@ export function describePrograms(app: TestApp): void {
     });
 
     it('need a reason for every change', async () => {
-      await expect(run('subscriptions', 'hold', 'older.program.v1', '--reason', 'no')).rejects.toThrow(
+      await expect(run('audit', 'key', 'rotate', '--reason', 'no')).rejects.toThrow(
         'reason must have 3 to 500 characters',
       );
     });

@@ -104,7 +104,7 @@ describe('a boot while a dependency is unavailable', () => {
     }
   });
 
-  it.each(['keys status', 'rebuild --compare-only access.directory'])(
+  it.each(['keys status', 'rebuild access.directory --reason outage'])(
     'succeeds for a program that needs neither the queue nor the chain: %s',
     async (command) => {
       const env = {

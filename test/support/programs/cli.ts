@@ -52,6 +52,6 @@ function reasonFor(program: Command, args: readonly string[]): readonly string[]
     return named(found ?? command, rest);
   };
   const takesReason = named(program, args).options.some(({ long }) => long === '--reason');
-  const isGiven = args.some((arg) => ['--reason', '--compare-only', '--help'].includes(arg));
+  const isGiven = args.some((arg) => ['--reason', '--help'].includes(arg));
   return takesReason && !isGiven ? ['--reason', 'requested by a suite'] : [];
 }

@@ -97,7 +97,7 @@ export class PayoutProofs {
   }
 }
 
-export function toHex(hash: Buffer): string {
+function toHex(hash: Buffer): string {
   return hash.toString('hex');
 }
 

@@ -9,8 +9,7 @@ import type { Migration } from '../../../platform/postgres/migrate.js';
 import { WITHOUT_TIMEOUTS } from '../../../platform/postgres/session-settings.js';
 import type { TableComparison } from '../../../platform/projections/compare-tables.js';
 import { isReadModel } from '../../../platform/projections/projection.js';
-import { ReadModelCheck } from '../../../platform/projections/read-model-rebuild.js';
-import type { TableCheck } from '../../../platform/projections/table-check.js';
+import { ReadModelCheck, type TableCheck } from '../../../platform/projections/table-check.js';
 import type { Sealer } from '../../../platform/sealing/sealer.js';
 import { PersonalKeysCheck } from './personal-keys-check.store.js';
 
@@ -80,7 +79,7 @@ export interface LiveTables {
 /** Passes the live tables in one snapshot to `act`, with their checks. */
 export async function liveTables<T>(
   database: Database,
-  { contexts, migrations, config }: Pick<CliContext, 'contexts' | 'migrations' | 'config'>,
+  { contexts, migrations }: Pick<CliContext, 'contexts' | 'migrations'>,
   sealer: Pick<Sealer, 'openBytes' | 'isAuthentic'> | null,
   act: (live: LiveTables) => Promise<T>,
 ): Promise<T> {
@@ -102,15 +101,12 @@ export async function liveTables<T>(
       const others: TableCheck[] = [];
       for (const { name, of } of contexts.flatMap((context) => context.checks ?? [])) {
         const position = await readPosition(name);
-        others.push(of({ query: tables.query, codec, contexts, config: config(), sealer, position }));
+        others.push(of({ query: tables.query, codec, contexts, sealer, position }));
       }
       for (const model of models) {
+        const { snapshot } = tables;
         const position = await readPosition(model.name);
-        const open = async (tx: PoolClient): Promise<string | null> => {
-          await tx.query(`set transaction snapshot '${tables.snapshot}'`);
-          return position;
-        };
-        checks.push(await ReadModelCheck.begin(database, codec, model, open));
+        checks.push(await ReadModelCheck.begin(database, codec, model, { snapshot, position }));
       }
       const keys = new PersonalKeysCheck(tables, sealer, contexts, furthest);
       const catalogue = new CatalogueCheck(tables, contexts, migrations);

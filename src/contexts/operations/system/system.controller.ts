@@ -74,8 +74,7 @@ export class AdminSystemController {
     @Param('name') name: string,
     @ValidBody() body: WriteBody,
   ): Promise<Reply> {
-    const command = new RebuildProjection(toName(name, 'Projection'), { compare: false });
-    return this.write(command, write, body, 202);
+    return this.write(new RebuildProjection(toName(name, 'Projection')), write, body, 202);
   }
 
   @Post('event_types/:type/let_pass')

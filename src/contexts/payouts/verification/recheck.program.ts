@@ -5,15 +5,10 @@ import { chainConfig, type ChainConfig } from '../../../platform/config/config.j
 import { about, ConfigError, urls, urlsIn } from '../../../platform/config/settings.js';
 import { connected } from '../../../platform/cli/connected.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
+import { createProgress, EXIT_INCOMPLETE, EXIT_WRONG } from '../../../platform/cli/output.js';
 import { ChainNode } from './chain-node.adapter.js';
 import { ChainUnavailable } from './chain.ports.js';
 import { Recheck } from './recheck.service.js';
-
-/** The exit code when a payout is undone. */
-const EXIT_WRONG = 2;
-/** The exit code when nothing is wrong, but not everything was checked. */
-const EXIT_INCOMPLETE = 1;
-const PROGRESS_MS = 5000;
 
 /** `npm run audit -- recheck`: checks every received payout against a node. It changes nothing. */
 export function recheckProgram(program: Command, cli: CliContext): void {
@@ -63,17 +58,14 @@ function openNode(config: ChainConfig, rpc: string | undefined): ChainNode {
 
 /** Returns the reason why the node became unreliable; null when everything was checked. */
 async function run(recheck: Recheck, print: (text: string, json: object) => void): Promise<string | null> {
-  let reportedAt = performance.now();
+  const progress = createProgress('payouts checked');
   try {
     for await (const notes of recheck.pages()) {
       for (const noted of notes) {
         const { kind, payout_id, position, why } = noted;
         print(`${kind.toUpperCase().padEnd(8)}  payout ${payout_id}, position ${position}: ${why}`, noted);
       }
-      if (performance.now() - reportedAt < PROGRESS_MS) continue;
-      reportedAt = performance.now();
-      const { position, counts } = recheck;
-      print(`${counts.checked} payouts checked, up to position ${position}`, { position, ...counts });
+      progress(recheck.counts.checked, recheck.position!);
     }
     return null;
   } catch (error) {

@@ -14,14 +14,8 @@ export interface PublishedEvent {
 }
 
 /** Returns the body of a delivery (contract.md 13.1), the exact text that is signed and sent. */
-export function envelope(deliveryId: string, event: PublishedEvent): string {
-  const head = JSON.stringify({
-    id: deliveryId,
-    type: event.type,
-    occurred_at: event.occurredAt,
-    merchant_id: event.merchantId,
-  });
-  return `${head.slice(0, -1)},"data":${event.data}}`;
+export function envelope(id: string, { type, occurredAt, merchantId, data }: PublishedEvent): string {
+  return withJsonText({ id, type, occurred_at: occurredAt, merchant_id: merchantId }, 'data', data);
 }
 
 /** Reads the time of the event from an {@link envelope} without parsing it, which costs as much as sending it. */
