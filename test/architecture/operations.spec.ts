@@ -16,6 +16,7 @@ const READING = [
   'audit export',
   'audit heads',
   'audit key',
+  'audit proof',
   'audit recheck',
   'audit verify',
   // The same log elsewhere.

@@ -15,8 +15,9 @@ import { TestProcess } from '../../support/programs/test-process.js';
 import { testDatabase } from '../../support/postgres.js';
 
 const CLI = 'dist/cli.js';
+const [MERCHANT, OTHER] = [newId(), newId()];
 
-type Line = Record<string, unknown> & { leaf: string };
+type Line = Record<string, unknown> & { position: string; stream: string; leaf: string };
 
 const db = await testDatabase();
 const store = new PostgresEventStore(db.pool);
@@ -37,11 +38,12 @@ describe('npm run audit -- export', () => {
     return { id: newId(), type, data, metadata: {} };
   };
 
-  /** Streams of two events each. */
+  /** Streams of two events each, alternately of two merchants; only the first event names its merchant. */
   async function write(streams: number): Promise<void> {
     const appends = Array.from({ length: streams }, (_, n) => {
+      const merchant_id = n % 2 === 0 ? MERCHANT : OTHER;
       const events = [
-        event('thing.created.v1', { text: `\u2028"é\\ ${n}`, sealed: 'c2VhbGVk' }),
+        event('thing.created.v1', { merchant_id, text: `\u2028"é\\ ${n}`, sealed: 'c2VhbGVk' }),
         event('thing.ended.v1', { n, price: 1.5 }),
       ];
       return { stream: `thing-${newId()}`, events, expected: 'no_stream' as const };
@@ -97,6 +99,33 @@ describe('npm run audit -- export', () => {
     expect(readdirSync(out).sort()).toEqual([...manifest.parts.map(({ file }) => file), 'manifest.json']);
   });
 
+  it('contains only events of the merchant, even those that do not name it', async () => {
+    const out = folder('merchant');
+    await run('--out', out, '--merchant', MERCHANT.toUpperCase());
+    const lines = linesOf(out);
+    const whole = linesOf(folder('whole'));
+    const streams = new Set(
+      whole
+        .filter(({ data }) => (data as { merchant_id?: string }).merchant_id === MERCHANT)
+        .map((line) => line.stream),
+    );
+    expect(lines).toEqual(whole.filter(({ stream }) => streams.has(stream)));
+    expect(lines).toHaveLength(400);
+    expect(manifestOf(out).merkle_root).toBeNull();
+  });
+
+  it('contains a range of positions or of times', async () => {
+    const whole = linesOf(folder('whole'));
+    const [after, upTo] = [whole[99]!, whole[499]!];
+    await run('--out', folder('range'), '--from', after.position, '--to', upTo.position);
+    expect(linesOf(folder('range'))).toEqual(whole.slice(100, 500));
+    const [from, to] = [whole[100]!['recorded_at'] as string, whole[700]!['recorded_at'] as string];
+    await run('--out', folder('times'), '--from', from, '--to', to);
+    expect(linesOf(folder('times'))).toEqual(
+      whole.filter(({ recorded_at }) => (recorded_at as string) >= from && (recorded_at as string) < to),
+    );
+  });
+
   /** The program as a separate process. */
   const start = (args: readonly string[] = []): TestProcess =>
     new TestProcess(process.execPath, [CLI, 'audit', 'export', ...args], {
@@ -120,8 +149,20 @@ describe('npm run audit -- export', () => {
     await write(1);
     expect((await run('--out', out, '--part-events', '300')).printed).toContain('nothing was left to do');
     expect(readFileSync(join(out, 'manifest.json'), 'utf8')).toBe(before);
-    await expect(run('--out', out)).rejects.toThrow('in parts of 300 events, expected 100000');
+    await expect(run('--out', out)).rejects.toThrow('holds an export of something else');
     await expect(run('--out', join(out, 'manifest.json'))).rejects.toThrow('EEXIST: file already exists');
+  });
+
+  it('refuses invalid arguments', async () => {
+    const refusals: [string[], string][] = [
+      [['--from', 'yesterday'], '--from must be a position of the log'],
+      [['--to', '2026-02-30'], '--to must be a position'],
+      [['--merchant', 'acme'], 'Merchant not found'],
+      [['--part-events', '0'], '--part-events must be a number'],
+    ];
+    for (const [args, message] of refusals)
+      await expect(run('--out', folder('none'), ...args)).rejects.toThrow(message);
+    expect(existsSync(folder('none'))).toBe(false);
   });
 
   it('continues after it was killed and then equals an uninterrupted export', async () => {
@@ -138,9 +179,9 @@ describe('npm run audit -- export', () => {
     // The leftovers of a run that was killed in the middle of a part, and a part without a manifest entry.
     writeFileSync(join(out, '.events-000003.ndjson.999999'), '{"data":');
     writeFileSync(join(out, 'events-000030.ndjson'), '{"data":');
-    await run('--out', folder('not-killed'), '--part-events', '20');
     await write(5);
     await run(...args);
+    await run('--out', folder('not-killed'), '--part-events', '20', '--to', manifestOf(out).log_end!);
     const { events, first_position, last_position, parts, merkle_root } = manifestOf(out);
     expect(manifestOf(folder('not-killed'))).toMatchObject({ events, first_position, last_position, parts });
     const tree = new MerkleTree();

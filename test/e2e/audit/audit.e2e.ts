@@ -168,10 +168,12 @@ describe('npm run audit -- verify', () => {
     for (let round = 0; round < 3; round += 1) expect((await verify(env())).exitCode).not.toBe(2);
     await Promise.all(reports);
     await getPayout(merchant, pending[3]!);
-    const out = join(specFolder('written'), 'out');
+    const [out, own] = [join(specFolder('written'), 'out'), join(specFolder('own'), 'out')];
     await invoke('audit', env(), 'export', '--out', out);
     expect((await verify(env(), '--from', out)).exitCode).not.toBe(2);
     expect((await verify({}, '--from', out, '--offline')).exitCode).not.toBe(2);
+    await invoke('audit', env(), 'export', '--out', own, '--merchant', merchant.credentials.apiKey);
+    expect(await verify({}, '--from', own, '--offline')).toMatchObject({ exitCode: 1, violations: [] });
     await reported(merchant, users[3]!);
     await getPayout(merchant, pending[3]!);
     const behind = await verify(env(), '--from', out);

@@ -96,7 +96,7 @@ describe('the ledger', () => {
     expect((await audit('key')).printed).toContain(head.public_key.trimEnd());
   });
 
-  it('proves that a head extends an earlier one', async () => {
+  it('proves to merchants and operators that a head extends an earlier one', async () => {
     const heads = await listHeads();
     const [kept, newest] = [heads[0]!, heads.at(-1)!];
     const path = `/merchants/v1/audit/consistency?from=${kept.size}`;
@@ -119,6 +119,11 @@ describe('the ledger', () => {
     for (const from of [newest.size + 1000, 0])
       expect((await merchant.get(`/merchants/v1/audit/consistency?from=${from}`)).status).toBe(400);
     expect((await merchant.get(`${path}&to=${newest.size + 1000}`)).status).toBe(404);
+
+    const proof = await audit('proof', '--from', fileOf(JSON.stringify(kept)), '--to', String(newest.size));
+    expect([proof.printed, proof.exitCode]).toEqual([expect.stringMatching(/^proven/), null]);
+    const forged = await audit('proof', '--from', fileOf(JSON.stringify({ ...kept, root: newest.root })));
+    expect([forged.printed, forged.exitCode]).toEqual([expect.stringContaining('NOT proven'), 2]);
   });
 
   it('is in order according to a retained head and the published key', async () => {

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { type ExportedEvent, readLine } from '../ledger/event-leaf.js';
 import { readManifestIn } from './export-folder.store.js';
-import { type Manifest, MANIFEST_FILE, type Part } from './manifest.js';
+import { isWhole, type Manifest, MANIFEST_FILE, type Part } from './manifest.js';
 import { MerkleTree } from '../ledger/merkle-tree.js';
 import { FindingList } from '../../../kernel/finding-list.js';
 
@@ -19,45 +19,48 @@ export class ExportedLog {
 
   private constructor(
     private readonly folder: string,
-    readonly manifest: Manifest,
+    private readonly files: readonly string[],
+    /** The manifest; null for a file without one. */
+    readonly manifest: Manifest | null,
   ) {}
 
-  /** Opens a folder. Throws `bad_request` without a manifest. */
+  /** Opens a folder with a manifest, or one file of lines. Throws `bad_request` for any other folder. */
   static async open(path: string): Promise<ExportedLog> {
+    const isFolder = (await stat(path)).isDirectory();
+    if (!isFolder) return new ExportedLog(dirname(resolve(path)), [basename(path)], null);
     const manifest = await readManifestIn(path);
     const missing = `${path} has no ${MANIFEST_FILE}: the export was not finished, or a file is missing`;
     if (manifest === null) throw new DomainError('bad_request', missing);
-    const log = new ExportedLog(path, manifest);
-    await log.checkFolder();
+    const files = manifest.parts.map(({ file }) => file);
+    const log = new ExportedLog(path, files, manifest);
+    await log.checkFolder(manifest);
     return log;
   }
 
   /** Reads the events of unchanged lines. After the last page {@link faults} is complete. */
   async *pages(): AsyncGenerator<readonly ExportedEvent[], void, undefined> {
+    for (const [n, file] of this.files.entries()) yield* this.part(file, this.manifest?.parts[n] ?? null);
     const { manifest, tree } = this;
-    for (const part of manifest.parts) yield* this.part(part);
+    if (manifest === null || !isWhole(manifest.scope)) return;
     const root = tree.root.toString('hex');
     if (root !== manifest.merkle_root)
       this.faults.add(`the Merkle root is ${root}, and ${MANIFEST_FILE} says ${manifest.merkle_root}`);
   }
 
-  private async checkFolder(): Promise<void> {
-    const { manifest } = this;
-    const files = manifest.parts.map(({ file }) => file);
+  private async checkFolder(manifest: Manifest): Promise<void> {
     for (const file of await readdir(this.folder))
-      if (PART_FILE.test(file) && !files.includes(file))
+      if (PART_FILE.test(file) && !this.files.includes(file))
         this.faults.add(`${file} is no part that ${MANIFEST_FILE} names`);
     const events = manifest.parts.reduce((sum, part) => sum + part.events, 0);
     if (events !== manifest.events)
       this.faults.add(`${MANIFEST_FILE} says ${manifest.events} events, and its parts have ${events}`);
     // A name of another form could lead out of the folder.
-    const strange = files.find((file) => !PART_FILE.test(file));
+    const strange = this.files.find((file) => !PART_FILE.test(file));
     if (strange !== undefined)
       throw new DomainError('bad_request', `${MANIFEST_FILE} lists ${strange}, which is no name of a part`);
   }
 
-  private async *part(part: Part): AsyncGenerator<readonly ExportedEvent[]> {
-    const { file } = part;
+  private async *part(file: string, part: Part | null): AsyncGenerator<readonly ExportedEvent[]> {
     const hash = createHash('sha256');
     const before = this.tree.size;
     let [bytes, first, last] = [0, '', ''];
@@ -98,8 +101,8 @@ export class ExportedLog {
     const events = this.tree.size - before;
     const found = { sha256: hash.digest('hex'), bytes, events, first_position: first, last_position: last };
     for (const [name, value] of Object.entries(found)) {
-      const given = part[name as keyof typeof found];
-      if (value !== given)
+      const given = part?.[name as keyof typeof found];
+      if (part !== null && value !== given)
         this.faults.add(`${file} has the ${name} ${value}, and ${MANIFEST_FILE} says ${given}`);
     }
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readManifest } from './manifest.js';
+import { isWhole, readManifest, readPoint } from './manifest.js';
 
 const part = { file: 'f', bytes: 1, sha256: 'ab', events: 1, first_position: '1', last_position: '1' };
 const head = {
@@ -13,10 +13,11 @@ const head = {
   signature: 'cd',
 };
 const key = { key_id: 'k', public_key: 'p', made_at: 'then', former_key_id: null, signature: null };
+const scope = { merchant: null, from: null, to: null, part_events: 10 };
 const manifest = {
-  format: 'disburse-export.v3',
+  format: 'disburse-export.v2',
   log_id: 'l',
-  part_events: 10,
+  scope,
   log_end: '1',
   exported_at: 'then',
   events: 1,
@@ -33,13 +34,20 @@ const read = (over: object): unknown => readManifest('m.json', JSON.stringify({ 
 describe('the manifest of an export', () => {
   it('is read with its signed head and its keys', () => {
     expect(read({})).toEqual(manifest);
-    const empty = { signed_head: null, parts: [], log_end: null };
-    expect(read(empty)).toEqual({ ...manifest, ...empty });
+    expect(read({ signed_head: null, parts: [] })).toEqual({ ...manifest, signed_head: null, parts: [] });
+    const ofPart = { scope: { ...scope, merchant: 'm', from: '1', to: '2' }, log_end: null };
+    expect(read(ofPart)).toEqual({ ...manifest, ...ofPart });
+  });
+
+  it('counts as a whole log only if the export names no merchant, start or end', () => {
+    expect(isWhole(scope)).toBe(true);
+    for (const name of ['merchant', 'from', 'to']) expect(isWhole({ ...scope, [name]: '1' })).toBe(false);
   });
 
   it.each<[object, string]>([
-    [{ format: 'disburse-export.v2' }, 'its format is disburse-export.v2'],
-    [{ part_events: '7' }, 'part_events is string, expected number'],
+    [{ format: 'disburse-export.v1' }, 'its format is disburse-export.v1'],
+    [{ scope: { ...scope, merchant: 7 } }, 'merchant is number, expected string null'],
+    [{ scope: 'x' }, 'merchant is undefined'],
     [{ events: undefined }, 'events is undefined, expected number'],
     [{ log_id: null }, 'log_id is null, expected string'],
     [{ log_end: 7 }, 'log_end is number, expected string null'],
@@ -55,11 +63,38 @@ describe('the manifest of an export', () => {
     [{ signing_keys: undefined }, 'undefined'],
     [{ signing_keys: [key, {}] }, 'key_id is undefined'],
   ])('is refused with %j', (over, why) => {
-    expect(() => read(over)).toThrow('m.json is not a manifest of the format disburse-export.v3: ');
+    expect(() => read(over)).toThrow('m.json is not a manifest of the format disburse-export.v2: ');
     expect(() => read(over)).toThrow(why);
   });
 
   it.each(['{', 'null', '7', '"x"', '{}'])('is not %s', (text) => {
     expect(() => readManifest('m.json', text)).toThrow('m.json is not a manifest');
   });
+});
+
+describe('a point of the log', () => {
+  it.each([
+    ['2026-01-31', '2026-01-31T00:00:00.000Z'],
+    ['2026-01-31T12:30', '2026-01-31T12:30:00.000Z'],
+    ['2026-01-31 12:30:15', '2026-01-31T12:30:15.000Z'],
+    ['2026-01-31T12:30:15.1239Z', '2026-01-31T12:30:15.123Z'],
+    ['2026-01-31T12:30:15-05:30', '2026-01-31T18:00:15.000Z'],
+  ])('given as %s means the time %s', (text, time) => {
+    expect(readPoint(text)).toEqual({ kind: 'time', time: new Date(time) });
+  });
+
+  it.each([
+    ['0', '0'],
+    ['0017', '17'],
+    ['20260131', '20260131'],
+  ])('given as %s means the position %s', (text, position) => {
+    expect(readPoint(text)).toEqual({ kind: 'position', position });
+  });
+
+  it.each(['', 'now', '-1', '2026-02-30', '2026-01-31T25:00', '2026-01-31T12', '12:00'])(
+    'is not %s',
+    (text) => {
+      expect(readPoint(text)).toBeNull();
+    },
+  );
 });

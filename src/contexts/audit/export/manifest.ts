@@ -1,8 +1,20 @@
 import { DomainError } from '../../../kernel/domain-error.js';
+import { parseDateTime } from '../../../kernel/instant.js';
 import { readHead, readKey, requireTypes, type SignedHead, type SigningKey } from '../ledger/signed-head.js';
 
 export const MANIFEST_FILE = 'manifest.json';
-export const MANIFEST_FORMAT = 'disburse-export.v3';
+export const MANIFEST_FORMAT = 'disburse-export.v2';
+
+/** The range of an export: positions, or times in ISO 8601. Without merchant and ends it is the whole log. */
+export interface ExportScope {
+  readonly merchant: string | null;
+  /** The start: after this position, or from this time on. */
+  readonly from: string | null;
+  /** The end: up to this position, or before this time. */
+  readonly to: string | null;
+  /** The events of each part but the last. */
+  readonly part_events: number;
+}
 
 export interface Part {
   readonly file: string;
@@ -16,8 +28,7 @@ export interface Part {
 export interface Manifest {
   readonly format: typeof MANIFEST_FORMAT;
   readonly log_id: string;
-  /** The events of each part but the last. */
-  readonly part_events: number;
+  readonly scope: ExportScope;
   /** The position of the last event at the start of the export; null for an empty log. */
   readonly log_end: string | null;
   readonly exported_at: string;
@@ -25,25 +36,29 @@ export interface Manifest {
   readonly first_position: string | null;
   readonly last_position: string | null;
   readonly parts: readonly Part[];
-  /** The Merkle root over the leaf hashes (RFC 9162), in hex. */
-  readonly merkle_root: string;
-  /** The newest head; null before the first. */
+  /** The Merkle root over the leaf hashes (RFC 9162), in hex; null for a part of the log. */
+  readonly merkle_root: string | null;
   readonly signed_head: SignedHead | null;
   /** The public keys of the ledger, oldest first, each signed by the one before. */
   readonly signing_keys: readonly SigningKey[];
-  /** The wrapped keys of the MACs of events. */
+  /** The wrapped keys of the MACs of events; none for a part of the log. */
   readonly key_ring: readonly Readonly<Record<'key_id' | 'master_id' | 'wrapped', string>>[];
 }
 
 /** The members that the ledger and the key ring add to the manifest. */
 export type Signed = Pick<Manifest, 'signed_head' | 'signing_keys' | 'key_ring'>;
 
+export function isWhole({ merchant, from, to }: ExportScope): boolean {
+  return merchant === null && from === null && to === null;
+}
+
 /** Parses the manifest of a file. Throws `bad_request` for an invalid one. */
 export function readManifest(path: string, text: string): Manifest {
   try {
     const found = JSON.parse(text) as Manifest;
+    requireTypes(found, { format: 'string', events: 'number', log_id: 'string', log_end: 'string null' });
     if (found.format !== MANIFEST_FORMAT) throw new TypeError(`its format is ${String(found.format)}`);
-    requireTypes(found, EXPORT);
+    requireTypes(found.scope, SCOPE);
     for (const part of found.parts) requireTypes(part, PART);
     for (const key of found.key_ring) requireTypes(key, KEY);
     const { signed_head: head, signing_keys: keys } = found;
@@ -54,13 +69,7 @@ export function readManifest(path: string, text: string): Manifest {
   }
 }
 
-const EXPORT = {
-  log_id: 'string',
-  part_events: 'number',
-  log_end: 'string null',
-  events: 'number',
-  merkle_root: 'string',
-};
+const SCOPE = { merchant: 'string null', from: 'string null', to: 'string null', part_events: 'number' };
 const PART = {
   file: 'string',
   bytes: 'number',
@@ -70,3 +79,22 @@ const PART = {
   last_position: 'string',
 };
 const KEY = { key_id: 'string', master_id: 'string', wrapped: 'string' };
+
+/** A point of the log. */
+export type LogPoint =
+  { readonly kind: 'position'; readonly position: string } | { readonly kind: 'time'; readonly time: Date };
+
+const POSITION = /^[0-9]{1,40}$/;
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+
+export const POINT_FORMS =
+  'a position of the log (digits alone), or a time: 2026-01-31, 2026-01-31T12:00, 2026-01-31T12:00:00.123, each in UTC ' +
+  'unless it ends with an offset such as +02:00; a date alone is its midnight';
+
+/** Returns null when the text is neither a position nor a time. */
+export function readPoint(text: string): LogPoint | null {
+  if (POSITION.test(text)) return { kind: 'position', position: text.replace(/^0+(?=\d)/, '') };
+  const given = text.trim();
+  const time = parseDateTime(DATE.test(given) ? `${given}T00:00` : given);
+  return time === null ? null : { kind: 'time', time };
+}

@@ -1,21 +1,25 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { printResult } from '../../../platform/cli/output.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { EXIT_WRONG, printResult } from '../../../platform/cli/output.js';
 import { writes } from '../../../platform/cli/write.js';
+import type { EventStore } from '../../../platform/event-store/port.js';
 import type { Database } from '../../../platform/postgres/database.js';
 import { ConfigError } from '../../../platform/config/settings.js';
 import { connected } from '../../../platform/cli/connected.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
 import type { currentLedger } from '../verify/checked-ledger.service.js';
-import { keyOfPem, toPem, RotateLedgerKey } from './ledger-keys.commands.js';
+import { HeadVerifier, keyOfPem, toPem, RotateLedgerKey } from './ledger-keys.commands.js';
 import { BeginLedger } from './ledger-follower.saga.js';
-import { readHead, readKey, type SignedHead, type SigningKey } from './signed-head.js';
+import { toHex } from './payout-proofs.service.js';
+import { readHead, readKey, type SignedHead, type SigningKey, toTree } from './signed-head.js';
+import { consistencyRanges, provesConsistency } from './merkle-tree.js';
 import { Heads, SigningKeys } from './heads.store.js';
 import { Ledger } from './ledger.store.js';
 
 const BEGUN = 'The ledger begins again. Restart every worker now, with another AUDIT_HEADS_FILE.';
 
-/** `npm run audit -- heads`, `key`, `begin`: the programs of the ledger. */
+/** `npm run audit -- heads`, `proof`, `key`, `begin`: the programs of the ledger. */
 export function ledgerProgram(program: Command, cli: CliContext): void {
   program
     .command('heads')
@@ -27,6 +31,24 @@ export function ledgerProgram(program: Command, cli: CliContext): void {
         for await (const head of new Heads(database).all({ after: Number(since) }))
           cli.print(JSON.stringify(head));
       });
+    });
+
+  program
+    .command('proof')
+    .description('prove that a signed head extends an earlier one (RFC 9162); exit 2 when it does not')
+    .requiredOption(
+      '--from <head>',
+      'the earlier head: a file that ends with it, or how many events it covers',
+    )
+    .option('--to <head>', 'the later head, in the same way; the newest one without it')
+    .action(async ({ from, to }: { readonly from: string; readonly to?: string }) => {
+      const proof = await connected(cli, (database, store) => prove(storedLedger(database), store, from, to));
+      printResult(program, cli, proof, ({ consistency: { head, path }, fault }) =>
+        fault === null
+          ? `proven, hashes: ${path.length}; the head over ${head.size} events, signed at ${head.signed_at}, extends the head over ${proof.consistency.from}`
+          : `CHANGED   ${fault}\nNOT proven`,
+      );
+      if (proof.fault !== null) cli.exit(EXIT_WRONG);
     });
 
   const key = program
@@ -66,6 +88,44 @@ export function ledgerProgram(program: Command, cli: CliContext): void {
 
 export function storedLedger(database: Database): Parameters<typeof currentLedger>[0] {
   return { ledger: new Ledger(database), heads: new Heads(database), keys: new SigningKeys(database) };
+}
+
+/** Proves that one head extends another; `fault` is null, or the reason why the proof fails. */
+async function prove(
+  { ledger, heads, keys }: ReturnType<typeof storedLedger>,
+  store: Pick<EventStore, 'identity'>,
+  from: string,
+  to: string | undefined,
+) {
+  const head = to === undefined ? await heads.newest() : await headAt(to, heads);
+  if (head === null) throw new DomainError('not_found', 'No head is signed yet.');
+  const earlier = await headAt(from, heads);
+  if (earlier.size > head.size)
+    throw new DomainError(
+      'bad_request',
+      `--from covers ${earlier.size} events, and --to ${head.size}: the earlier head comes first.`,
+    );
+  const leaves = (await ledger.state())?.tree.size ?? 0;
+  const isCut = head.size > leaves;
+  const path = isCut ? [] : await ledger.path(consistencyRanges(earlier.size, head.size));
+  const trust = new HeadVerifier(await store.identity(), await keys.all(), null, null);
+  const [distrust] = [earlier, head].flatMap((each) => {
+    const why = trust.verify(each);
+    return why === null ? [] : [`the head over ${each.size} events is not to be trusted: ${why}`];
+  });
+  const cut = isCut ? `the ledger ends after ${leaves} events: it was cut` : null;
+  const rewritten = provesConsistency(toTree(earlier), toTree(head), path)
+    ? null
+    : 'the ledger does not lead from one to the other: it was rewritten';
+  const consistency = { from: earlier.size, head, path: path.map(toHex) };
+  return { consistency, fault: distrust ?? cut ?? rewritten };
+}
+
+async function headAt(place: string, heads: Heads): Promise<SignedHead> {
+  if (!/^[0-9]+$/.test(place)) return (await readHeads(place)).at(-1)!;
+  const head = await heads.at(Number(place));
+  if (head !== null) return head;
+  throw new DomainError('not_found', `No head covers exactly ${place} events: "audit heads" lists them.`);
 }
 
 function described(key: SigningKey): string {

@@ -97,7 +97,7 @@ export class PayoutProofs {
   }
 }
 
-function toHex(hash: Buffer): string {
+export function toHex(hash: Buffer): string {
   return hash.toString('hex');
 }
 

@@ -13,14 +13,21 @@ import {
 } from '../../../platform/cli/output.js';
 import { logPages } from '../../../platform/event-store/log-pages.js';
 import { requireId, explain, type Walk } from './explain.service.js';
-import { type Exported, exportedLines, exportTo } from '../export/export.service.js';
+import { isUpTo, type Exported, exportedLines, exportTo } from '../export/export.service.js';
 import { BalanceReplay } from './balance-replay.js';
 import { Violations } from './findings.js';
-import { isUpTo, POINT_FORMS, readPoint } from './log-point.js';
-import type { Signed } from '../export/manifest.js';
+import {
+  POINT_FORMS,
+  readPoint,
+  type ExportScope,
+  isWhole,
+  type LogPoint,
+  type Signed,
+} from '../export/manifest.js';
 import { storedLedger, ledgerProgram } from '../ledger/ledger.program.js';
 import { verifyProgram } from './verify.program.js';
 import { resolve } from 'node:path';
+import { isUuid } from '../../../kernel/ids.js';
 import { wrappedKeys } from '../../../platform/sealing/key-ring.js';
 import { readCopies } from '../../../platform/sealing/key-ring-store.js';
 import { readKey } from '../ledger/signed-head.js';
@@ -36,9 +43,7 @@ function balanceProgram(program: Command, cli: CliContext): void {
     .option('--at <point>', POINT_FORMS)
     .action(async ({ user, at }: { readonly user: string; readonly at?: string }) => {
       const id = requireId('user', user);
-      const point = at === undefined ? null : readPoint(at);
-      if (at !== undefined && point === null)
-        throw new DomainError('bad_request', `--at must be ${POINT_FORMS}`);
+      const point = readOptionPoint('--at', at);
       const books = new BalanceReplay(new Violations());
       const progress = createProgress();
       const end = point?.kind === 'position' ? { end: point.position } : {};
@@ -134,6 +139,14 @@ export function auditProgram(program: Command, cli: CliContext): void {
 const PART_EVENTS = 100_000;
 const MAX_PART_EVENTS = 10_000_000;
 
+interface Options {
+  readonly out?: string;
+  readonly merchant?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly partEvents?: string;
+}
+
 /** `npm run audit -- export`: writes the log as lines that anyone can verify. */
 function exportProgram(program: Command, cli: CliContext): void {
   program
@@ -145,17 +158,18 @@ function exportProgram(program: Command, cli: CliContext): void {
       '--out <folder>',
       'into parts with a manifest; the same command continues after the last whole part. Without it: the lines alone, to standard output',
     )
+    .option('--merchant <id>', "only a merchant's")
+    .option('--from <point>', `after this position, or from this time on. ${POINT_FORMS}`)
+    .option('--to <point>', 'up to this position, or before this time')
     .option('--part-events <number>', 'events of a part', String(PART_EVENTS))
-    .action(async ({ out, partEvents }: { readonly out?: string; readonly partEvents: string }) => {
-      const events = /^[0-9]{1,8}$/.test(partEvents) ? Number(partEvents) : 0;
-      if (events < 1 || events > MAX_PART_EVENTS)
-        throw new DomainError('bad_request', `--part-events must be a number from 1 to ${MAX_PART_EVENTS}`);
+    .action(async ({ out, ...options }: Options) => {
+      const scope = toScope(options);
       collectEarly(50);
       await connected(cli, async (database, store) => {
         const progress = createProgress();
         if (out === undefined) {
           const end = await store.head();
-          return printLines(exportedLines(store, { end, progress }));
+          return printLines(exportedLines(store, scope, { end, progress }));
         }
         const path = resolve(out);
         // The order of these reads matters: the keys include those of the head and the events.
@@ -165,19 +179,48 @@ function exportProgram(program: Command, cli: CliContext): void {
           key_ring: wrappedKeys(await readCopies(database)),
         });
         const folder = await ExportFolder.at(path);
-        const exported = await exportTo(folder, store, events, { progress, signed, now: new Date() });
+        const exported = await exportTo(folder, store, scope, { progress, signed, now: new Date() });
         printResult(program, cli, exported.manifest, () => describe(exported, path));
       });
     });
 }
 
+function toScope({
+  merchant,
+  from,
+  to,
+  partEvents = String(PART_EVENTS),
+}: Omit<Options, 'out'>): ExportScope {
+  if (merchant !== undefined && !isUuid(merchant)) throw DomainError.notFound('Merchant');
+  const events = /^[0-9]{1,8}$/.test(partEvents) ? Number(partEvents) : 0;
+  if (events < 1 || events > MAX_PART_EVENTS)
+    throw new DomainError('bad_request', `--part-events must be a number from 1 to ${MAX_PART_EVENTS}`);
+  return {
+    merchant: merchant?.toLowerCase() ?? null,
+    from: toPointText(readOptionPoint('--from', from)),
+    to: toPointText(readOptionPoint('--to', to)),
+    part_events: events,
+  };
+}
+
+function readOptionPoint(option: string, text: string | undefined): LogPoint | null {
+  if (text === undefined) return null;
+  const point = readPoint(text);
+  if (point === null) throw new DomainError('bad_request', `${option} must be ${POINT_FORMS}`);
+  return point;
+}
+
+function toPointText(point: LogPoint | null): string | null {
+  return point?.kind === 'time' ? point.time.toISOString() : (point?.position ?? null);
+}
+
 function describe({ manifest, resumed }: Exported, path: string): string {
-  const { events, parts, first_position, last_position, merkle_root } = manifest;
+  const { events, parts, first_position, last_position, merkle_root, scope } = manifest;
   const lines = [
     `${counted(events, 'event')} in ${counted(parts.length, 'part')}, positions ${first_position ?? 'none'} to ${last_position ?? 'none'}: ${path}`,
   ];
   if (resumed === null) lines.push('It was complete before: nothing was left to do.');
   else if (resumed > 0) lines.push(`${counted(resumed, 'event')} were there from an earlier run.`);
-  lines.push(`Merkle root ${merkle_root}`);
+  if (isWhole(scope)) lines.push(`Merkle root ${merkle_root}`);
   return lines.join('\n');
 }

@@ -1,7 +1,7 @@
 import { toMasterKeys, sealerOfWrapped } from '../../../platform/sealing/key-ring.js';
 import { SealError, type Sealer } from '../../../platform/sealing/sealer.js';
 import { forgedEvents } from '../../../platform/event-store/authentic-event-store.js';
-import { type Manifest, MANIFEST_FILE } from '../export/manifest.js';
+import { isWhole, type Manifest, MANIFEST_FILE } from '../export/manifest.js';
 import { headText, type SignedHead, type SigningKey } from '../ledger/signed-head.js';
 import type { Heads, SigningKeys } from '../ledger/heads.store.js';
 import { isAuthenticState, type Ledger, type LedgerState } from '../ledger/ledger.store.js';
@@ -63,16 +63,26 @@ async function findForgedRows(
   return forged;
 }
 
-/** Returns the heads of an export and of the auditor, verified by the keys of the manifest. */
+/**
+ * Returns the heads of a whole log's export and of the auditor, verified by the keys of the manifest. Returns the
+ * reason why nothing can be compared, or null where the auditor brings neither head nor key.
+ */
 export function exportedLedger(
-  { log_id, signed_head: head, signing_keys: keys }: Manifest,
+  manifest: Manifest | null,
   { heads, key, sealer, refreshKeys }: AuditorInputs,
-): LedgerInputs {
+): LedgerInputs | string | null {
+  const isRequested = key !== null || heads.length > 0;
+  if (manifest === null || !isWhole(manifest.scope))
+    return isRequested ? `${SIGNATURE}: no head is of a part of the log` : null;
+  const { log_id, signed_head: head, signing_keys: keys } = manifest;
   const all = head === null ? heads : [head, ...heads];
+  if (all.length === 0 && isRequested) return `${SIGNATURE}: ${MANIFEST_FILE} names none`;
   const trust = new HeadVerifier(log_id, keys, key, sealer);
   const check = macCheck({ sealer, refreshKeys });
   return { state: null, leaves: async () => [], heads: withKept([], all), trust, ...check };
 }
+
+const SIGNATURE = 'the signature of the head';
 
 /** The sealer of the keys in the manifest, or the reason why there is none. */
 export function exportedSealer(

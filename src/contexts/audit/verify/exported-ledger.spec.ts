@@ -32,7 +32,7 @@ import { LedgerKeys, toPem } from '../ledger/ledger-keys.commands.js';
 import { auditConfig } from '../audit.config.js';
 
 interface Report extends Run {
-  readonly ledger: LedgerReport;
+  readonly ledger: LedgerReport | null;
   readonly faults: readonly string[];
   readonly not_checked: readonly string[];
   readonly keys_pinned: boolean;
@@ -148,7 +148,7 @@ describe('the signed head of an export', () => {
   it('is refused if it covers more events than the export has', async () => {
     changed((manifest, head) => (manifest.signed_head = { ...head, size: 99 }));
     const { ledger, faults } = await offline();
-    expect(ledger.findings).toEqual([{ kind: 'head', size: 99, why: 'its signature is wrong' }]);
+    expect(ledger!.findings).toEqual([{ kind: 'head', size: 99, why: 'its signature is wrong' }]);
     expect(faults).toEqual([]);
   });
 
@@ -163,21 +163,35 @@ describe('the signed head of an export', () => {
     });
     rmSync(join(copy, 'events-000003.ndjson'));
     const { ledger } = await offline('--key', pem);
-    expect(ledger.findings).toEqual([expect.objectContaining({ kind: 'truncated', events: 20, size: 22 })]);
-    expect(ledger.proven).toBeNull();
+    expect(ledger!.findings).toEqual([expect.objectContaining({ kind: 'truncated', events: 20, size: 22 })]);
+    expect(ledger!.proven).toBeNull();
   });
 
   it('is refused with a forged key by an auditor who retained the first key', async () => {
     signAsForger();
     const { ledger } = await offline('--key', pem);
-    expect(ledger.findings.map(({ kind }) => kind)).toEqual(['key', 'head']);
-    expect(ledger.proven).toBeNull();
+    expect(ledger!.findings.map(({ kind }) => kind)).toEqual(['key', 'head']);
+    expect(ledger!.proven).toBeNull();
   });
 
-  it('is reported as unchecked if the manifest names none', async () => {
-    changed((manifest) => (manifest.signed_head = null));
-    const { faults, ledger, not_checked } = await offline('--key', pem);
-    expect({ faults, ledger }).toMatchObject({ faults: [], ledger: { findings: [], proven: null } });
+  it.each<[string, (manifest: Writable) => void, string[], string]>([
+    [
+      'names no head to an auditor with a key',
+      (manifest) => (manifest.signed_head = null),
+      ['--key', pem],
+      'the signature of the head: manifest.json names none',
+    ],
+    [
+      'is of a part of the log',
+      (manifest) => (manifest.scope = { ...manifest.scope, merchant: newId() }),
+      ['--key', pem],
+      'the signature of the head: no head is of a part of the log',
+    ],
+  ])('is reported as unchecked if the manifest %s', async (_name, tamper, args, why) => {
+    changed(tamper);
+    const { faults, ledger, not_checked } = await offline(...args);
+    expect({ faults, ledger }).toEqual({ faults: [], ledger: null });
+    expect(not_checked).toContain(why);
     expect(not_checked).toContainEqual(expect.stringContaining('no signed head covers any event'));
   });
 
@@ -223,7 +237,11 @@ describe('the signed head of an export', () => {
     expect([exitCode, faults.join('\n')]).toEqual([2, expect.stringMatching(fault)]);
   });
 
-  it('is in no folder without a manifest', async () => {
+  it('is not required for an export of a part of the log', async () => {
+    rmSync(copy, { recursive: true });
+    await expect(offline()).rejects.toThrow('ENOENT: no such file or directory');
+    await invoke('audit', env(), 'export', '--out', copy, '--from', '10');
+    expect(await offline()).toMatchObject({ exitCode: 1, faults: [] });
     rmSync(join(copy, 'manifest.json'));
     await expect(offline()).rejects.toThrow('has no manifest.json');
     await expect(invoke('audit', {}, 'verify', '--offline')).rejects.toThrow(
@@ -233,14 +251,16 @@ describe('the signed head of an export', () => {
 
   it('is refused with a message if the manifest is invalid', async () => {
     rewrite({ ...manifestAt(whole), format: 7 });
-    await expect(offline()).rejects.toThrow('manifest.json is not a manifest of the format');
+    await expect(offline()).rejects.toThrow(
+      'manifest.json is not a manifest of the format disburse-export.v2',
+    );
   });
 
   it('is compared with the ledger of the database when there is one', async () => {
     signAsForger();
     const { printed } = await invoke('audit', env(), '--json', 'verify', '--from', copy);
     const { ledger } = JSON.parse(printed) as Report;
-    expect(ledger.findings).toEqual([expect.objectContaining({ kind: 'head', size: 22 })]);
+    expect(ledger!.findings).toEqual([expect.objectContaining({ kind: 'head', size: 22 })]);
   });
 
   it('is verified along with a line whose number JSON cannot hold, which is reported too', async () => {
@@ -251,7 +271,7 @@ describe('the signed head of an export', () => {
     writeFileSync(file, [`${text.slice(0, -1)},"leaf":"${leaf}"}`, ...others].join('\n'));
     const { printed } = await invoke('audit', env(), '--json', 'verify', '--from', copy);
     const { ledger, faults } = JSON.parse(printed) as Report;
-    expect(ledger.findings).toContainEqual(expect.objectContaining({ kind: 'deleted' }));
+    expect(ledger!.findings).toContainEqual(expect.objectContaining({ kind: 'deleted' }));
     expect(faults).toContain('events-000001.ndjson, line 1: does not have its leaf hash: it was changed');
   });
 

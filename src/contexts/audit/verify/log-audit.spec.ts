@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { ALL_CONTEXTS } from '../../../composition.js';
+import { WHOLE } from './streams.js';
 import { LogAudit } from './verify.service.js';
 
 const STREAM = 'payout-0d5c1f0e-6c1f-4b6e-9a7b-0d5c1f0e6c1f';
@@ -9,6 +10,7 @@ function auditOf(type: string): LogAudit {
   const audit = new LogAudit({
     contexts: ALL_CONTEXTS,
     booksEnd: '9',
+    extent: WHOLE,
     allowed: new Set(),
     token: null,
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { onlyOnce } from '../../../kernel/history-rules.js';
 import { Violations } from './findings.js';
-import { Histories, Streams } from './streams.js';
+import { type Extent, Histories, Streams } from './streams.js';
 
 type Event = readonly [stream: string, type: string, data?: object];
 /** An event of type `x` by stream, position and revision. */
@@ -20,13 +20,15 @@ function rulesOf(...events: readonly Event[]): string {
   return violations.listed.map(({ rule }) => rule).join();
 }
 
-/** Checks events at these places. */
-function checkOf(events: readonly Placed[]) {
+/** Checks events at these places; those of `transfer` streams are claims. */
+function checkOf(events: readonly Placed[], extent?: Extent) {
   const violations = new Violations();
-  const streams = new Streams(violations);
-  const numbers = events.map(([stream, position, revision]) =>
-    streams.add({ position, stream, revision, type: 'x', data: {} }),
-  );
+  const streams = new Streams(violations, extent);
+  const numbers = events.map(([stream, position, revision]) => {
+    const isClaim = stream.startsWith('transfer-');
+    const content = isClaim ? { type: 'claim.taken.v1', data: { owner: 'a-1' } } : { type: 'x', data: {} };
+    return streams.add({ position, stream, revision, ...content });
+  });
   return { streams, numbers, found: violations.listed };
 }
 
@@ -43,6 +45,28 @@ describe('the streams of a log', () => {
     expect(gap.found).toEqual([{ position: '11', rule: 'revisions of x-1 have no gap (1, then 3)' }]);
   });
 
+  it('may begin later in an export of a part of the log only if they hold claims', () => {
+    const events: Placed[] = [
+      ['transfer-1', '1', 2],
+      ['x-1', '2', 2],
+      ['transfer-1', '3', 4],
+    ];
+    expect(checkOf(events, { wholeStreams: true, allClaims: false }).found).toEqual([
+      { position: '2', rule: 'revisions of x-1 have no gap (-1, then 2)' },
+      { position: '3', rule: 'revisions of transfer-1 have no gap (2, then 4)' },
+    ]);
+  });
+
+  it('are not checked for moved claims in an export of a part of the log', () => {
+    const violations = new Violations();
+    const streams = new Streams(violations, { wholeStreams: false, allClaims: true });
+    const events: readonly Event[] = [['a-1', 'a'], claim('a-1'), claim('a-2')];
+    events.forEach(([stream, type, data = {}], n) =>
+      streams.add({ position: String(n + 1), stream, revision: n, type, data }),
+    );
+    expect(violations.count).toBe(0);
+  });
+
   it('are counted with their events in bounded memory', () => {
     const first = Array.from({ length: 3000 }, (_, n): Placed => [`x-${n}`, String(n + 1), 0]);
     const again = [1023, 1024, 2999].map((n): Placed => [`x-${n}`, String(n + 4000), 1]);
@@ -57,6 +81,17 @@ describe('the streams of a log', () => {
       { position: '11', rule: 'positions grow' },
       { position: '9', rule: 'positions grow' },
     ]);
+  });
+
+  it('may begin later in an export of a part of the log and then count as incomplete', () => {
+    const { streams, numbers, found } = checkOf(
+      [
+        ['x-1', '9', 4],
+        ['x-2', '10', 0],
+      ],
+      { wholeStreams: false, allClaims: false },
+    );
+    expect([found, numbers.map((number) => streams.isWhole(number))]).toEqual([[], [false, true]]);
   });
 
   it.each<[string, readonly Event[]]>([

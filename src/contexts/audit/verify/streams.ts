@@ -11,6 +11,17 @@ const FREEING = new Set(Object.values(FREED_BY));
 /** The bit of a stream with own events. */
 const OWN_EVENTS = 1;
 const FREES = 2;
+/** The bit of a stream without its first events. */
+const BEGUN_EARLIER = 4;
+
+/** The part of a log that is verified. */
+export interface Extent {
+  /** True where every stream begins with its first event. */
+  readonly wholeStreams: boolean;
+  /** True where claims of other owners are included. */
+  readonly allClaims: boolean;
+}
+export const WHOLE: Extent = { wholeStreams: true, allClaims: true };
 
 /** Checks the positions, revisions and claims of all streams. It takes some 35 bytes per stream. */
 export class Streams {
@@ -23,7 +34,10 @@ export class Streams {
   private owners = new Uint32Array(1 << 10);
   private last: string | null = null;
 
-  constructor(private readonly violations: Violations) {}
+  constructor(
+    private readonly violations: Violations,
+    private readonly extent: Extent = WHOLE,
+  ) {}
 
   get count(): number {
     return this.names.size;
@@ -37,19 +51,27 @@ export class Streams {
     this.last = position;
     const number = this.numberOf(stream);
     const length = this.lengths[number]!;
-    if (revision !== length)
+    const { wholeStreams, allClaims } = this.extent;
+    const isKept = wholeStreams && (allClaims || event.type !== CLAIM_ACQUIRED);
+    if (revision !== length && (length > 0 || isKept))
       this.note(position, `revisions of ${stream} have no gap (${length - 1}, then ${revision})`);
+    else if (revision !== length) this.holds[number]! |= BEGUN_EARLIER;
     this.lengths[number] = revision + 1;
     if (event.type === CLAIM_ACQUIRED) this.claim(number, event);
     else this.hold(number, event);
     return number;
   }
 
+  /** Checks that the stream with that number is present from its first event on. */
+  isWhole(number: number): boolean {
+    return (this.holds[number]! & BEGUN_EARLIER) === 0;
+  }
+
   private claim(claim: number, { position, stream, data }: PlacedEvent): void {
     const owner = this.numberOf(String((data as { readonly owner?: unknown }).owner));
     const before = this.owners[claim]! - 1;
     this.owners[claim] = owner + 1;
-    if (before < 0 || before === owner) return;
+    if (before < 0 || before === owner || !this.extent.wholeStreams) return;
     const category = stream.slice(0, stream.indexOf('-'));
     const freed = category in FREED_BY && (this.holds[before]! & FREES) !== 0;
     if ((this.holds[before]! & OWN_EVENTS) !== 0 && !freed)

@@ -31,6 +31,7 @@ import {
   exportedSealer,
 } from './checked-ledger.service.js';
 import { describeFindings, isOfEvents } from './findings.js';
+import { isWhole } from '../export/manifest.js';
 import { LastVerifies, type LastVerify } from './last-verify.store.js';
 import { ExportedLog } from '../export/exported-log.store.js';
 import { liveTables } from './audited-tables.store.js';
@@ -46,7 +47,7 @@ export function verifyProgram(program: Command, cli: CliContext): void {
     .description(
       'replay every event: each history against its own rules, every row of the read models against the events, each event against the ledger and its signed heads; exit 2 when anything is wrong, 1 when not all could be checked',
     )
-    .option('--from <folder>', 'an export, in place of the event store')
+    .option('--from <path>', 'the folder of an export, or a file of its lines, in place of the event store')
     .option('--offline', 'nothing but the files of --from: no database, no settings')
     .option(
       '--head <file>',
@@ -111,7 +112,8 @@ async function verifyOffline(
 ): Promise<AuditReport> {
   const { manifest } = exported;
   const keys = cli.masterKeys();
-  const opened = keys.masterKey === null ? null : exportedSealer(manifest, keys);
+  const isChecked = keys.masterKey !== null && manifest !== null && isWhole(manifest.scope);
+  const opened = isChecked ? exportedSealer(manifest, keys) : null;
   const [sealer, unchecked] =
     typeof opened === 'string' ? [null, [`whether the service wrote each event: ${opened}`]] : [opened, []];
   const ledger = exportedLedger(manifest, { ...inputs, sealer });
@@ -130,16 +132,14 @@ async function verifyConnected(
     cli,
     async (database, store) => {
       const logId = await store.identity();
-      const manifest = exported?.manifest ?? null;
-      if (manifest !== null && manifest.log_id !== logId)
-        throw new DomainError(
-          'bad_request',
-          `The export is of another log (${manifest.log_id}): verify it with --offline`,
-        );
+      const why = exported === null ? null : unfit(exported, logId);
       const ring = config.masterKey === null ? null : await KeyRing.open(database, toMasterKeys(config));
-      const sealer = ring?.sealer ?? null;
+      const manifest = exported?.manifest ?? null;
+      const isOther = manifest !== null && manifest.log_id !== logId;
+      // The key ring of the database proves nothing about another log.
+      const sealer = ring === null || isOther ? null : ring.sealer;
       const proofs = { key, sealer, refreshKeys: () => ring!.refresh() };
-      const exportedHead = manifest?.signed_head ?? null;
+      const exportedHead = why === null ? (manifest?.signed_head ?? null) : null;
       const tables = storedLedger(database);
       // The ledger is read before the log, so that the log has all its events.
       const stored = await currentLedger(tables, logId, {
@@ -147,15 +147,17 @@ async function verifyConnected(
         ...proofs,
       });
       // A manifest can contain any keys: the master key pins those of the database.
-      const ledger =
-        manifest === null || manifest.log_end === (await store.head())
-          ? stored
-          : exportedLedger({ ...manifest, signing_keys: await tables.keys.all() }, { heads, ...proofs });
+      const known =
+        manifest === null || isOther ? manifest : { ...manifest, signing_keys: await tables.keys.all() };
+      const read = exported === null ? null : exportSource(exported);
+      const isWholeLog = read === null || (why === null && read.end === (await store.head()));
+      const ledger = isWholeLog ? stored : exportedLedger(known, { heads, ...proofs });
       const proof = { pinned: key !== null || sealer !== null, hasMasterKey: ring !== null };
       const rules = { ...rest, ...proof, token: config.usdcAddress, ledger };
+      if (read !== null && why !== null) return verify(read, why, rules);
       return liveTables(database, cli, sealer, async (live) => {
         // The end of the log is read after the snapshot, so that it is not before the checkpoints.
-        const log = exported === null ? await storeSource(store) : exportSource(exported);
+        const log = read ?? (await storeSource(store));
         const isBehind = comparePositions(log.end, live.furthest) < 0;
         return verify(log, isBehind ? 'the export ends before their checkpoints' : live, rules);
       });
@@ -164,29 +166,38 @@ async function verifyConnected(
   );
 }
 
+function unfit({ manifest }: ExportedLog, logId: string | null): string | null {
+  if (manifest === null || !isWhole(manifest.scope)) return 'the export is a part of the log';
+  return manifest.log_id === logId ? null : `the export is of another log (${manifest.log_id})`;
+}
+
 function describe(report: AuditReport): string {
-  const { books, evidence, ledger, read_models: readModels } = report;
-  // The read models lag behind the log under load, and the books end at their checkpoint.
-  const upTo = report.position === report.read_to ? '' : `, up to position ${report.position}`;
-  const { pending, received, expired } = books.payouts;
+  const { books, evidence, read_models: readModels } = report;
   const lines = [
     `${counted(report.read, 'event')} replayed, up to position ${report.read_to ?? 'none'}`,
     `histories ${counted(report.streams, 'stream')}, ${report.evaluated} events verified by their decisions`,
-    `payouts   ${pending} pending, ${received} received, ${expired} expired${upTo}`,
-    `balances  ${counted(books.users, 'user')}: ${fromMinorUnits(BigInt(books.confirmed_minor))} USDC confirmed, ${fromMinorUnits(BigInt(books.pending_minor))} pending`,
-    `evidence  ${counted(evidence.checked, 'payout')} received with it`,
   ];
+  if (books !== null) {
+    const { payouts } = books;
+    // The read models lag behind the log under load, and the books end at their checkpoint.
+    const upTo = report.position === report.read_to ? '' : `, up to position ${report.position}`;
+    lines.push(
+      `payouts   ${payouts.pending} pending, ${payouts.received} received, ${payouts.expired} expired${upTo}`,
+      `balances  ${counted(books.users, 'user')}: ${fromMinorUnits(BigInt(books.confirmed_minor))} USDC confirmed, ${fromMinorUnits(BigInt(books.pending_minor))} pending`,
+      `evidence  ${counted(evidence.checked, 'payout')} received with it`,
+    );
+  }
   for (const { table, rows, different } of readModels?.tables ?? [])
     lines.push(`table     ${table}: ${counted(rows, 'row')}, ${different} different`);
+  if (report.ledger !== null) lines.push(`ledger    ${ledgerLine(report.ledger)}`);
   lines.push(
-    `ledger    ${ledgerLine(ledger)}`,
     ...report.faults.map((fault) => `ALTERED   ${fault}`),
     ...report.let_pass.map(
       ({ type, count, position }) =>
         `LET PASS  ${type}, unknown to this version: ${count} events from ${position} on`,
     ),
-    ...describeFindings(ledger.findings),
-    ...(ledger.more > 0 ? [`CHANGED   and ${ledger.more} more`] : []),
+    ...describeFindings(report.ledger?.findings ?? []),
+    ...(report.ledger !== null && report.ledger.more > 0 ? [`CHANGED   and ${report.ledger.more} more`] : []),
     ...described(report),
     ...report.not_checked.map((what) => `UNCHECKED ${what}`),
     verdict(report),
@@ -199,7 +210,7 @@ function describe(report: AuditReport): string {
 function described({ violations, differences, ...report }: AuditReport): readonly string[] {
   const broken = violations.map(({ position, rule }) => `BROKEN    at ${position}: ${rule}`);
   const differs = differences.map((difference) => `DIFFERS   ${difference}`);
-  if (!report.ledger.findings.some(isOfEvents)) return [...broken, ...differs];
+  if (!(report.ledger?.findings ?? []).some(isOfEvents)) return [...broken, ...differs];
   const first = [...broken.slice(0, 1), ...differs.slice(0, 1)].map((line) => `  FOLLOWS ${line}`);
   const left = report.violation_count + report.difference_count - first.length;
   const rest = `  FOLLOWS ${left} more broken rules and differences, which may have the same cause: --json lists them`;
@@ -214,7 +225,7 @@ function ledgerLine({ events, unsigned, heads, proven }: LedgerReport): string {
 function verdict(report: AuditReport): string {
   if (isWrong(report)) {
     const faults = report.fault_count > 0 ? `${report.fault_count} faults of the export, ` : '';
-    const changed = report.ledger.findings.length;
+    const changed = report.ledger?.findings.length ?? 0;
     const changes = changed > 0 ? `${changed} findings of the ledger, ` : '';
     return `NOT in order: ${faults}${changes}${report.violation_count} broken rules, ${report.difference_count} differences`;
   }

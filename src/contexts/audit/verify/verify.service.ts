@@ -6,7 +6,7 @@ import type { TableCheck } from '../../../platform/projections/table-check.js';
 import { PAYOUT_VIEWS, readBalances } from '../../payouts/payouts.contract.js';
 import type { ExportedEvent } from '../ledger/event-leaf.js';
 import { Violations } from './findings.js';
-import { Histories, Streams } from './streams.js';
+import { type Extent, WHOLE, Histories, Streams } from './streams.js';
 import type { LiveTables, TableSnapshot } from './audited-tables.store.js';
 import type { ExportedLog } from '../export/exported-log.store.js';
 import { type LedgerInputs, LedgerCheck } from './check-ledger.service.js';
@@ -19,6 +19,7 @@ import { BalanceReplay, EvidenceCheck } from './balance-replay.js';
 interface LogSource {
   /** The position of the last event, or null without events. */
   readonly end: string | null;
+  readonly extent: Extent;
   /** The faults of an export, complete after the last page. */
   readonly faults?: FindingList<string>;
   pages(): AsyncGenerator<readonly RecordedEvent[], void, undefined>;
@@ -26,23 +27,33 @@ interface LogSource {
 
 export async function storeSource(store: EventStore): Promise<LogSource> {
   const end = await store.head();
-  return { end, pages: () => logPages(store, { end }) };
+  return { end, extent: WHOLE, pages: () => logPages(store, { end }) };
 }
 
+/** The source of an export. A file of lines without a manifest may be any part of a log. */
 export function exportSource(exported: ExportedLog): LogSource {
+  const { manifest } = exported;
   return {
     faults: exported.faults,
-    end: exported.manifest.log_end,
+    end: manifest === null ? ANYWHERE : manifest.log_end,
+    extent: {
+      wholeStreams: manifest !== null && manifest.scope.from === null,
+      allClaims: manifest !== null && manifest.scope.merchant === null,
+    },
     // The export rejects invalid lines.
     pages: () => exported.pages() as AsyncGenerator<readonly (ExportedEvent & RecordedEvent)[]>,
   };
 }
 
+/** A position after all others. */
+const ANYWHERE = '9'.repeat(40);
+
 export interface VerifyOptions {
   readonly contexts: readonly Context[];
   /** The address of USDC, where it is configured. */
   readonly token: string | null;
-  readonly ledger: LedgerInputs;
+  /** The ledger of a whole log, or the reason why nothing is compared with one. */
+  readonly ledger: LedgerInputs | string | null;
   readonly progress: (read: number, position: string) => void;
   /** The parts that the caller could not prepare, each with its reason. */
   readonly unchecked?: readonly string[];
@@ -57,11 +68,12 @@ export async function verify(
   tables: LiveTables | string | null,
   { contexts, token, ledger: against, progress, unchecked = [], pinned, hasMasterKey }: VerifyOptions,
 ) {
-  const ledger = await LedgerCheck.begin(against);
+  const ledger = against === null || typeof against === 'string' ? null : await LedgerCheck.begin(against);
   const live = typeof tables === 'string' ? null : tables;
+  const { extent } = source;
   const booksEnd = live === null ? source.end : await live.tables.readCheckpoint(PAYOUT_VIEWS);
   const allowed = live === null ? new Set<string>() : await live.tables.passingTypes();
-  const audit = new LogAudit({ contexts, booksEnd, token, allowed });
+  const audit = new LogAudit({ contexts, booksEnd, extent, token, allowed });
   const failures: string[] = [];
   let checks = live?.checks ?? [];
   // A read model that cannot be rebuilt is reported and skipped.
@@ -75,7 +87,7 @@ export async function verify(
   for await (const page of source.pages()) {
     for (const event of page) audit.add(event);
     for (const check of checks) await attempt(check, () => check.add(page));
-    await ledger.add(page);
+    await ledger?.add(page);
     last = page.at(-1)!.position;
     progress(audit.streams.events, last);
   }
@@ -92,8 +104,8 @@ export async function verify(
   // The rebuild lacks the rows of a newer version's events: a difference may be correct.
   const unexplained = waitsFor.length > 0 ? new FindingList<string>() : differences;
   const { violations, streams, histories, evidence } = audit;
-  const ledgerReport = await ledger.end();
-  const isEmpty = ledgerReport.events === 0;
+  const ledgerReport = (await ledger?.end()) ?? null;
+  const isEmpty = ledgerReport?.events === 0;
   return {
     read_to: last,
     read: streams.events,
@@ -102,7 +114,7 @@ export async function verify(
     streams: streams.count,
     /** The number of events that the decisions of their aggregates verified. */
     evaluated: histories.evaluated,
-    books: audit.books.report(),
+    books: extent.wholeStreams ? audit.books.report() : null,
     evidence: { checked: evidence.checked },
     violations: violations.listed,
     violation_count: violations.count,
@@ -120,8 +132,10 @@ export async function verify(
       ...failures,
       ...waitsFor.map(unknownTo),
       ...(differences === unexplained || differences.count === 0 ? [] : [rowsOfNewer(differences)]),
+      ...(extent.wholeStreams ? [] : [ACROSS_STREAMS]),
+      ...(typeof against === 'string' ? [against] : []),
       ...(typeof tables === 'string' ? [`the read models of the database: ${tables}`] : []),
-      ...(isEmpty || ledgerReport.proven ? [] : [UNCOVERED]),
+      ...(isEmpty || ledgerReport?.proven ? [] : [UNCOVERED]),
       ...(isEmpty || pinned ? [] : [UNPINNED]),
       ...(live === null || hasMasterKey ? [] : [UNOPENED]),
     ],
@@ -130,6 +144,8 @@ export async function verify(
 
 export type AuditReport = Awaited<ReturnType<typeof verify>>;
 
+const ACROSS_STREAMS =
+  'rules across streams (balances, transfers, evidence, claims): they need the whole log';
 const UNPINNED =
   'the keys of the ledger are not pinned: nothing proves whose they are. Give --key with the first key that was published or, where a database is read, the MASTER_KEY';
 const UNOPENED =
@@ -137,7 +153,7 @@ const UNOPENED =
 const UNCOVERED = 'no signed head covers any event: nothing proves that the log is the recorded one';
 
 export function isWrong({ violation_count, difference_count, fault_count, ledger }: AuditReport): boolean {
-  return violation_count + difference_count + fault_count + ledger.findings.length > 0;
+  return violation_count + difference_count + fault_count + (ledger?.findings.length ?? 0) > 0;
 }
 
 function unknownTo({ type, count, position }: UnknownType): string {
@@ -181,6 +197,7 @@ interface Rules {
   readonly contexts: readonly Context[];
   /** The checkpoint of the read models that the books are compared with; the end of the log without them. */
   readonly booksEnd: string | null;
+  readonly extent: Extent;
   /** Unknown types that an operator let pass: subscriptions and the audit ignore them. */
   readonly allowed: ReadonlySet<string>;
   readonly token: string | null;
@@ -199,9 +216,9 @@ export class LogAudit {
   private readonly logRules: readonly LogRule[];
 
   constructor(private readonly rules: Rules) {
-    const { contexts, token } = rules;
+    const { contexts, extent, token } = rules;
     this.codec.register(knownEvents(contexts));
-    this.streams = new Streams(this.violations);
+    this.streams = new Streams(this.violations, extent);
     this.histories = new Histories(
       contexts.flatMap(({ histories = [] }) => histories),
       this.violations,
@@ -213,16 +230,19 @@ export class LogAudit {
 
   add(event: RecordedEvent): void {
     const { type, position } = event;
+    const { booksEnd, extent } = this.rules;
     let stream = -1;
     this.checked(event, () => (stream = this.streams.add(event)));
     if (stream < 0) return;
     if (!this.codec.knows(type)) this.noteUnknown(event, stream);
     // Only a newer version can evaluate the events after an unknown one.
     if (this.unknownStreams.has(stream)) return;
-    this.checked(event, () => this.histories.add(this.codec.upcast(event), stream));
+    if (this.streams.isWhole(stream))
+      this.checked(event, () => this.histories.add(this.codec.upcast(event), stream));
+    // Rules across streams need a whole log.
+    if (!extent.wholeStreams) return;
     this.checked(event, () => this.evidence.add(event));
-    if (comparePositions(position, this.rules.booksEnd) <= 0)
-      this.checked(event, () => this.books.add(event));
+    if (comparePositions(position, booksEnd) <= 0) this.checked(event, () => this.books.add(event));
     for (const isBroken of this.logRules)
       this.checked(event, () => {
         const rule = isBroken(this.codec.upcast(event));
