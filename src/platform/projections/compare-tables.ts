@@ -33,13 +33,8 @@ interface Column {
 const MAX_DISPLAYED = 60;
 
 /**
-<<<<<<< HEAD
  * Compares the columns of all rows of a live table and its rebuilt one, both `schema.name`. Rows are joined by the
- * primary key of the live table. `json` has the columns of JSON text in which the order of members may differ.
-=======
- * Compares the columns of all rows of a live table and its rebuilt one, `schema.name`, joined by the primary key of the live
- * one.
->>>>>>> w/plat
+ * primary key of the live table.
  */
 export async function compareTables(
   tx: Pick<PoolClient, 'query'>,
