@@ -43,11 +43,12 @@ export function publication<Event extends { readonly data: object }>(
 export type CliCommands = Readonly<Record<string, () => Promise<CliCommand>>>;
 
 /** One snapshot of the database for a {@link TableCheck} of tables that are not read models. */
-export interface CheckedTables {
+export interface CheckedTables<C extends object = ProcessConfig> {
   readonly query: <Row extends object>(sql: string, values: readonly unknown[]) => Promise<readonly Row[]>;
   /** The codec, which omits sealed fields. */
   readonly codec: EventCodec;
   readonly contexts: readonly Context[];
+  readonly config: C;
   /** The sealer. Null without the MASTER_KEY; MACs are then not checked. */
   readonly sealer: Pick<Sealer, 'isAuthentic'> | null;
   /** The position of the checkpoint. The tables contain the effects of the events up to it. */

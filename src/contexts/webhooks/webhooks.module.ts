@@ -1,6 +1,6 @@
 import { BullModule } from '@nestjs/bullmq';
 import { Module } from '@nestjs/common';
-import { CONTEXTS, defineContext, type Context } from '../../platform/context.js';
+import { CONTEXTS, defineContext, type CheckedTables, type Context } from '../../platform/context.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import {
   RecoverWebhookEndpointHandler,
@@ -37,7 +37,7 @@ import {
   WriteResponses,
 } from './endpoints/endpoints.controller.js';
 import { Webhooks1795000000662 } from './migrations/1795000000662-webhooks.js';
-import { checkWebhookSettings, webhooksConfig } from './webhooks.config.js';
+import { checkWebhookSettings, webhooksConfig, type WebhooksConfig } from './webhooks.config.js';
 import { DeliveriesView } from './deliveries/deliveries.view.js';
 import { RecentStats } from './endpoints/endpoint-stats.view.js';
 import { EndpointsView } from './endpoints/endpoints.view.js';
@@ -97,7 +97,9 @@ export const webhooks = defineContext({
     },
     webhooks: [{ type: TEST_TYPE, when: 'POST .../test_delivery was called.', data: TestEventData }],
   },
-  checks: [{ name: DELIVERIES_SAGA, of: (tables) => new DeliveriesCheck(tables) }],
+  checks: [
+    { name: DELIVERIES_SAGA, of: (tables: CheckedTables<WebhooksConfig>) => new DeliveriesCheck(tables) },
+  ],
   config: webhooksConfig,
   checkSettings: checkWebhookSettings,
   migrations: [Webhooks1795000000662],

@@ -32,21 +32,36 @@ interface Column {
 /** The displayed characters of a value, around the first difference. */
 const MAX_DISPLAYED = 60;
 
+/** Compares differing texts as JSON. Invalid JSON is different. */
+const SAME_JSON = `
+  create or replace function pg_temp.same_json(a text, b text) returns boolean language plpgsql immutable as $$
+  begin
+    return coalesce(a::jsonb = b::jsonb, false);
+  exception when others then
+    return false;
+  end $$`;
+
 /**
  * Compares the columns of all rows of a live table and its rebuilt one, both `schema.name`. Rows are joined by the
- * primary key of the live table.
+ * primary key of the live table. `json` has the columns of JSON text in which the order of members may differ.
  */
 export async function compareTables(
   tx: Pick<PoolClient, 'query'>,
   live: string,
   rebuilt: string,
+  json: readonly string[] = [],
 ): Promise<TableComparison> {
   const columns = await readColumns(tx, live);
   const keys = columns.filter((column) => column.is_key).map(({ name }) => name);
   const rest = columns.filter((column) => !column.is_key);
   const [key] = keys;
   if (key === undefined) throw new Error(`${live} has no primary key: its rows cannot be compared`);
-  const differs = rest.map(({ name }) => `l.${name} is distinct from r.${name}`);
+  if (json.length > 0) await tx.query(SAME_JSON);
+  const rebuiltOf = ({ name }: Column): string =>
+    json.includes(name)
+      ? `(case when l.${name} = r.${name} or pg_temp.same_json(l.${name}, r.${name}) then l.${name} else r.${name} end)`
+      : `r.${name}`;
+  const differs = rest.map((column) => `l.${column.name} is distinct from ${rebuiltOf(column)}`);
   const from = `from ${live} l full join ${rebuilt} r on ${keys.map((name) => `l.${name} = r.${name}`).join(' and ')}`;
   const isDifferent = [`l.${key} is null`, `r.${key} is null`, ...differs].join(' or ');
   const { rows: counts } = await tx.query<{ rows: number; different: number }>(
@@ -57,7 +72,7 @@ export async function compareTables(
   const { rows: found } = await tx.query<Record<string, string | null>>(
     `select ${keys.map((name, n) => `coalesce(l.${name}, r.${name})::text as key_${n}`).join(', ')},
        case when l.${key} is null then 'live' when r.${key} is null then 'rebuilt' end as missing
-       ${rest.map(({ name }, n) => `, l.${name}::text as live_${n}, r.${name}::text as rebuilt_${n}`).join('')}
+       ${rest.map((column, n) => `, l.${column.name}::text as live_${n}, ${rebuiltOf(column)}::text as rebuilt_${n}`).join('')}
      ${from} where ${isDifferent} order by ${keys.map((_, n) => `key_${n}`).join(', ')} limit ${MAX_LISTED}`,
   );
   return {

@@ -65,4 +65,6 @@ export function subscriptionOf<Events extends DomainEvent>(
 interface ReadModelTables {
   readonly schema: string;
   readonly names: readonly string[];
+  /** The columns of JSON text whose order of members may differ in an exported log. */
+  readonly json?: readonly string[];
 }

@@ -113,10 +113,10 @@ export class ShadowTables {
 
   async compare(): Promise<readonly TableComparison[]> {
     await this.complete();
-    const { schema, names } = this.definition.tables;
+    const { schema, names, json = [] } = this.definition.tables;
     const compared: TableComparison[] = [];
     for (const name of names)
-      compared.push(await compareTables(this.tx, `${schema}.${name}`, `${this.schema}.${name}`));
+      compared.push(await compareTables(this.tx, `${schema}.${name}`, `${this.schema}.${name}`, json));
     return compared;
   }
 

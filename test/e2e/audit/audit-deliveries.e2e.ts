@@ -68,10 +68,12 @@ await webhooks.settled(endpoint, 12);
 await webhooks.change(endpoint, { event_types: ['payout.failed'] });
 await webhooks.publish();
 const events = await app.database.query<{ id: string }>(
-  `select id from event_store.events where type = 'payout.received.v2' order by position desc limit 1`,
+  `select id from event_store.events where type = 'payout.received.v2' order by position desc limit 11`,
 );
 const unasked = deriveId(events[0]!.id, endpoint);
-const ids = settled.map(({ id }) => id);
+// Its retention is over, so that its absence is no difference.
+const aged = events[10]!.id;
+const ids = settled.map(({ id }) => id).filter((id) => id !== deriveId(aged, endpoint));
 const [stranger, unknown, nil] = [newId(), newId(), '00000000-0000-0000-0000-000000000000'];
 
 const forged = (id: string): string => `${TABLE} ${id}: the service did not create it: its MAC is wrong`;
@@ -84,6 +86,7 @@ const plant = (what: string, id: string) =>
      select '${id}', endpoint_id, merchant_id, type, body, is_test from ${TABLE} where delivery_id = '${ids[0]}'`,
     forged(id),
   ] as const;
+const remove = (id: string): string => `delete from ${TABLE} where delivery_id = '${id}'`;
 
 /** A tampering of each delivery, its SQL, and the difference that is listed. */
 const TAMPERINGS: readonly (readonly [what: string, sql: string, difference: string])[] = [
@@ -97,6 +100,7 @@ const TAMPERINGS: readonly (readonly [what: string, sql: string, difference: str
   plant('one of no event', unknown),
   plant('one of an event that the endpoint did not subscribe to', unasked),
   ['more rows than the events create', '', `${TABLE} 3 of its rows: the events say that there are none`],
+  ['one that is gone', remove(ids[3]!), `${TABLE} ${ids[3]}: no row, the events say that there is one`],
   [
     'another address of an endpoint',
     `update ${SNAPSHOTS} set url = 'https://evil.example/' where endpoint_id = '${endpoint}'`,
@@ -107,7 +111,12 @@ const TAMPERINGS: readonly (readonly [what: string, sql: string, difference: str
 describe('npm run audit -- verify, of deliveries that were tampered with,', () => {
   let report: Awaited<ReturnType<typeof verify>>;
   beforeAll(async () => {
-    await app.database.query(TAMPERINGS.map(([, sql]) => sql).join(';\n'));
+    const statements = [
+      ...TAMPERINGS.map(([, sql]) => sql),
+      `update event_store.events set recorded_at = recorded_at - interval '400 days' where id = '${aged}'`,
+      remove(deriveId(aged, endpoint)),
+    ];
+    await app.database.query(statements.join(';\n'));
     report = await verify();
     expect(report.different).toBe(TAMPERINGS.length);
   });

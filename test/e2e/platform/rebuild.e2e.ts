@@ -5,7 +5,7 @@ import { PERSONAL_KEYS } from '../../../src/contexts/audit/verify/personal-keys-
 import { storeSource, verify } from '../../../src/contexts/audit/verify/verify.service.js';
 import type { TableCheck } from '../../../src/platform/projections/table-check.js';
 import { liveTables } from '../../../src/contexts/audit/verify/audited-tables.store.js';
-import { ALL_CONTEXTS, MIGRATIONS } from '../../../src/composition.js';
+import { ALL_CONTEXTS, MIGRATIONS, readConfig } from '../../../src/composition.js';
 import { knownEvents } from '../../../src/platform/context.js';
 import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
 import type { EventStore } from '../../../src/platform/event-store/port.js';
@@ -218,7 +218,8 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
       const proof = { pinned: true, hasMasterKey: true };
       const ledger = { state: null, leaves: async () => [], heads: stored([]), trust: TRUSTING };
       const rules = { contexts: ALL_CONTEXTS, token: null, ledger, progress: () => undefined, ...proof };
-      const parts = { contexts: ALL_CONTEXTS, migrations: MIGRATIONS };
+      const config = () => readConfig({ DATABASE_URL: db.url });
+      const parts = { contexts: ALL_CONTEXTS, migrations: MIGRATIONS, config };
       // This suite's events have no key for each person.
       const others = (checks: readonly TableCheck[]) => checks.filter(({ name }) => name !== PERSONAL_KEYS);
       const auditing = liveTables(db.database, parts, null, (live) =>

@@ -79,7 +79,7 @@ export interface LiveTables {
 /** Passes the live tables in one snapshot to `act`, with their checks. */
 export async function liveTables<T>(
   database: Database,
-  { contexts, migrations }: Pick<CliContext, 'contexts' | 'migrations'>,
+  { contexts, migrations, config }: Pick<CliContext, 'contexts' | 'migrations' | 'config'>,
   sealer: Pick<Sealer, 'openBytes' | 'isAuthentic'> | null,
   act: (live: LiveTables) => Promise<T>,
 ): Promise<T> {
@@ -101,7 +101,7 @@ export async function liveTables<T>(
       const others: TableCheck[] = [];
       for (const { name, of } of contexts.flatMap((context) => context.checks ?? [])) {
         const position = await readPosition(name);
-        others.push(of({ query: tables.query, codec, contexts, sealer, position }));
+        others.push(of({ query: tables.query, codec, contexts, config: config(), sealer, position }));
       }
       for (const model of models) {
         const { snapshot } = tables;

@@ -44,7 +44,7 @@ export const orderViews: SubscriptionDefinition = {
     id: 'order_id',
     toRow: (state) => (state.status === 'none' ? null : toRow(state)),
   }),
-  tables: { schema: 'exchange', names: ['orders'] },
+  tables: { schema: 'exchange', names: ['orders'], json: ['events'] },
 };
 
 /** Returns the row. `body` is the order as the API displays it, with sealed personal fields. */

@@ -45,7 +45,7 @@ export const operationViews: SubscriptionDefinition = {
     id: 'operation_id',
     toRow: (state) => (state.phase === 'none' ? null : toRow(state)),
   }),
-  tables: { schema: 'operations', names: ['operations'] },
+  tables: { schema: 'operations', names: ['operations'], json: ['events', 'body'] },
 };
 
 function toRow(state: ExistingOperation) {

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../../kernel/clock.js';
 import type { CheckedTables } from '../../../platform/context.js';
 import { comparePositions, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { everyRow } from '../../../platform/postgres/batches.js';
@@ -7,16 +8,29 @@ import {
   type TableComparison,
 } from '../../../platform/projections/compare-tables.js';
 import type { TableCheck } from '../../../platform/projections/table-check.js';
+import type { WebhooksConfig } from '../webhooks.config.js';
 import { DELIVERIES_SAGA, react, sagaEvents } from './deliveries.saga.js';
+import { retentionMs } from './delivery-retention.processor.js';
 import { publishedBy, type Published } from './published-events.service.js';
 import { ENDPOINT_COLUMNS, type EndpointRow } from './saga-rows.store.js';
 import { isAuthenticDelivery, type DeliveryWithMac } from '../endpoints/signing-secrets.store.js';
 
 const ENDPOINTS = 'webhooks.endpoint_snapshots';
+const USER_ERASED = 'user.erased.v1';
+const HELD_AT_ONCE = 500;
+/** The margin for the difference between clocks. */
+const MARGIN_MS = HOUR_MS;
+const UUIDS = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g;
+
+interface Created {
+  readonly id: string;
+  readonly body: string;
+  readonly recordedAt: Date;
+}
 
 /**
- * Checks that each stored delivery has a valid MAC, and that there are not more than the events create. Retention and
- * erasures delete rows. Compares the rows of endpoints with the events.
+ * Checks that each stored delivery has a valid MAC and comes from an event, and that none is missing within its
+ * retention. Compares the rows of endpoints with the events.
  */
 export class DeliveriesCheck implements TableCheck {
   readonly name = DELIVERIES_SAGA;
@@ -24,24 +38,41 @@ export class DeliveriesCheck implements TableCheck {
   private readonly names: ReadonlySet<string>;
   /** The endpoints that are not deleted, by merchant and id. */
   private readonly endpoints = new Map<string, Map<string, EndpointRow>>();
-  private created = 0;
+  /** The number of stored deliveries that an event created. */
+  private found = 0;
+  private readonly erased = new Set<string>();
+  /** The missing deliveries within their retention, with the ids in their bodies. */
+  private readonly missing: (readonly [id: string, named: readonly string[]])[] = [];
+  private keptSince: number | null = null;
   private readonly differences = new DifferentRows();
 
-  constructor(private readonly tables: CheckedTables) {
+  constructor(private readonly tables: CheckedTables<WebhooksConfig>) {
     this.published = publishedBy(tables.contexts);
     this.names = new Set(sagaEvents(this.published));
   }
 
   async add(page: readonly RecordedEvent[]): Promise<void> {
     const { codec, position: until } = this.tables;
+    // Erasures after the checkpoint count too: rows are deleted before the checkpoint has passed the event.
+    for (const { type, data } of page) if (type === USER_ERASED) this.erased.add(String(data['user_id']));
     const relevant = page.filter(
       ({ type, position }) =>
         this.names.has(codec.currentName(type)) && comparePositions(position, until) <= 0,
     );
-    for (const event of await codec.decode(relevant)) this.countCreated(event);
+    let created: Created[] = [];
+    for (const event of await codec.decode(relevant)) {
+      created.push(...this.createdBy(event));
+      if (created.length < HELD_AT_ONCE) continue;
+      await this.findCreated(created);
+      created = [];
+    }
+    await this.findCreated(created);
   }
 
   async compare(): Promise<readonly TableComparison[]> {
+    for (const [id, named] of this.missing)
+      if (!named.some((each) => this.erased.has(each)))
+        this.differs(id, 'no row, the events say that there is one');
     let rows = 0;
     const { sealer, query } = this.tables;
     await everyRow<DeliveryWithMac>(
@@ -55,7 +86,7 @@ export class DeliveriesCheck implements TableCheck {
           this.differs(row.delivery_id, 'the service did not create it: its MAC is wrong');
       },
     );
-    const strays = rows - this.created;
+    const strays = rows - this.found;
     if (strays > 0) this.differs(`${strays} of its rows`, 'the events say that there are none');
     await this.compareEndpoints();
     return [this.differences.of(DELIVERIES_SAGA, rows)];
@@ -79,15 +110,32 @@ export class DeliveriesCheck implements TableCheck {
     for (const id of expected.keys()) this.differs(id, 'no row, the events say that there is one', ENDPOINTS);
   }
 
-  private countCreated(event: RecordedEvent): void {
-    const merchant = String(event.data['merchant_id']);
+  private createdBy(event: RecordedEvent): readonly Created[] {
+    const { data, recordedAt } = event;
+    const merchant = String(data['merchant_id']);
     const endpoints = this.endpoints.get(merchant) ?? new Map<string, EndpointRow>();
     const { endpoints: changed, deliveries } = react([event], [...endpoints.values()], this.published);
     for (const endpoint of changed)
       if (endpoint.status === 'deleted') endpoints.delete(endpoint.endpoint_id);
       else endpoints.set(endpoint.endpoint_id, endpoint);
     if (changed.length > 0) this.endpoints.set(merchant, endpoints);
-    this.created += deliveries.length;
+    return deliveries.map(({ delivery_id, body }) => ({ id: delivery_id.toLowerCase(), body, recordedAt }));
+  }
+
+  private async findCreated(created: readonly Created[]): Promise<void> {
+    if (created.length === 0) return;
+    const rows = await this.tables.query<{ readonly id: string | null; readonly now: Date }>(
+      `select delivery_id as id, now() from (select) here
+       left join webhooks.deliveries on delivery_id = any($1::uuid[])`,
+      [created.map(({ id }) => id)],
+    );
+    // Times of deliveries are by the database's clock.
+    this.keptSince ??= rows[0]!.now.getTime() - retentionMs(this.tables.config) + MARGIN_MS;
+    const ids = new Set(rows.map(({ id }) => id));
+    for (const { id, body, recordedAt } of created) {
+      if (ids.has(id)) this.found += 1;
+      else if (recordedAt.getTime() > this.keptSince) this.missing.push([id, body.match(UUIDS) ?? []]);
+    }
   }
 
   private differs(what: string, how: string, table: string = DELIVERIES_SAGA): void {

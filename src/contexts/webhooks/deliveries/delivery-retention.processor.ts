@@ -15,6 +15,12 @@ const ROUND_MS = 6 * HOUR_MS;
 const MARGIN_MS = DAY_MS;
 export const PRUNED_AT_ONCE = 500;
 
+/** Returns the retention of finished deliveries, at least the window in which failed attempts count. */
+export function retentionMs({ webhookRetentionDays, webhookDisableWindowSeconds }: WebhooksConfig): number {
+  if (webhookRetentionDays === 0) return Infinity;
+  return Math.max(webhookRetentionDays * DAY_MS, webhookDisableWindowSeconds * 1000);
+}
+
 /**
  * Deletes deliveries and recoveries that finished more than WEBHOOK_RETENTION_DAYS ago. Pending deliveries are kept, and
  * so are all of an endpoint with an open recovery.
@@ -30,11 +36,9 @@ export class DeliveryRetention {
 
   @Periodic({ name: 'retention of deliveries', everyMs: ROUND_MS })
   async prune(signal?: AbortSignal): Promise<void> {
-    const { webhookRetentionDays: days, webhookDisableWindowSeconds: window } = this.config;
-    if (days === 0) return;
+    if (this.config.webhookRetentionDays === 0) return;
     const now = await earlierNow(this.database, this.clock);
-    // Failed attempts count within the window.
-    const before = new Date(now.getTime() - Math.max(days * DAY_MS, window * 1000));
+    const before = new Date(now.getTime() - retentionMs(this.config));
     await this.walk(PRUNE, '-infinity', [before], signal);
     await deleteBefore(this.database.pool, 'webhooks.recoveries', 'finished_at < $1', before, signal);
   }
