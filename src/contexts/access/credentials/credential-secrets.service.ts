@@ -32,9 +32,7 @@ export class CredentialSecrets {
     this.mode = config.mode === 'production' ? 'live' : 'test';
   }
 
-  /**
-   * Returns the random secret of an id. A retry within a day returns it again; later it throws `invalid_transition`.
-   */
+  /** Returns the random secret of an id, the same for a day. Throws `invalid_transition` once it is unreadable. */
   async obtain(kind: CredentialKind, ownerId: string, id: string): Promise<CredentialSecret> {
     const { prefix } = KIND_RULES[kind];
     // The HMAC key is the UTF-8 bytes of this text (contract.md 2.2, 21.3).
@@ -43,7 +41,7 @@ export class CredentialSecrets {
       return prefix === null ? adminSecret(this.mode, bytes) : prefix + bytes.toString('hex');
     });
     if (secret === null)
-      throw new DomainError('invalid_transition', 'The secret was generated a day ago and is no longer kept');
+      throw new DomainError('invalid_transition', 'The secret was generated before and is no longer kept');
     const sealed = prefix === null ? null : this.secrets.seal(toAssociatedData(kind, ownerId, id), secret);
     return { credential_id: id, sealed_secret: sealed, secret_hash: this.toHash(secret) };
   }

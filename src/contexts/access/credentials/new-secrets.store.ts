@@ -4,9 +4,6 @@ import { SECRET_DISPLAYED_MS } from './credentials.js';
 import { Periodic } from '../../../platform/jobs/background-work.js';
 import { SealError, Sealer } from '../../../platform/sealing/sealer.js';
 
-/** The retention, longer than a request may be repeated, so that no id gets a second secret. */
-const SECRETS_KEPT_DAYS = 40;
-
 /** The sealed secrets of new credentials, kept for a day, so that a retry after a crash issues the same secret. */
 @Injectable()
 export class NewSecrets {
@@ -15,7 +12,7 @@ export class NewSecrets {
     private readonly sealer: Sealer,
   ) {}
 
-  /** Returns the same secret to concurrent calls with one id; null a day after its generation. */
+  /** Returns the same secret to all calls with one id for a day; null if it is unreadable. */
   async obtain(id: string, generate: () => string): Promise<string | null> {
     await this.database.query(
       'insert into access.new_secrets (secret_id, sealed, created_at) values ($1, $2, now()) on conflict do nothing',
@@ -28,7 +25,7 @@ export class NewSecrets {
   async find(id: string): Promise<string | null> {
     const [row] = await this.database.query<{ sealed: string }>(
       `select sealed from access.new_secrets
-       where secret_id = $1 and sealed is not null and created_at > now() - interval '${SECRET_DISPLAYED_MS} ms'`,
+       where secret_id = $1 and created_at > now() - interval '${SECRET_DISPLAYED_MS} ms'`,
       [id],
     );
     if (row === undefined) return null;
@@ -44,11 +41,7 @@ export class NewSecrets {
   @Periodic({ name: 'retention of new secrets', everyMs: 600_000 })
   async forget(): Promise<void> {
     await this.database.query(
-      `update access.new_secrets set sealed = null
-       where sealed is not null and created_at <= now() - interval '${SECRET_DISPLAYED_MS} ms'`,
-    );
-    await this.database.query(
-      `delete from access.new_secrets where created_at < now() - interval '${SECRETS_KEPT_DAYS} days'`,
+      `delete from access.new_secrets where created_at <= now() - interval '${SECRET_DISPLAYED_MS} ms'`,
     );
   }
 }
