@@ -31,12 +31,6 @@ export const accessConfig = defineConfig('access', {
     900,
     'how long a session of the console lasts without a request.',
   ),
-  consoleSessionSeconds: setting(
-    anInteger(1, 86_400),
-    43_200,
-    'how long a session of the console lasts at most.',
-  ),
-  loginLinkSeconds: setting(anInteger(1, 86_400), 900, 'how long a one-time login link is good.'),
   adminOidcIssuer: optional(
     url('http', 'https'),
     'the OpenID Connect issuer that operators sign in with; passkeys alone when not set.',

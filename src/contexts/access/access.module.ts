@@ -14,7 +14,6 @@ import { merchantHistory } from './merchants/merchant.js';
 import { operatorHistory } from './operators/operator.js';
 import { portalSessionHistory } from './portal/portal-session.js';
 import { AdminAuthentication, adminScheme } from './operators/admin-authentication.guard.js';
-import { AdminCredentials } from './credentials/credentials.service.js';
 import { AdminCredentialsController } from './credentials/credentials.controller.js';
 import { AdminMerchantsController } from './merchants/merchants.controller.js';
 import { AdminOperatorsController, AdminWhoamiController } from './operators/operators.controller.js';
@@ -37,7 +36,7 @@ import { OidcLogin } from './operators/oidc-login.adapter.js';
 import { Passkeys, People } from './console/people.service.js';
 import { ConsoleSite, PortalSite } from './portal/sites.page.js';
 import { ConsoleController } from './console/console.controller.js';
-import { ConsoleSessionTable, LoginSecrets, PasskeyCounters } from './console/console-sessions.store.js';
+import { ConsoleSessionTable, LoginSecrets } from './console/console-sessions.store.js';
 import { PortalCallers } from '../../platform/http/admin/portal.guard.js';
 import { PortalSessions } from './portal/portal-sessions.service.js';
 import { PortalSessionsController } from './portal/portal-sessions.controller.js';
@@ -56,8 +55,8 @@ import { AdminRequestsController } from './requests/requests.controller.js';
   providers: [
     ...[AccessCommands, ...MERCHANT_HANDLERS, ...CREDENTIAL_HANDLERS, ...OPERATOR_HANDLERS],
     ...[MerchantList, OperatorsView, PortalSessionsView, CredentialIndex],
-    ...[NewSecrets, CredentialSecrets, AdminCredentials],
-    ...[AdminAuthentication, ConsoleSessionTable, LoginSecrets, PasskeyCounters],
+    ...[NewSecrets, CredentialSecrets],
+    ...[AdminAuthentication, ConsoleSessionTable, LoginSecrets],
     ...[People, Passkeys, OidcLogin, ConsoleSite],
     ...[PortalSessions, PortalUses, PortalSite, PortalAuthentication],
     ...[RequestTable, BufferedRequestLog],

@@ -5,7 +5,7 @@ import { Operations, OperatorLookups } from '../../platform/operations/operation
 import { SYSTEM_HANDLERS } from '../../platform/cli/system-commands.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { Definitions } from './operations/definitions.service.js';
-import { Execution, OperationStreams } from './operations/execution.service.js';
+import { Execution } from './operations/execution.service.js';
 import { OperationsService } from './operations/operations.service.js';
 import { settlingSaga, SettlingWorker } from './operations/settling.processor.js';
 import { operationHistory } from './operations/operation.js';
@@ -33,7 +33,6 @@ import { OperationsView, operationViews } from './operations/operations.view.js'
     Definitions,
     ...SYSTEM_HANDLERS,
     Execution,
-    OperationStreams,
     OperationsService,
     { provide: Operations, useExisting: OperationsService },
     OperationsView,

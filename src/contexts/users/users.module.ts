@@ -5,10 +5,11 @@ import { DiscoveryModule } from '@nestjs/core';
 import {
   ActivateUserHandler,
   CompleteDeactivationHandler,
+  CreateUserHandler,
   EraseUserHandler,
   StartDeactivationHandler,
+  UserClaims,
 } from './users/users.commands.js';
-import { CreateUserHandler, UserClaims } from './users/create-user.commands.js';
 import { AdminUsers } from './users/admin-users.service.js';
 import { erasingSaga, ErasingWorker } from './users/erasure.processor.js';
 import { AdminUsersController } from './users/admin-users.controller.js';

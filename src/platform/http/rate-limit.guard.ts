@@ -181,16 +181,13 @@ export class LocalRateLimiter {
     upTo(MAX_CALLERS),
   );
 
-  constructor(
-    private readonly limit: number,
-    private readonly now: () => number = Date.now,
-  ) {}
+  constructor(private readonly limit: number) {}
 
   /** Takes points. Returns null within the limit, else the end of the window in epoch milliseconds. */
   take(name: string, points = 1): number | null {
     let window = this.windows.get(name);
-    if (window === undefined || window.resetsAt <= this.now()) {
-      window = { points: 0, resetsAt: this.now() + WINDOW_SECONDS * 1000 };
+    if (window === undefined || window.resetsAt <= Date.now()) {
+      window = { points: 0, resetsAt: Date.now() + WINDOW_SECONDS * 1000 };
       this.windows.set(name, window);
     }
     window.points += points;
@@ -200,7 +197,7 @@ export class LocalRateLimiter {
   /** Returns the same as {@link take} without taking a point. */
   blockedUntil(name: string): number | null {
     const { points, resetsAt } = this.windows.get(name) ?? { points: 0, resetsAt: 0 };
-    return points > this.limit && resetsAt > this.now() ? resetsAt : null;
+    return points > this.limit && resetsAt > Date.now() ? resetsAt : null;
   }
 }
 

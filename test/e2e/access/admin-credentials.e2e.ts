@@ -127,12 +127,6 @@ describe('credentials in the admin API', () => {
     expect(late.json().credential).toMatchObject({ id: credential.id, secret: null });
   });
 
-  it('an admin key that is rejected is revoked', async () => {
-    const { credential, operation } = (await issue({ kind: 'admin' })).json();
-    expect((await approver.post(`/operations/${operation.id}/reject`, { reason })).status).toBe(200);
-    expect(await statusOf(credential.id)).toBe('revoked');
-  });
-
   it('no operator can issue a key with an unknown scope, with a scope that they lack, or for another operator', async () => {
     const writer = await app.newAdmin({ scopes: ['credentials:read', 'credentials:write', 'payouts:read'] });
     const ask = async (body: object): Promise<ApiResponse> =>

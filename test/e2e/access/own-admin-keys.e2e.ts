@@ -37,9 +37,11 @@ describe('the admin keys of one operator', () => {
     expect((await next.get('/whoami')).json()).toMatchObject({ scopes: ROLE_SCOPES[role] });
     expect((await roll(person, next)).status).toBe(201);
     expect((await roll(next, person)).status).toBe(403);
-    const unwanted = (await issue(person)).json().operation;
-    const withdrawn = await person.post(`/operations/${unwanted.id}/reject`, { reason });
+    const unwanted = (await issue(person)).json();
+    const withdrawn = await person.post(`/operations/${unwanted.operation.id}/reject`, { reason });
     expect(withdrawn.json().operation.status).toBe('withdrawn');
+    const { credential } = (await approver.get(`/credentials/${unwanted.credential.id}`)).json();
+    expect(credential.status).toBe('revoked');
     if (role === 'administrator') return;
     expect(detailOf(await issue(person, { scopes: ['operators:write'] }))).toEqual([
       403,

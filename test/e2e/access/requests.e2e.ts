@@ -190,16 +190,4 @@ describe('a request of an operator or a merchant', () => {
     );
     expect(text).not.toContain(bad);
   });
-
-  it.each(['', '   '])('is refused if it names an empty leaked secret: %j', async (token) => {
-    const body = { token, url: 'https://paste.example/1', reason };
-    const response = await admin.post('/credentials/revoke_leaked', body);
-    expect([response.status, Object.keys(response.json().errors)]).toEqual([422, ['token']]);
-  });
-
-  it('is 409 if it retries a step of a user whose onboarding has not begun', async () => {
-    const user = await app.merchant.post('/merchants/v1/users', { phone_number: '+15550007001' });
-    const { id } = user.json().user;
-    expect((await admin.change(`/users/${id}`, '/retry', { reason })).status).toBe(409);
-  });
 });

@@ -3,7 +3,7 @@ import type { Walk } from '../../../src/contexts/audit/verify/explain.service.js
 import { deriveId, newId } from '../../../src/kernel/ids.js';
 import { EVENT_STORE, type EventMetadata, type EventStore } from '../../../src/platform/event-store/port.js';
 import { startService } from '../../../sandbox/service.js';
-import { LookupsView } from '../../../src/contexts/operations/operations.contract.js';
+import { LookupsView } from '../../../src/contexts/operations/search/lookups.view.js';
 import { testApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ADDRESS, orderIn } from '../../support/exchange/exchange-orders.js';

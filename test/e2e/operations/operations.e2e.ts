@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { OperationStreams } from '../../../src/contexts/operations/operations/execution.service.js';
 import type { Walk } from '../../../src/contexts/audit/verify/explain.service.js';
-import { LookupsView } from '../../../src/contexts/operations/operations.contract.js';
-import { requestedFacts, requestOperation } from '../../../src/contexts/operations/operations/operation.js';
+import { LookupsView } from '../../../src/contexts/operations/search/lookups.view.js';
 import type { OperationJson } from '../../../src/platform/operations/operations.js';
 import { testApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
@@ -112,31 +110,6 @@ describe('operations of operators', () => {
     const next = await listed(`page_size=1&page_cursor=${first.next_cursor}`);
     expect(next[0]!.requested_at <= first.operations[0]!.requested_at).toBe(true);
     expect(next[0]!.id).not.toBe(first.operations[0]!.id);
-  });
-
-  it('are executed by a worker if the process that recorded them was killed', async () => {
-    const id = randomUUID();
-    const type = nextType();
-    const facts = requestedFacts(
-      {
-        operation_id: id,
-        name: 'event_types.let_pass',
-        subject: { kind: 'event_type', id: type, revision: null },
-        parameters: {},
-        reason,
-        ticket: null,
-        merchant_id: null,
-        second_person: null,
-        requested_by: { operator_id: null, name: 'shell', role: null, credential_id: null, address: null },
-        requested_at: new Date(Date.now() - 60_000).toISOString(),
-      },
-      { approvals: 'on' },
-    );
-    await app.app
-      .get(OperationStreams, { strict: false })
-      .record(id, (state) => requestOperation(facts, state));
-    await eventually(async () => (await listed(`status=executed&subject_id=${type}`)).length === 1);
-    expect(await passing(type)).toEqual([{ reason }]);
   });
 
   it('rebuild a read model in the background', async () => {

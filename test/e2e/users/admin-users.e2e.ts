@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
-import { LookupsView } from '../../../src/contexts/operations/operations.contract.js';
+import { LookupsView } from '../../../src/contexts/operations/search/lookups.view.js';
 import { sharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import type { ApiResponse } from '../../support/http/signed-client.js';
@@ -49,7 +49,7 @@ describe('users in the admin API', () => {
     await eventually(async () => (await get(id)).account_state === 'deactivated');
   };
 
-  it('GET users/{id}: returns the user of the merchant API with its merchant and the progress of the onboarding', async () => {
+  it('GET users/{id}: returns the user of the merchant API with its onboarding, personal data only with its scope, and is in the lookups of the merchant', async () => {
     const created = await create(merchant, { email: 'ada@example.com', external_id: `c-${newId()}` });
     const response = await admin.get(`/users/${created.id}`);
     expect(response.headers['etag']).toBe('"0"');
@@ -58,6 +58,13 @@ describe('users in the admin API', () => {
       merchant_id: merchantId,
       onboarding: { stage: 'not_started', waiting_for: 'person', reason: null, next_at: null },
     });
+    expect(await get(created.id, viewer)).toEqual({
+      ...response.json().user,
+      phone_number: null,
+      email: null,
+    });
+    const { lookups } = await app.app.get(LookupsView, { strict: false }).page(merchantId, { page_size: 10 });
+    expect(JSON.stringify(lookups)).toContain(`user ${created.id}`);
     expect((await activate(created.id)).status).toBe(200);
     const active = await get(created.id);
     expect(active).toMatchObject({
@@ -67,18 +74,6 @@ describe('users in the admin API', () => {
     });
     const etag = (await admin.get(`/users/${created.id}`)).headers['etag'];
     expect(Number(etag!.replaceAll('"', ''))).toBeGreaterThan(5);
-  });
-
-  it('GET users/{id}: returns personal data only with its scope, and each read is in the lookups of the merchant', async () => {
-    const user = await create(merchant, { email: 'ada@example.com', external_id: `c-${newId()}` });
-    expect(await get(user.id, viewer)).toMatchObject({
-      id: user.id,
-      phone_number: null,
-      email: null,
-      external_id: user['external_id'],
-    });
-    const { lookups } = await app.app.get(LookupsView, { strict: false }).page(merchantId, { page_size: 10 });
-    expect(JSON.stringify(lookups)).toContain(`user ${user.id}`);
   });
 
   it('GET users: filters by merchant, external id, wallet, state and phone number, newest first, in pages', async () => {

@@ -1,8 +1,11 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Deactivations } from '../../../src/contexts/payouts/deactivation/deactivations.store.js';
-import { CreateUser, UserClaims } from '../../../src/contexts/users/users/create-user.commands.js';
-import { StartDeactivation } from '../../../src/contexts/users/users/users.commands.js';
+import {
+  CreateUser,
+  StartDeactivation,
+  UserClaims,
+} from '../../../src/contexts/users/users/users.commands.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { eventually } from '../../support/eventually.js';
@@ -14,6 +17,7 @@ const MERCHANT = newId();
 // An audit rejects payouts without a report.
 const people = await startPeople({ audited: false });
 afterAll(() => people.close());
+const claims = people.module.get(UserClaims, { strict: false });
 
 async function create(phone = randomPhone(), externalId: string | null = null): Promise<string> {
   const userId = newId();
@@ -68,7 +72,7 @@ describe('the deactivation of a user', () => {
 
 /** The present holder of a number, else the last one. */
 const holderOf = async (phone: string): Promise<string | undefined> => {
-  const holders = await people.module.get(UserClaims, { strict: false }).findHolders(phone, [MERCHANT]);
+  const holders = await claims.findHolders(phone, [MERCHANT]);
   const states = await Promise.all(holders.map(accountState));
   return holders.find((_, n) => states[n] !== 'deactivated') ?? holders[0];
 };
@@ -89,9 +93,6 @@ describe('the phone number of a user', () => {
 });
 
 describe('a subscriber with two numbers', () => {
-  const inside = { strict: false };
-  const locate = (): UserClaims => people.module.get(UserClaims, inside);
-
   const numbers = (rest: string): [string, string, string][] => [
     ['Mexico', `+52155${rest}`, `+5255${rest}`],
     ['Argentina', `+5411${rest}`, `+54911${rest}`],
@@ -107,7 +108,7 @@ describe('a subscriber with two numbers', () => {
     ] as const) {
       const userId = await create(first);
       await expect(create(second)).rejects.toMatchObject({ fields: { phone_number: expect.anything() } });
-      expect(await locate().findHolders(second, [MERCHANT])).toEqual([userId]);
+      expect(await claims.findHolders(second, [MERCHANT])).toEqual([userId]);
       await start(userId);
       await untilDeactivated(userId);
     }

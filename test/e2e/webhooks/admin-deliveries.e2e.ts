@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
-import { LookupsView } from '../../../src/contexts/operations/operations.contract.js';
+import { LookupsView } from '../../../src/contexts/operations/search/lookups.view.js';
 import type { AdminClient } from '../../support/admin/admin-client.js';
 import type { TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';

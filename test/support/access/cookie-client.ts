@@ -1,16 +1,9 @@
 import { parseSetCookie } from 'cookie';
-
-interface CookieResponse {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
-  json<T = any>(): T;
-}
+import { send, type ApiResponse } from '../http/signed-client.js';
 
 interface CookieCall {
   readonly method?: string;
-  readonly body?: object;
+  readonly body?: object | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -23,12 +16,11 @@ export class CookieClient {
     readonly origin: string,
   ) {}
 
-  async call(path: string, { method = 'GET', body, headers = {} }: CookieCall = {}): Promise<CookieResponse> {
+  async call(path: string, { method = 'GET', body, headers = {} }: CookieCall = {}): Promise<ApiResponse> {
     const url = new URL(path, this.origin);
     const jar = this.jarOf(url);
-    const response = await fetch(url, {
+    const response = await send(url.href, {
       method,
-      redirect: 'manual',
       headers: {
         ...(method === 'GET' ? {} : { origin: this.origin }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -36,28 +28,26 @@ export class CookieClient {
         ...headers,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(20_000),
     });
-    for (const line of response.headers.getSetCookie()) {
+    for (const line of [response.headers['set-cookie'] ?? []].flat()) {
       const { name, value = '', maxAge, expires } = parseSetCookie(line);
       if (maxAge === 0 || (expires !== undefined && expires <= new Date())) jar.delete(name);
       else jar.set(name, value);
     }
-    const text = await response.text();
-    return { status: response.status, headers: response.headers, text, json: <T>() => JSON.parse(text) as T };
+    return response;
   }
 
-  post(path: string, body: object = {}, headers: CookieCall['headers'] = {}): Promise<CookieResponse> {
+  post(path: string, body: object = {}, headers: CookieCall['headers'] = {}): Promise<ApiResponse> {
     return this.call(path, { method: 'POST', body, headers });
   }
 
   /** Follows redirects to the first other response; `seen` gets each address. */
-  async follow(path: string, seen: string[] = []): Promise<CookieResponse> {
+  async follow(path: string, seen: string[] = []): Promise<ApiResponse> {
     let at = new URL(path, this.origin);
     for (let n = 0; n < 20; n += 1) {
       const response = await this.call(at.href);
-      const location = response.headers.get('location');
-      if (location === null) return response;
+      const { location } = response.headers;
+      if (location === undefined) return response;
       at = new URL(location, at);
       seen.push(at.href);
     }

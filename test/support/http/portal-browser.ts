@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { CookieClient } from '../access/cookie-client.js';
 import type { ApiResponse, SignedClient } from './signed-client.js';
-import { send } from './signed-client.js';
 
 interface CreatedSession {
   readonly portal_session: {
@@ -21,57 +21,36 @@ export async function createPortalSession(
   return response.json<CreatedSession>();
 }
 
-/** A browser at the portal: it holds the cookie and sends the origin with writes. */
-export class PortalBrowser {
-  private cookie = '';
-
-  constructor(readonly origin: string) {}
-
-  /** The browser of a person who followed the link. Throws when the link does not work. */
+/** The browser of a person at the portal. */
+export class PortalBrowser extends CookieClient {
+  /** The browser of a person who opened the link. Throws when the link does not work. */
   static async enter(url: string): Promise<PortalBrowser> {
     const browser = new PortalBrowser(new URL(url).origin);
-    const response = await browser.follow(url);
+    const response = await browser.openLink(url);
     if (response.status !== 204) throw new Error(response.text);
     return browser;
   }
 
   /** Posts the code in the fragment, as the page does. */
-  async follow(url: string, headers: Record<string, string> = {}): Promise<ApiResponse> {
-    const response = await this.post('/session', { code: new URL(url).hash.slice(1) }, headers);
-    const set = [response.headers['set-cookie'] ?? []].flat()[0];
-    if (set !== undefined) this.cookie = set.split(';')[0]!;
-    return response;
+  openLink(url: string, headers: Record<string, string> = {}): Promise<ApiResponse> {
+    return this.post('/session', { code: new URL(url).hash.slice(1) }, headers);
   }
 
   get(path: string, headers: Record<string, string> = {}): Promise<ApiResponse> {
-    return send(`${this.origin}${path}`, { headers: { ...this.session(), ...headers } });
+    return this.call(path, { headers });
   }
 
-  post(
+  override post(
     path: string,
     body?: object,
     headers: Record<string, string> = {},
     method = 'POST',
   ): Promise<ApiResponse> {
-    const text = body === undefined ? undefined : JSON.stringify(body);
-    return send(`${this.origin}${path}`, {
-      method,
-      headers: {
-        ...this.session(),
-        origin: this.origin,
-        ...(text === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(text === undefined ? {} : { body: text }),
-    });
+    return this.call(path, { method, body, headers });
   }
 
   /** The value of the cookie of its session. */
   get token(): string {
-    return this.cookie.slice(this.cookie.indexOf('=') + 1);
-  }
-
-  private session(): Record<string, string> {
-    return this.cookie === '' ? {} : { cookie: this.cookie };
+    return this.cookie('portal')!;
   }
 }

@@ -9,7 +9,7 @@ import { SmsInbox } from '../../../src/contexts/onboarding/providers/providers.p
 import { onboarding, type Onboarding } from '../../../src/contexts/onboarding/onboardings/onboarding.js';
 import { REQUIRED_IMAGES } from '../../../src/contexts/onboarding/identity/image-kind.js';
 import { Images } from '../../../src/contexts/onboarding/identity/images.store.js';
-import { CreateUser } from '../../../src/contexts/users/users/create-user.commands.js';
+import { CreateUser } from '../../../src/contexts/users/users/users.commands.js';
 import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import type { TestApp } from '../app.js';
 import { PHOTO } from './images.js';

@@ -4,7 +4,7 @@ import { newId } from '../../../src/kernel/ids.js';
 import { REQUIRED_IMAGES } from '../../../src/contexts/onboarding/identity/image-kind.js';
 import { UpdateMerchant } from '../../../src/contexts/access/merchants/merchants.commands.js';
 import { createMerchant } from '../../../sandbox/issuing.js';
-import { CreateUser } from '../../../src/contexts/users/users/create-user.commands.js';
+import { CreateUser } from '../../../src/contexts/users/users/users.commands.js';
 import { JPEG } from './images.js';
 import { eventsOf } from './onboard.js';
 import { pageUrl, plainTicket, startPeople, type People, type PeopleOptions } from './people.js';

@@ -1,10 +1,7 @@
 import type { DiscoveryService } from '@nestjs/core';
 import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Definitions } from '../../../src/contexts/operations/operations/definitions.service.js';
-import {
-  Execution,
-  OperationStreams,
-} from '../../../src/contexts/operations/operations/execution.service.js';
+import { Execution } from '../../../src/contexts/operations/operations/execution.service.js';
 import { OperationsService } from '../../../src/contexts/operations/operations/operations.service.js';
 import { SettlingWorker } from '../../../src/contexts/operations/operations/settling.processor.js';
 import { operationHistory } from '../../../src/contexts/operations/operations/operation.js';
@@ -141,19 +138,17 @@ export function operationsOn({
   for (const type of LAMP_OPERATIONS.keys()) OPERATIONS.delete(type);
   const database = { query: async () => [{ now: databaseNow() }] } as unknown as Database;
   const clockCheck = new ClockCheck(storeConfig({}), clock, database);
-  const log = new OperationStreams(loop, store);
-  const execution = new Execution(log, all, bus, clock);
+  const execution = new Execution(loop, store, all, bus, clock);
   const operations = new OperationsService(
     all,
-    log,
     execution,
     clock,
     { ...operationsConfig({}), operationsApprovals: approvals },
     clockCheck,
     operators(loop) as OperatorDirectory,
   );
-  const worker = new SettlingWorker({} as WorkItems, log, execution, operations, clock, clockCheck);
-  return { store, loop, log, bus, operations, worker, execution, clock, switchLamp };
+  const worker = new SettlingWorker({} as WorkItems, execution, operations, clock);
+  return { store, loop, bus, operations, worker, execution, clock, switchLamp };
 }
 
 export function requesterOf(name: string, scopes: readonly string[] = ['merchants:write']): Requester {

@@ -19,7 +19,7 @@ import { readConfig } from '../../../src/composition.js';
 import { startService } from '../../../sandbox/service.js';
 import type { Service } from '../../../src/service.js';
 import { ActivateUser } from '../../../src/contexts/users/users.contract.js';
-import { CreateUser } from '../../../src/contexts/users/users/create-user.commands.js';
+import { CreateUser } from '../../../src/contexts/users/users/users.commands.js';
 import { CHAIN_ID, TestChain, USDC } from './chain.js';
 import { eventually } from '../eventually.js';
 import { plainTicket } from '../onboarding/people.js';

@@ -30,6 +30,9 @@ type SessionFacts = Omit<ConsoleSessionRow, 'expires_at' | 'idle_expires_at'> & 
   readonly token_hash: string;
 };
 
+/** The maximum duration of a session (admin-api.md 5). */
+export const SESSION_SECONDS = 43_200;
+const LINK_SECONDS = 900;
 /** The minimum time between two writes of a session's row. */
 const SEEN_EVERY_SECONDS = 1;
 const KEPT_SECONDS = 86_400;
@@ -71,7 +74,7 @@ export class ConsoleSessionTable {
        insert into access.console_sessions (token_hash, session_id, operator_id, method, address, authenticated_at,
          last_seen_at, expires_at, mac)
        values ($1, $2, $3, $4, $5, $6, now(), $6::timestamptz + $7 * interval '1 s', $8)`,
-      [...Object.values(facts), this.config.consoleSessionSeconds, mac],
+      [...Object.values(facts), SESSION_SECONDS, mac],
     );
     this.logger.log({ msg: 'console login', operator_id, session_id, method });
     return token;
@@ -82,7 +85,7 @@ export class ConsoleSessionTable {
    * counts as activity.
    */
   async find(token: string, uses = true): Promise<ConsoleSessionRow | null> {
-    const { consoleIdleSeconds: idleSeconds, consoleSessionSeconds: seconds } = this.config;
+    const { consoleIdleSeconds: idleSeconds } = this.config;
     const token_hash = this.hashToken(token);
     const [row] = await this.database.query<ConsoleSessionRow & { mac: string | null; stale: boolean }>(
       `select session_id, operator_id, method, address, authenticated_at, expires_at, mac,
@@ -94,7 +97,8 @@ export class ConsoleSessionTable {
     );
     if (row === undefined) return null;
     const { stale, mac, ...session } = row;
-    const isLonger = session.expires_at.getTime() > session.authenticated_at.getTime() + seconds * 1000;
+    const isLonger =
+      session.expires_at.getTime() > session.authenticated_at.getTime() + SESSION_SECONDS * 1000;
     if (isLonger || !this.sealer.isAuthentic(SESSION, sessionText({ ...session, token_hash }), mac))
       return null;
     if (!uses || !stale) return session;
@@ -137,7 +141,10 @@ export function consoleUrl({ adminUrl, adminPort }: HttpConfig): string {
   return (adminUrl ?? listenerUrl('localhost', adminPort)).replace(/\/+$/, '');
 }
 
-/** The one-time secrets of logins, stored as keyed hashes. */
+/**
+ * The one-time secrets of logins, stored as keyed hashes, and the signature counters of passkeys, which are no events
+ * because every login changes one.
+ */
 @Injectable()
 export class LoginSecrets {
   constructor(
@@ -145,7 +152,6 @@ export class LoginSecrets {
     private readonly sealer: Sealer,
     private readonly keyedHash: KeyedHash,
     private readonly sessions: ConsoleSessionTable,
-    @Inject(accessConfig.KEY) private readonly config: AccessConfig,
     @Inject(httpConfig.KEY) private readonly http: HttpConfig,
   ) {}
 
@@ -158,7 +164,7 @@ export class LoginSecrets {
     const unused = "delete from access.login_secrets where operator_id = $1 and purpose = 'link'";
     await this.database.query(unused, [operatorId]);
     await this.sessions.endAll(operatorId);
-    await this.insert('link', token, operatorId, this.config.loginLinkSeconds);
+    await this.insert('link', token, operatorId, LINK_SECONDS);
     return `${consoleUrl(this.http)}/enrol#${token}`;
   }
 
@@ -185,6 +191,18 @@ export class LoginSecrets {
     return this.one(`delete from ${LIVING} returning operator_id, expires_at, mac`, purpose, secret);
   }
 
+  /** Returns false, without a write, for a counter that another login has reached: the passkey may be a clone. */
+  async advanceCounter(passkeyId: string, counter: number): Promise<boolean> {
+    const rows = await this.database.query(
+      `insert into access.passkey_counters as kept (passkey_id, counter, used_at) values ($1, $2, now())
+       on conflict (passkey_id) do update set counter = excluded.counter, used_at = excluded.used_at
+         where excluded.counter > kept.counter or (excluded.counter = 0 and kept.counter = 0)
+       returning 1 as moved`,
+      [passkeyId, counter],
+    );
+    return rows.length === 1;
+  }
+
   private async one(sql: string, purpose: LoginPurpose, secret: string): Promise<SecretRow | null> {
     const hash = this.hashSecret(purpose, secret);
     const [row] = await this.database.query<SecretRow>(sql, [hash, purpose]);
@@ -199,31 +217,4 @@ export class LoginSecrets {
 
 function secretText(hash: string, purpose: LoginPurpose, row: Omit<SecretRow, 'mac'>): string {
   return JSON.stringify([hash, purpose, row.operator_id, row.expires_at]);
-}
-
-/** The signature counters of passkeys, in a table and not in events, because every login changes one. */
-@Injectable()
-export class PasskeyCounters {
-  constructor(private readonly database: Database) {}
-
-  /** Returns 0 for a passkey that was never used. */
-  async read(passkeyId: string): Promise<number> {
-    const [row] = await this.database.query<{ counter: string }>(
-      'select counter from access.passkey_counters where passkey_id = $1',
-      [passkeyId],
-    );
-    return Number(row?.counter ?? 0);
-  }
-
-  /** Returns false, without a write, for a counter that another login has reached: the passkey may be a clone. */
-  async advance(passkeyId: string, counter: number): Promise<boolean> {
-    const rows = await this.database.query(
-      `insert into access.passkey_counters as kept (passkey_id, counter, used_at) values ($1, $2, now())
-       on conflict (passkey_id) do update set counter = excluded.counter, used_at = excluded.used_at
-         where excluded.counter > kept.counter or (excluded.counter = 0 and kept.counter = 0)
-       returning 1 as moved`,
-      [passkeyId, counter],
-    );
-    return rows.length === 1;
-  }
 }

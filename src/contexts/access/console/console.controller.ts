@@ -13,7 +13,12 @@ import { Sealer } from '../../../platform/sealing/sealer.js';
 import { type OidcAttempt, OidcLogin, returnPath } from '../operators/oidc-login.adapter.js';
 import { Passkeys, People } from './people.service.js';
 import type { Operator } from '../operators/operator.js';
-import { ConsoleSessionTable, LoginSecrets, type LoginFacts } from './console-sessions.store.js';
+import {
+  ConsoleSessionTable,
+  LoginSecrets,
+  SESSION_SECONDS,
+  type LoginFacts,
+} from './console-sessions.store.js';
 import { AdminAuthentication, READ_ONLY } from '../operators/admin-authentication.guard.js';
 import { effectiveScopes, SCOPES } from '../operators/roles.js';
 import { ConsoleSite, PageReply } from '../portal/sites.page.js';
@@ -244,7 +249,7 @@ export class ConsoleController {
   ): Promise<void> {
     await this.endSession(request);
     const token = await this.sessions.open(operator_id, { ...login, address: request.ip });
-    this.site.setSession(reply, token, this.config.consoleSessionSeconds);
+    this.site.setSession(reply, token, SESSION_SECONDS);
   }
 
   private async endSession(request: FastifyRequest): Promise<void> {

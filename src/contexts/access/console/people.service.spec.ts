@@ -46,6 +46,6 @@ it('the enrolment of a passkey fails with the error of an unavailable database',
   const client = { type: 'webauthn.create', challenge: 'c', origin };
   const clientDataJSON = Buffer.from(JSON.stringify(client)).toString('base64url');
   const response = { id: 'i', rawId: 'i', type: 'public-key', response: { clientDataJSON } };
-  const passkeys = new Passkeys({} as never, secrets as never, {} as never);
+  const passkeys = new Passkeys({} as never, secrets as never);
   await expect(passkeys.verifyEnrolment('o', response, origin)).rejects.toBe(outage);
 });

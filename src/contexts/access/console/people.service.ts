@@ -18,7 +18,7 @@ import {
 } from '@simplewebauthn/server';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isDatabaseUnavailable } from '../../../platform/postgres/unavailable.js';
-import { LoginSecrets, type LoginPurpose, PasskeyCounters } from './console-sessions.store.js';
+import { LoginSecrets, type LoginPurpose } from './console-sessions.store.js';
 
 /** The origin of an operation that a login requests. It has no session with a one-time link. */
 type Origin = Pick<Requester, 'address' | 'sessionId'> & { readonly reason: string };
@@ -85,7 +85,6 @@ export class Passkeys {
   constructor(
     private readonly people: People,
     private readonly secrets: LoginSecrets,
-    private readonly counters: PasskeyCounters,
   ) {}
 
   async enrolOptions(person: Operator, origin: string): Promise<object> {
@@ -137,8 +136,8 @@ export class Passkeys {
     const passkey = person?.passkeys.find(({ credential_id }) => credential_id === id);
     if (person === null || passkey === undefined)
       throw new DomainError('forbidden', 'This passkey belongs to no active operator');
-    const { credential_id: passkeyId, public_key: publicKey } = passkey;
-    const counter = Math.max(passkey.counter, await this.counters.read(passkeyId));
+    // The counter of the enrolment; `advanceCounter` compares with that of the last login.
+    const { credential_id: passkeyId, public_key: publicKey, counter } = passkey;
     const credential = {
       id: passkeyId,
       publicKey: new Uint8Array(Buffer.from(publicKey, 'base64url')),
@@ -151,7 +150,7 @@ export class Passkeys {
         credential,
       }),
     );
-    if (!verified || !(await this.counters.advance(passkeyId, authenticationInfo.newCounter)))
+    if (!verified || !(await this.secrets.advanceCounter(passkeyId, authenticationInfo.newCounter)))
       throw invalid();
     return person;
   }

@@ -128,16 +128,12 @@ const MAX_LOGO_BYTES = 16_384;
 const MAX_URL_LENGTH = 2048;
 const LOGO = /^data:image\/(png|webp);base64,([A-Za-z0-9+/]+={0,2})$/;
 
-/**
- * Returns a `data:` URL. Throws `validation_failed` for too many bytes or a format such as SVG, which can contain
- * scripts.
- */
+/** Returns a `data:` URL, which {@link checkPage} refuses for a format such as SVG. */
 export function toLogo(bytes: Buffer): string {
-  const type = readType(bytes);
-  if (type === null || bytes.length > MAX_LOGO_BYTES) throw wrongLogo();
-  return `data:image/${type};base64,${bytes.toString('base64')}`;
+  return `data:image/${readType(bytes)};base64,${bytes.toString('base64')}`;
 }
 
+/** Throws `validation_failed` for a link, or for a logo of too many bytes or in a format that can contain scripts. */
 export function checkPage({ logo, help_url, terms_url }: PayPageSettings): void {
   for (const [name, url] of Object.entries({ help_url, terms_url }))
     if (url !== null && !isWebLink(url))
@@ -147,7 +143,8 @@ export function checkPage({ logo, help_url, terms_url }: PayPageSettings): void 
   if (logo === null) return;
   const [, type, base64 = ''] = LOGO.exec(logo) ?? [];
   const bytes = Buffer.from(base64, 'base64');
-  if (bytes.length > MAX_LOGO_BYTES || type === undefined || type !== readType(bytes)) throw wrongLogo();
+  if (bytes.length > MAX_LOGO_BYTES || type === undefined || type !== readType(bytes))
+    throw DomainError.invalid({ logo: [`must be a PNG or WebP of at most ${MAX_LOGO_BYTES / 1024} KiB`] });
 }
 
 function isWebLink(text: string): boolean {
@@ -158,8 +155,4 @@ function readType(bytes: Buffer): 'png' | 'webp' | null {
   if (bytes.subarray(0, 8).toString('latin1') === '\x89PNG\r\n\x1a\n') return 'png';
   const isWebp = bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP';
   return isWebp ? 'webp' : null;
-}
-
-function wrongLogo(): DomainError {
-  return DomainError.invalid({ logo: [`must be a PNG or WebP of at most ${MAX_LOGO_BYTES / 1024} KiB`] });
 }

@@ -24,14 +24,9 @@ describe.each([
     return { kind, owner_id: 'o1', credential_id: id, sealed_secret, secret: secret! };
   };
 
-  it('are readable, different each time, and hold 32 random bytes', async () => {
-    const [one, other] = [await obtained('c1'), await obtained('c2')];
-    expect(one.secret).toMatch(form);
-    expect(one.secret).not.toBe(other.secret);
-  });
-
   it('can be opened only with their own owner and id, even after they were opened once', async () => {
     const { secret, ...kept } = await obtained('c1');
+    expect(secret).toMatch(form);
     expect(kept.sealed_secret).not.toContain(secret.slice(4));
     for (const opener of [secrets, secretsOf(sealer)]) {
       expect(opener.open(kept)).toBe(secret);

@@ -294,5 +294,8 @@ export const CREDENTIAL_HANDLERS = [
   RevokeCredentialHandler,
   decisionHandler(RevokeLeakedCredential, credentials, revoke, ofOwner),
   decisionHandler(RestrictKey, credentials, restrict, ofOwner),
-  decisionHandler(SetKeyPage, credentials, setKeyPage, ofOwner),
+  decisionHandler(SetKeyPage, credentials, setKeyPage, {
+    ...ofOwner,
+    check: (command, state) => setKeyPage(command, state, ''),
+  }),
 ];

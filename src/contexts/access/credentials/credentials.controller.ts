@@ -30,8 +30,7 @@ import {
   RollCredential,
   type CredentialSubject,
 } from './credentials.commands.js';
-import type { CredentialWithSecret } from './credential-secrets.service.js';
-import { AdminCredentials } from './credentials.service.js';
+import { CredentialSecrets, type CredentialWithSecret } from './credential-secrets.service.js';
 import { CredentialIndex, CredentialsQuery, type AdminCredential } from './credentials.view.js';
 import { DIRECTORY_VIEW } from '../merchants/directory.view.js';
 import {
@@ -54,8 +53,8 @@ const CREDENTIAL = 'Credential';
 @AdminController('credentials')
 export class AdminCredentialsController {
   constructor(
-    private readonly credentials: AdminCredentials,
-    private readonly rows: CredentialIndex,
+    private readonly credentials: CredentialIndex,
+    private readonly secrets: CredentialSecrets,
     private readonly operations: Operations,
   ) {}
 
@@ -76,7 +75,7 @@ export class AdminCredentialsController {
     @Reach() merchants: readonly string[] | null,
     @ListQuery() query: CredentialsQuery,
   ): Promise<CredentialsResponse> {
-    return this.rows.page(merchants, query);
+    return this.credentials.page(merchants, query);
   }
 
   @Post()
@@ -114,9 +113,9 @@ export class AdminCredentialsController {
     @Caller() caller: AdminCaller,
     @UuidParam('id', CREDENTIAL) id: string,
   ): Promise<Disclosure<CredentialResponse>> {
-    const row = await this.credentials.read(id, caller);
+    const row = await this.credentials.findDisplayed(id, caller);
     const revision = await this.operations.findRevision(credentialStreams(toSubject(row)));
-    const credential = await this.credentials.read(id, caller);
+    const credential = await this.credentials.findDisplayed(id, caller);
     return new Disclosure([credential.merchant_id], () => ({ credential }), revision);
   }
 
@@ -173,7 +172,7 @@ export class AdminCredentialsController {
     @WriteBy() write: AdminWrite,
     @ValidBody() body: LeakedBody,
   ): Promise<LeakedResponse | Reply> {
-    const found = await this.credentials.findBySecret(body.token, write.requester);
+    const found = await this.credentials.findBySecret(this.secrets.toHash(body.token), write.requester);
     if (found === null) return { credential_id: null, operation_id: null };
     const { id, status } = found;
     if (status === 'revoked') return { credential_id: id, operation_id: null };
@@ -196,7 +195,7 @@ export class AdminCredentialsController {
     const named = [...(merchants ?? []), ...(merchant_id ? [merchant_id] : [])];
     // The reach comes first, so that a confined key cannot probe which other merchants exist.
     for (const each of named) requireReach(caller, each, 'Merchant');
-    if (!(await this.rows.areMerchants(named))) {
+    if (!(await this.credentials.areMerchants(named))) {
       const field = kind === 'admin' ? 'merchants' : 'merchant_id';
       throw DomainError.invalid({ [field]: ['must name merchants that exist'] }).asTransient();
     }

@@ -64,7 +64,7 @@ describe('the index of credentials', () => {
 
   beforeAll(async () => {
     db = await testDatabase();
-    index = new CredentialIndex(db.database);
+    index = new CredentialIndex(db.database, undefined as never);
   });
   afterAll(() => db.drop());
   beforeEach(() => db.database.query('truncate access.credentials'));

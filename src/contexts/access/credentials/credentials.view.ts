@@ -1,14 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { Gauge } from 'prom-client';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { Periodic } from '../../../platform/jobs/background-work.js';
 import { registers } from '../../../platform/telemetry/metrics.js';
 import { GroupCall } from '../../../platform/jobs/group-call.js';
 import { ApiProperty } from '../../../platform/dto/field.js';
 import { nullable, oneOf, STRINGS, TEXT, TIME, uuid, UUID } from '../../../platform/dto/rules.js';
 import { Filter, ListParameters } from '../../../platform/http/list-query.js';
+import type { Requester } from '../../../platform/operations/operations.js';
 import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { listPage, type Conditions, type KeysetPage } from '../../../platform/postgres/list-page.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
+import { DIRECTORY_VIEW } from '../merchants/directory.view.js';
 import { CREDENTIAL_KINDS, MEMO_SIGNING, type CredentialKind } from './credential-kinds.js';
 
 const CREDENTIAL_STATUSES = ['pending', 'active', 'rolling', 'revoked', 'expired'] as const;
@@ -80,6 +84,14 @@ const NEXT_EXPIRIES = `select c.kind, min(least(c.expires_at, c.rolling_until)) 
 /** A read that hangs delays only the merchants of its lane. */
 const READ_LANES = 8;
 
+type Reach = Pick<Requester, 'merchants' | 'operatorId'>;
+
+/** Checks for the caller's own credential, or that of a merchant within the caller's reach. */
+function isReached({ merchants, operatorId }: Reach, row: AdminCredential): boolean {
+  if (merchants === null || (row.operator_id !== null && row.operator_id === operatorId)) return true;
+  return row.merchant_id !== null && merchants.includes(row.merchant_id);
+}
+
 /**
  * Finds the owners of keys and secrets, and lists credentials. Callers verify a found credential in the owner's events.
  * Ids must be UUIDs.
@@ -92,7 +104,10 @@ export class CredentialIndex {
     () => new GroupCall((ids: readonly string[]) => this.findMerchants(ids)),
   );
 
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly progress: SubscriptionProgress,
+  ) {}
 
   isMerchant(id: string): Promise<boolean> {
     return this.merchantReads[parseInt(id.slice(-2), 16) % READ_LANES]!.call(id);
@@ -144,12 +159,25 @@ export class CredentialIndex {
     return { credentials, next_cursor };
   }
 
-  find(id: string): Promise<AdminCredential | null> {
-    return this.first({ 'c.credential_id = ?': id });
+  /** Throws `not_found` unless the credential is the caller's own or within the caller's reach. */
+  async find(id: string, caller: Reach, title = 'Credential'): Promise<AdminCredential> {
+    const row = await this.first({ 'c.credential_id = ?': id }, caller);
+    if (row === null) throw DomainError.notFound(title);
+    return row;
   }
 
-  findBySecret(secretHash: string): Promise<AdminCredential | null> {
-    return this.first({ 'c.secret_hash = ?': secretHash });
+  /** Finds a credential for display: an own one only if its merchants are within the caller's reach. */
+  async findDisplayed(id: string, caller: Reach): Promise<AdminCredential> {
+    const row = await this.find(id, caller);
+    const { merchants } = caller;
+    const isWithin = row.merchants?.every((each) => merchants?.includes(each)) === true;
+    if (merchants === null || row.merchant_id !== null || isWithin) return row;
+    throw DomainError.notFound('Credential');
+  }
+
+  /** Returns null for a credential that is neither the caller's own nor within the caller's reach. */
+  findBySecret(secretHash: string, caller: Reach): Promise<AdminCredential | null> {
+    return this.first({ 'c.secret_hash = ?': secretHash }, caller);
   }
 
   /** Searches by the id of the credential or of its key, except for private keys, whose key is the merchant. */
@@ -164,8 +192,10 @@ export class CredentialIndex {
     );
   }
 
-  private async first(where: Conditions): Promise<AdminCredential | null> {
-    return (await this.read(where, { page_size: 1 })).rows[0] ?? null;
+  private async first(where: Conditions, caller: Reach): Promise<AdminCredential | null> {
+    await this.progress.requireCurrent(DIRECTORY_VIEW);
+    const [row] = (await this.read(where, { page_size: 1 })).rows;
+    return row !== undefined && isReached(caller, row) ? row : null;
   }
 
   private read(where: Conditions, page: KeysetPage) {

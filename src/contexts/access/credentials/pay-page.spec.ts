@@ -21,23 +21,17 @@ describe('the logo of a pay page', () => {
   });
 
   it.each([
-    ['an SVG', Buffer.from('<svg/>')],
-    ['empty', Buffer.alloc(0)],
-    ['more than 16 KiB', large(PNG)],
-    ['another RIFF file', Buffer.from('RIFF\0\0\0\0WAVErest', 'latin1')],
-    ['WEBP without RIFF', Buffer.from('XIFF\0\0\0\0WEBPrest', 'latin1')],
-  ])('is refused when it is %s', (_what, bytes) => {
-    expect(() => toLogo(bytes)).toThrow(WRONG_LOGO);
-  });
-
-  it.each([
+    ['an SVG', toLogo(Buffer.from('<svg/>'))],
+    ['empty', toLogo(Buffer.alloc(0))],
+    ['more than 16 KiB', toLogo(large(PNG))],
+    ['another RIFF file', toLogo(Buffer.from('RIFF\0\0\0\0WAVErest', 'latin1'))],
+    ['WEBP without RIFF', toLogo(Buffer.from('XIFF\0\0\0\0WEBPrest', 'latin1'))],
     ['of another type than its bytes', `data:image/webp;base64,${PNG.toString('base64')}`],
-    ['an SVG', `data:image/svg+xml;base64,${Buffer.from('<svg/>').toString('base64')}`],
+    ['an SVG by its name', `data:image/svg+xml;base64,${Buffer.from('<svg/>').toString('base64')}`],
     ['from elsewhere', 'https://example.com/logo.png'],
     ['a URL with more behind it', `${toLogo(PNG)} "`],
     ['a URL with more before it', ` ${toLogo(PNG)}`],
-    ['more than 16 KiB', `data:image/png;base64,${large(PNG).toString('base64')}`],
-  ])('is refused in the settings when it is %s', (_what, logo) => {
+  ])('is refused when it is %s', (_what, logo) => {
     expect(() => checkPage({ ...NO_PAGE_SETTINGS, logo })).toThrow(WRONG_LOGO);
   });
 });

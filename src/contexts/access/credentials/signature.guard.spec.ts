@@ -145,5 +145,8 @@ describe('the signature of a merchant request', () => {
     expect(await identify(large, { client: '192.0.2.2' })).toBe(MERCHANT);
     verify(signedWith('present'));
     expect(await identify(large)).toBe(MERCHANT);
+    const next = { client: '192.0.2.3' };
+    expect(verify(HEADERS, { ...next, rawBody: Buffer.alloc(16_384 * 299) })).toBeNull();
+    expect(verify(HEADERS, next)).toMatchObject({ status: 429 });
   });
 });

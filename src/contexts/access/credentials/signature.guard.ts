@@ -25,10 +25,24 @@ const UNIX_SECONDS = /^[0-9]{1,12}$/;
 const HEADERS = ['svc-api-key', 'svc-timestamp', 'svc-signature'];
 const INVALID_API_KEY: HttpProblem = { status: 401, detail: 'Invalid svc-api-key' };
 
-/** Verifies the signature of each request to the merchant API (contract.md 2). */
+/** The bound on signers in memory; the least recently used are evicted. */
+const MAX_SIGNERS = 50_000;
+
+/** A failure costs one point plus one per this many body bytes, because the response is four times as long. */
+const BYTES_PER_POINT = 16_384;
+/** The points per minute: 300 failures without a body, or four with a megabyte. */
+const MAX_PER_ADDRESS = 300;
+
+/**
+ * Verifies the signature of each request to the merchant API (contract.md 2). Counts wrong ones per address, in this
+ * process: above the limit they get 429 in place of the signed bytes, and large bodies are refused unread, except from a
+ * merchant that signed correctly from the address. API keys are public, so a stranger's failures must not lock out a
+ * merchant.
+ */
 @Injectable()
 export class SignatureGuard extends ApiGuard {
-  private readonly failures = new FailedSignatures();
+  private readonly failures = new LocalRateLimiter(MAX_PER_ADDRESS);
+  private readonly signers = new LRUCache<string, true>(upTo(MAX_SIGNERS));
 
   constructor(
     private readonly directory: MerchantDirectory,
@@ -52,22 +66,23 @@ export class SignatureGuard extends ApiGuard {
     const now = Date.now();
     if (!isFresh(timestamp, now)) throw new Refusal(timestampDrift(timestamp, now));
     // A small body is cheap to verify, and may come from the merchant while strangers at its address fail.
-    if (isLarge(request.raw)) refuseUntil(this.failures.blockedUntil(toSource(request, merchant)), now);
+    if (isLarge(request.raw) && !this.signers.has(toSource(request, merchant)))
+      refuseUntil(this.failures.blockedUntil(edge.client), now);
     return merchant;
   }
 
   override verify(request: FastifyRequest, reply: FastifyReply, merchant: ApiCaller): void {
-    const { rawBody } = request.edge;
-    const source = toSource(request, merchant);
+    const { rawBody, client } = request.edge;
     const signature = header(request, 'svc-signature');
     const prefix = signedPrefix(header(request, 'svc-timestamp'), request.method, rawPath(request));
     const signer = signerAmong(merchant.privateKeys, signature, prefix, rawBody);
     if (signer >= 0) {
-      this.failures.succeeded(source);
+      this.signers.set(toSource(request, merchant), true);
       request.edge.credentialId = merchant.privateKeyIds?.[signer] ?? null;
       return;
     }
-    refuseUntil(this.failures.failed(source, rawBody.length), Date.now());
+    const points = 1 + Math.floor(rawBody.length / BYTES_PER_POINT);
+    refuseUntil(this.failures.take(client, points), Date.now());
     const asText = prefersText(request.headers.accept);
     const { detail, contentType, payload } = signatureMismatch(signature, prefix, rawBody, asText);
     request.edge.refusal = detail;
@@ -82,60 +97,8 @@ function header(request: FastifyRequest, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-function toSource({ edge }: FastifyRequest, { merchantId }: ApiCaller): SignatureSource {
-  return { client: edge.client, merchantId };
-}
-
-/** The bound on signers in memory; the least recently used are evicted. */
-const MAX_SIGNERS = 50_000;
-
-/** A failure costs one point plus one per this many body bytes, because the response is four times as long. */
-const BYTES_PER_POINT = 16_384;
-/** The points per minute: 300 failures without a body, or four with a megabyte. */
-const MAX_PER_ADDRESS = 300;
-const MAX_PER_KEY = 3000;
-
-export interface SignatureSource {
-  readonly client: string;
-  readonly merchantId: string;
-}
-
-/**
- * Counts wrong signatures per address and per key, in this process. Above either limit a wrong signature gets 429 in
- * place of the signed bytes. Above the address limit large bodies are refused unread, except from a merchant that
- * signed correctly from the address. API keys are public, so a stranger's failures must not lock out a merchant.
- */
-export class FailedSignatures {
-  private readonly addresses: LocalRateLimiter;
-  private readonly keys: LocalRateLimiter;
-  private readonly signers = new LRUCache<string, true>(upTo(MAX_SIGNERS));
-
-  constructor(now: () => number = Date.now) {
-    this.addresses = new LocalRateLimiter(MAX_PER_ADDRESS, now);
-    this.keys = new LocalRateLimiter(MAX_PER_KEY, now);
-  }
-
-  /** Returns null when a large body may be read, else the end of the block in epoch milliseconds. */
-  blockedUntil(source: SignatureSource): number | null {
-    const until = this.addresses.blockedUntil(source.client);
-    return until !== null && this.signers.has(toName(source)) ? null : until;
-  }
-
-  succeeded(source: SignatureSource): void {
-    const name = toName(source);
-    if (this.signers.get(name) === undefined) this.signers.set(name, true);
-  }
-
-  /** Counts a failure. Returns null if the response may contain the signed bytes, else the end of the block. */
-  failed({ client, merchantId }: SignatureSource, bodyBytes: number): number | null {
-    const points = 1 + Math.floor(bodyBytes / BYTES_PER_POINT);
-    const ofKey = this.keys.take(merchantId, points);
-    return this.addresses.take(client, points) ?? ofKey;
-  }
-}
-
-function toName({ client, merchantId }: SignatureSource): string {
-  return `${client} ${merchantId}`;
+function toSource({ edge }: FastifyRequest, { merchantId }: ApiCaller): string {
+  return `${edge.client} ${merchantId}`;
 }
 
 /** Returns the signed text before the body: timestamp, method and path, each with LF (contract.md 2.2). */

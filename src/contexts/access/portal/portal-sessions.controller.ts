@@ -4,7 +4,7 @@ import { tidy } from '../../../kernel/typed-text.js';
 import { Fault } from '../../../kernel/fault.js';
 import { ApiProperty, Field, Nested, PageOf, type Rule } from '../../../platform/dto/field.js';
 import { nullable, text, TEXT, TIME, UUID } from '../../../platform/dto/rules.js';
-import { readRecordable } from '../../../platform/http/admin/writes.js';
+import { line } from '../../../platform/http/admin/writes.js';
 import { MAX_PAGE, ListParameters } from '../../../platform/http/list-query.js';
 import {
   DEFAULT_PORTAL_SCOPES,
@@ -35,17 +35,9 @@ import { DIRECTORY_VIEW, PortalSessionsView } from '../merchants/directory.view.
 import { PORTAL_PAGE } from '../../../platform/http/listeners.js';
 import { PageListeners } from '../../../platform/http/http.module.js';
 
-const MAX_LENGTH = 255;
 const MAX_URL = 2048;
 
-const label = text({ minLength: 1, maxLength: MAX_LENGTH }, (value) => {
-  const trimmed = tidy(value);
-  const length = [...trimmed].length;
-  if (length === 0 || length > MAX_LENGTH) return new Fault(`must have 1 to ${MAX_LENGTH} characters`);
-  return CONTROL_CHARACTERS.test(trimmed)
-    ? new Fault('must not contain control characters')
-    : readRecordable(trimmed);
-});
+const label = line(1, 255, tidy);
 
 const SCOPES = {
   type: 'array',

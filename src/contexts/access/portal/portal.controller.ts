@@ -39,8 +39,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { IssueCredential, plainOrder, RevokeCredential } from '../credentials/credentials.commands.js';
-import type { AdminCredential } from '../credentials/credentials.view.js';
-import { AdminCredentials } from '../credentials/credentials.service.js';
+import { CredentialIndex, type AdminCredential } from '../credentials/credentials.view.js';
 import { SECRET_DISPLAYED_MS } from '../credentials/credentials.js';
 
 const BAD_CODE = {
@@ -130,7 +129,7 @@ export class PortalMerchantController {
     private readonly merchants: MerchantList,
     private readonly limits: RateLimitGuard,
     private readonly requests: RequestTable,
-    private readonly credentials: AdminCredentials,
+    private readonly credentials: CredentialIndex,
     private readonly commandBus: CommandBus,
   ) {}
 

@@ -23,16 +23,16 @@ interface Definition extends OperationFacts {
 /** The operations of this process: commands with `@Operation` whose handlers are providers. */
 @Injectable()
 export class Definitions implements OnModuleInit {
-  private readonly byName = new Map<string, Definition>();
-  private readonly byCommand = new Map<object, Definition>();
+  /** The definitions by command class. */
+  private readonly all = new Map<object, Definition>();
 
   constructor(private readonly discovery: DiscoveryService) {}
 
   /** Fails the boot if a name has two handlers or an operation has none. */
   onModuleInit(): void {
     this.discover();
-    const missing = [...OPERATIONS.values()].find(({ name }) => !this.byName.has(name));
-    if (missing !== undefined) throw new Error(`the operation ${missing.name} has no handler`);
+    for (const { name } of OPERATIONS.values())
+      if (this.named(name) === undefined) throw new Error(`the operation ${name} has no handler`);
   }
 
   discover(): void {
@@ -40,42 +40,36 @@ export class Definitions implements OnModuleInit {
       const command = (metatype && Reflect.getMetadata(COMMAND_OF_HANDLER, metatype)) as CommandClass;
       const facts = OPERATIONS.get(command);
       if (facts === undefined) continue;
-      if (this.byName.has(facts.name)) throw new Error(`the operation ${facts.name} is declared twice`);
-      const handler = instance as OperationHandler<AnyCommand>;
-      const definition = { ...facts, command, handler };
-      this.byName.set(facts.name, definition);
-      this.byCommand.set(command, definition);
+      if (this.named(facts.name) !== undefined)
+        throw new Error(`the operation ${facts.name} is declared twice`);
+      this.all.set(command, { ...facts, command, handler: instance as OperationHandler<AnyCommand> });
     }
   }
 
-  /** Throws for a name without a handler. */
-  find(name: string): Definition {
-    const definition = this.byName.get(name);
-    if (definition === undefined) throw new Error(`there is no operation ${name}`);
-    return definition;
+  /** Returns undefined for an operation of another version. */
+  named(name: string): Definition | undefined {
+    return [...this.all.values()].find((each) => each.name === name);
   }
 
   of({ constructor }: AnyCommand): Definition {
-    const definition = this.byCommand.get(constructor);
+    const definition = this.all.get(constructor);
     if (definition === undefined) throw new Error(`${constructor.name} is no operation`);
     return definition;
-  }
-
-  /**
-   * Returns the time allowed for an execution. Undefined for the default, and for an operation of another version.
-   */
-  takesMs(name: string): number | undefined {
-    return this.byName.get(name)?.takesMs;
   }
 
   streams(command: AnyCommand): readonly string[] {
     return this.of(command).streams(command.subjectId, command.parameters as never);
   }
 
-  /** Returns the command of a recorded operation. */
+  /** Returns the command of a recorded operation. Throws for an operation of another version. */
   commandOf({ operation_id: id, name, subject, parameters, reason, requested_by }: Requested): AnyCommand {
-    const { command } = this.find(name);
-    return new command(subject.id, parameters as JsonObject, { id, reason, actor: requested_by.name });
+    const definition = this.named(name);
+    if (definition === undefined) throw new Error(`there is no operation ${name}`);
+    return new definition.command(subject.id, parameters as JsonObject, {
+      id,
+      reason,
+      actor: requested_by.name,
+    });
   }
 
   /** Returns the scopes that a decision or a request needs. `own` is true for a request by the subject's owner. */

@@ -43,48 +43,6 @@ function findChanges(events: readonly RecordedEvent[], operationId: string, afte
     .map(({ stream, id, type }) => ({ stream, event_id: id, type }));
 }
 
-/** The streams of operations and of their subjects. */
-@Injectable()
-export class OperationStreams {
-  constructor(
-    private readonly loop: CommandLoop,
-    @Inject(EVENT_STORE) private readonly store: EventStore,
-  ) {}
-
-  load(id: string) {
-    return this.loop.load(operation, id);
-  }
-
-  /** Writes the decided events, with the operation as their cause. */
-  record(id: string, decide: (state: OperationState) => readonly OperationEvent[]) {
-    return withinOperation({ id, expected: new Map(), written: [] }, () =>
-      this.loop.execute(operation, id, decide, { metadata: { actor: 'operations' }, follows: true }),
-    );
-  }
-
-  /** Returns the position of the approval, or null where none was needed. */
-  async approvedAt(id: string): Promise<string | null> {
-    const events = await this.store.readStream(toStream(operation, id));
-    return events.find(({ type }) => type === 'operation.approved.v1')?.position ?? null;
-  }
-
-  /** Returns the events of a subject, and its revisions by stream; null for a stream that does not exist. */
-  async subject(streams: readonly string[]) {
-    const events = await Promise.all(streams.map((stream) => this.store.readStream(stream)));
-    const revisions = streams.map((stream, n) => [stream, events[n]!.at(-1)?.revision ?? null] as const);
-    return { events: events.flat(), revisions: new Map(revisions) };
-  }
-
-  /** Returns the number of events in the streams of a subject, less one; null for none. */
-  async findRevision(streams: readonly string[]): Promise<number | null> {
-    const lasts = await Promise.all(
-      streams.map((stream) => this.store.readStream(stream, { lastOnly: true })),
-    );
-    const events = lasts.reduce((sum, [last]) => sum + (last === undefined ? 0 : last.revision + 1), 0);
-    return events === 0 ? null : events - 1;
-  }
-}
-
 /** The code of a failure where the subject is no longer at the revision of the operation. */
 const CHANGED = 'changed';
 
@@ -95,11 +53,25 @@ const TRANSIENT: readonly DomainError['code'][] = ['unavailable', 'rate_limited'
 @Injectable()
 export class Execution {
   constructor(
-    private readonly log: OperationStreams,
+    private readonly loop: CommandLoop,
+    @Inject(EVENT_STORE) private readonly store: EventStore,
     private readonly definitions: Definitions,
     private readonly bus: CommandBus,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
+
+  load(id: string) {
+    return this.loop.load(operation, id);
+  }
+
+  /** Returns the number of events in the streams of a subject, less one; null for none. */
+  async findRevision(streams: readonly string[]): Promise<number | null> {
+    const lasts = await Promise.all(
+      streams.map((stream) => this.store.readStream(stream, { lastOnly: true })),
+    );
+    const events = lasts.reduce((sum, [last]) => sum + (last === undefined ? 0 : last.revision + 1), 0);
+    return events === 0 ? null : events - 1;
+  }
 
   /**
    * Executes an open operation, or returns the recorded outcome. Throws the handler's error after recording it.
@@ -107,14 +79,14 @@ export class Execution {
    * operation.
    */
   async run(id: string, by: OperationProgress['by'] = 'requester'): Promise<OperationOutcome> {
-    const { state, revision } = await this.log.load(id);
+    const { state, revision } = await this.load(id);
     const found = existingOperation(state);
     const { facts } = found;
     const command = this.definitions.commandOf(facts);
     if (found.phase === 'executed') return this.follow(found, by);
     if (!isUnfinished(found)) throw new DomainError('invalid_transition', `The operation is ${found.phase}`);
-    const since = found.phase === 'approved' ? await this.log.approvedAt(id) : null;
-    const { events, revisions } = await this.log.subject(this.definitions.streams(command));
+    const since = found.phase === 'approved' ? await this.approvedAt(id) : null;
+    const { events, revisions } = await this.readSubject(this.definitions.streams(command));
     const written = findChanges(events, id, since);
     if (written.length > 0) return this.follow(await this.executed(facts, written), by);
     const own = { stream: toStream(operation, id), revision: revision! };
@@ -161,18 +133,31 @@ export class Execution {
   private async findChanges(facts: Requested, { written }: CurrentOperation, since: string | null) {
     const own = written.map(({ stream, eventId, type }) => ({ stream, event_id: eventId, type }));
     const streams = this.definitions.streams(this.definitions.commandOf(facts));
-    const { events } = await this.log.subject(streams);
+    const { events } = await this.readSubject(streams);
     const others = findChanges(events, facts.operation_id, since).filter(({ event_id }) =>
       own.every((each) => each.event_id !== event_id),
     );
     return [...own, ...others];
   }
 
+  /** Returns the position of the approval, or null where none was needed. */
+  private async approvedAt(id: string): Promise<string | null> {
+    const events = await this.store.readStream(toStream(operation, id));
+    return events.find(({ type }) => type === 'operation.approved.v1')?.position ?? null;
+  }
+
+  /** Returns the events of a subject, and its revisions by stream; null for a stream that does not exist. */
+  private async readSubject(streams: readonly string[]) {
+    const events = await Promise.all(streams.map((stream) => this.store.readStream(stream)));
+    const revisions = streams.map((stream, n) => [stream, events[n]!.at(-1)?.revision ?? null] as const);
+    return { events: events.flat(), revisions: new Map(revisions) };
+  }
+
   private async executed({ operation_id }: Requested, changes: readonly Change[]) {
     const data = { operation_id, changes, at: timestamp(this.clock) };
-    const { state } = await this.log.record(operation_id, (current) => recordExecuted(data, current));
+    const state = await this.record(operation_id, (current) => recordExecuted(data, current));
     failpoint('operation.recorded');
-    return existingOperation(state);
+    return state;
   }
 
   /** Records a failure unless the operation has ended. */
@@ -181,9 +166,15 @@ export class Execution {
     return this.record(operation_id, (current) => recordFailed(data, current));
   }
 
-  /** Records the decided events. Calls the handler's `follow` if they end the operation unexecuted. */
+  /**
+   * Records the decided events, with the operation as their cause. Calls the handler's `follow` if they end the operation
+   * unexecuted.
+   */
   async record(id: string, decide: (state: OperationState) => readonly OperationEvent[]) {
-    const state = existingOperation((await this.log.record(id, decide)).state);
+    const recorded = await withinOperation({ id, expected: new Map(), written: [] }, () =>
+      this.loop.execute(operation, id, decide, { metadata: { actor: 'operations' }, follows: true }),
+    );
+    const state = existingOperation(recorded.state);
     if (!isUnfinished(state) && state.phase !== 'pending' && state.phase !== 'executed')
       await this.follow(state);
     return state;

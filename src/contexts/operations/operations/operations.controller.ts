@@ -19,7 +19,7 @@ import { Reply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { requireReach } from '../../../platform/operations/scopes.js';
 import { OperationsService, type DecisionKind } from './operations.service.js';
-import { OperationStreams } from './execution.service.js';
+import { Execution } from './execution.service.js';
 import { existingOperation } from './operation.js';
 import { LookupsView } from '../search/lookups.view.js';
 import { OPERATION_VIEWS, OperationsQuery, OperationsView, operationJson } from './operations.view.js';
@@ -74,7 +74,7 @@ const DECISION = {
 @AdminController('operations')
 export class AdminOperationsController {
   constructor(
-    private readonly log: OperationStreams,
+    private readonly execution: Execution,
     private readonly service: OperationsService,
     private readonly operations: OperationsView,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -101,7 +101,7 @@ export class AdminOperationsController {
   })
   @Reads({ view: null, lookup: null })
   async get(@Caller() caller: AdminCaller, @UuidParam('id', 'Operation') id: string): Promise<object> {
-    const { state, revision } = await this.log.load(id);
+    const { state, revision } = await this.execution.load(id);
     const found = existingOperation(state);
     requireReach(caller, found.facts.merchant_id, 'Operation');
     return new Disclosure([], () => ({ operation: operationJson(found) }), revision);

@@ -33,11 +33,11 @@ const typesOf = async (
 ) => (await store.readStream(stream)).map(({ type }) => type);
 
 it('the session of an operator is recorded and never displayed', async () => {
-  const { operations, log, switchLamp } = operationsOn();
+  const { operations, execution, switchLamp } = operationsOn();
   await switchLamp('lamp', true);
   const requester = { ...requesterOf('ada'), sessionId: 's1' };
   const { operation } = await operations.request(...switchRequest({ parameters: { on: false }, requester }));
-  expect((await log.load(operation.id)).state).toMatchObject({
+  expect((await execution.load(operation.id)).state).toMatchObject({
     facts: { requested_by: { session_id: 's1' } },
   });
   expect(JSON.stringify(operation)).not.toContain('s1');

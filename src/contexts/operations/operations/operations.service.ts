@@ -31,7 +31,7 @@ import {
   rejectOperation,
 } from './operation.js';
 import { Definitions } from './definitions.service.js';
-import { Execution, OperationStreams } from './execution.service.js';
+import { Execution } from './execution.service.js';
 import { operationsConfig, type OperationsConfig } from '../operations.config.js';
 import { operationJson } from './operations.view.js';
 
@@ -43,7 +43,6 @@ export type DecisionKind = keyof typeof DECISIONS;
 export class OperationsService extends Operations {
   constructor(
     private readonly definitions: Definitions,
-    private readonly log: OperationStreams,
     private readonly execution: Execution,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(operationsConfig.KEY) private readonly config: OperationsConfig,
@@ -54,7 +53,7 @@ export class OperationsService extends Operations {
   }
 
   findRevision(streams: readonly string[]): Promise<number | null> {
-    return this.log.findRevision(streams);
+    return this.execution.findRevision(streams);
   }
 
   async request(command: AnyCommand, request: OperationRequest): Promise<OperationOutcome> {
@@ -64,7 +63,7 @@ export class OperationsService extends Operations {
     requireScopes(requester, await this.definitions.findScopes(command, isOwn));
     if (!isOwn) requireMerchant(requester, request.merchantId, this.definitions.of(command).subject);
     const id = request.idempotency?.id('operation') ?? newId();
-    const { state } = await this.log.load(id);
+    const { state } = await this.execution.load(id);
     // A repeat continues from the present phase.
     if (state.phase !== 'none') {
       requireIdempotent(state.facts.requested_at, timestamp(this.clock));
@@ -73,9 +72,9 @@ export class OperationsService extends Operations {
     const facts = await this.toFacts(id, command, request);
     // The end of the operation depends on the clock.
     if (facts.expires_at !== null) await this.clockCheck.require();
-    const recorded = await this.log.record(id, (current) => requestOperation(facts, current));
+    const recorded = await this.execution.record(id, (current) => requestOperation(facts, current));
     failpoint('operation.requested');
-    return this.proceed(existingOperation(recorded.state)).catch((error: unknown) => {
+    return this.proceed(recorded).catch((error: unknown) => {
       // A changed subject gets the same response before and after the operation is recorded.
       if (error instanceof SubjectChanged && request.revision !== null)
         throw otherRevision(this.definitions.of(command));
@@ -95,7 +94,7 @@ export class OperationsService extends Operations {
     const { requester, revision: read } = request;
     const definition = this.definitions.of(command);
     const { name, subject, secondPerson = null, handler } = definition;
-    const revision = await this.log.findRevision(this.definitions.streams(command));
+    const revision = await this.execution.findRevision(this.definitions.streams(command));
     if (read !== null && revision === null) throw DomainError.notFound(toTitle(definition));
     if (read !== null && revision !== read) throw otherRevision(definition);
     await handler.check?.(command);
@@ -137,7 +136,7 @@ export class OperationsService extends Operations {
     failpoint('operation.approved');
     return this.execution.run(id, 'approver').catch(async (error: unknown) => {
       // The approval was valid, so every failure of the execution gets one code.
-      const { phase } = existingOperation((await this.log.load(id)).state);
+      const { phase } = existingOperation((await this.execution.load(id)).state);
       if (error instanceof DomainError && phase === 'failed')
         throw new DomainError('invalid_transition', `The operation failed: ${error.message}`);
       throw error;
@@ -162,7 +161,7 @@ export class OperationsService extends Operations {
     reason: string,
     decision_id: string,
   ): Promise<ExistingOperation> {
-    const { facts, phase } = existingOperation((await this.log.load(id)).state);
+    const { facts, phase } = existingOperation((await this.execution.load(id)).state);
     requireReach(caller, facts.merchant_id, 'Operation');
     const { operator_id: requesterId } = facts.requested_by;
     const isOwn = requesterId !== null && requesterId === caller.operatorId;

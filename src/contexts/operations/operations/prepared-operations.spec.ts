@@ -46,9 +46,9 @@ describe('the preparation of an operation', () => {
     ['rejected', 'bob'],
     ['withdrawn', 'ada'],
   ])('is discarded if the operation is %s', async (status, who) => {
-    const { operations, log, id } = await requested();
+    const { operations, execution, id } = await requested();
     const { operation } = await operations.decide('reject', id, requesterOf(who), 'no');
-    expect([operation.status, (await log.load(id)).state.phase]).toEqual([status, status]);
+    expect([operation.status, (await execution.load(id)).state.phase]).toEqual([status, status]);
     expect(trace.splice(0)).toEqual([`prepared ${id}`, `discarded ${id}`]);
   });
 
@@ -57,18 +57,18 @@ describe('the preparation of an operation', () => {
     const refused = keys({
       follow: (_, { status }) => (status === 'pending' ? Promise.reject(refusal) : nothing),
     });
-    const { request, log, id } = processOf(refused);
+    const { request, execution, id } = processOf(refused);
     await expect(request()).rejects.toBe(refusal);
-    const { state } = await log.load(id);
+    const { state } = await execution.load(id);
     expect(state).toMatchObject({ phase: 'failed', failure: { code: 'validation_failed' } });
     trace.length = 0;
   });
 
   it('is retained if a concurrent repeat of the request created it', async () => {
     const late = keys({ follow: () => Promise.reject(new SubjectChanged()) });
-    const { request, log, id } = processOf(late);
+    const { request, execution, id } = processOf(late);
     await expect(request()).rejects.toBeInstanceOf(SubjectChanged);
-    expect((await log.load(id)).state).toMatchObject({ phase: 'pending' });
+    expect((await execution.load(id)).state).toMatchObject({ phase: 'pending' });
     expect(trace.splice(0)).toEqual([]);
   });
 

@@ -2,7 +2,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock, HOUR_MS, timestamp } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Background } from '../../../platform/jobs/background-work.js';
-import { ClockCheck } from '../../../platform/postgres/clock-check.js';
 import { subscriptionName, subscriptionOf } from '../../../platform/projections/projection.js';
 import { DueWork, type WorkOutcome } from '../../../platform/jobs/due-work.js';
 import { dropWork, scheduleWork, WorkItems, type NewItem } from '../../../platform/jobs/work-items.js';
@@ -15,7 +14,7 @@ import {
 } from './operation.js';
 import type { Definitions } from './definitions.service.js';
 import { OperationsService } from './operations.service.js';
-import { Execution, OperationStreams } from './execution.service.js';
+import { Execution } from './execution.service.js';
 
 /** The kind of work that executes or lapses operations left by a killed process; also the name of its saga. */
 const SETTLING = subscriptionName('operations.settling');
@@ -33,11 +32,9 @@ export class SettlingWorker {
 
   constructor(
     items: WorkItems,
-    private readonly log: OperationStreams,
     private readonly execution: Execution,
     private readonly operations: OperationsService,
     @Inject(CLOCK) private readonly clock: Clock,
-    private readonly clockCheck: ClockCheck,
   ) {
     this.work = new DueWork(items, {
       kind: SETTLING,
@@ -51,7 +48,7 @@ export class SettlingWorker {
   }
 
   async settle(id: string): Promise<WorkOutcome> {
-    const state = existingOperation((await this.log.load(id)).state);
+    const state = existingOperation((await this.execution.load(id)).state);
     const { facts, phase, decision } = state;
     if (phase === 'pending') {
       const { phase: now } = await this.operations.lapse(id);
@@ -64,10 +61,9 @@ export class SettlingWorker {
     try {
       await this.execution.run(id);
     } catch (error) {
-      const { phase: after } = existingOperation((await this.log.load(id)).state);
+      const { phase: after } = existingOperation((await this.execution.load(id)).state);
       if (after === 'failed' || after === 'executed') return 'done';
       if (-this.until(decision?.at ?? facts.requested_at) < GIVE_UP_AFTER_MS) throw error;
-      await this.clockCheck.require();
       const code = error instanceof DomainError ? error.code : 'unexpected';
       await this.execution.failed(facts, code, 'It could not be executed within an hour');
     }
@@ -80,7 +76,7 @@ export class SettlingWorker {
 }
 
 /** Schedules the {@link SettlingWorker} for each operation. */
-export function settlingSaga(definitions: Pick<Definitions, 'takesMs'>, wake: () => void) {
+export function settlingSaga(definitions: Pick<Definitions, 'named'>, wake: () => void) {
   return subscriptionOf<OperationEvent>({
     name: SETTLING,
     events: operationHistory.events,
@@ -97,11 +93,11 @@ export function settlingSaga(definitions: Pick<Definitions, 'takesMs'>, wake: ()
   });
 }
 
-function toItem({ type, data }: OperationEvent, definitions: Pick<Definitions, 'takesMs'>): NewItem | null {
+function toItem({ type, data }: OperationEvent, definitions: Pick<Definitions, 'named'>): NewItem | null {
   const key = data.operation_id;
   switch (type) {
     case 'operation.requested.v1': {
-      const later = afterwards(data.requested_at, definitions.takesMs(data.name));
+      const later = afterwards(data.requested_at, definitions.named(data.name)?.takesMs);
       return { key, dueAt: isApprovedFirst(data) ? data.expires_at! : later };
     }
     case 'operation.executed.v1':

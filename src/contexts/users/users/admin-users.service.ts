@@ -13,7 +13,7 @@ import { Searches, type Found, type SearchQuery } from '../../../platform/operat
 import { type ErasedUser, type ExistingUser, type User, user } from './user.js';
 import { UsersView, type UserFilter } from './users.view.js';
 import { OnboardingProgress, type AdminUser, type AdminUsersResponse } from './user-json.view.js';
-import { UserClaims } from './create-user.commands.js';
+import { UserClaims } from './users.commands.js';
 import { parsePhoneNumber } from './phone-number.service.js';
 import { readExternalId } from './profile.service.js';
 

@@ -85,7 +85,7 @@ export abstract class OnboardingProgress {
 const PERSONAL = 'Null without the scope users_personal:read, and of an erased user.';
 
 /** The user resource for operators (admin-api.md 3). */
-export class AdminUser implements UserRow {
+export class AdminUser {
   @ApiProperty(UUID) id!: string;
   @ApiProperty(UUID) merchant_id!: string;
   @ApiProperty({ type: 'string', minLength: 1, nullable: true }) external_id!: string | null;

@@ -81,24 +81,6 @@ describe('the read model of users', () => {
     });
   });
 
-  it('has the state of a user and the time of the last change', async () => {
-    const user = person();
-    for (const [step, state] of [
-      [created(user), 'onboarding'],
-      [activated(user), 'active'],
-      [deactivating(user), 'deactivating'],
-      [left(user), 'deactivated'],
-      [erased(user), 'erased'],
-    ] as const) {
-      await apply(step, step);
-      const { at, activated_at, created_at } = step.data as Record<string, string>;
-      expect(await one(user)).toMatchObject({
-        account_state: state,
-        changed_at: new Date(at ?? activated_at ?? created_at!),
-      });
-    }
-  });
-
   it('lists users newest first, by single and combined filters, each once across pages', async () => {
     const [mine, other] = [newId(), newId()];
     const people = Array.from({ length: 9 }, (_, n) => person(n % 3 === 0 ? other : mine));

@@ -1,26 +1,119 @@
-import { Inject } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { ClaimHeld } from '../../../platform/event-store/command-loop-types.js';
+import { toStream } from '../../../kernel/aggregate.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { Operation, OperatorCommand, type OperationHandler } from '../../../platform/operations/operation.js';
+import { inParallel } from '../../../kernel/in-parallel.js';
+import { claimOwner } from '../../../platform/event-store/claims.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { ClaimHeld, type Claim } from '../../../platform/event-store/command-loop-types.js';
+import { EVENT_STORE, type EventMetadata, type EventStore } from '../../../platform/event-store/port.js';
 import { failpoint } from '../../../platform/failpoints.js';
+import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
+import { Operation, OperatorCommand, type OperationHandler } from '../../../platform/operations/operation.js';
+import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
+import { subscriberNumbers } from './phone-number.service.js';
+import type { NewProfile } from './profile.service.js';
+import { userJson } from './user-json.view.js';
 import {
   activateUser,
   completeDeactivation,
+  createUser,
   eraseUser,
+  existing,
   refused,
   startDeactivation,
   user,
   userStreams,
+  type User,
+  type UserDeactivated,
 } from './user.js';
 
 /** Rethrows the error of an append. A held claim becomes `validation_failed`. */
-export function refuseHeld(error: unknown): never {
+function refuseHeld(error: unknown): never {
   if (!(error instanceof ClaimHeld)) throw error;
   throw DomainError.invalid({ [error.claim.field]: [error.claim.message] }).asTransient();
+}
+
+const AT_A_TIME = 16;
+
+/** The claims of users. Stream names contain keyed hashes in place of personal values. */
+@Injectable()
+export class UserClaims {
+  constructor(
+    private readonly keyedHash: KeyedHash,
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+  ) {}
+
+  /**
+   * Returns one claim per spelling of the number, the current one first. An older user may hold an obsolete spelling. A
+   * deactivation frees the claims, because carriers reassign numbers.
+   */
+  phoneNumber(merchantId: string, phoneNumber: string): Claim[] {
+    return subscriberNumbers(phoneNumber).map((number) => ({
+      category: 'user_phone_number',
+      key: this.keyedHash.of('user phone number', merchantId, number),
+      field: 'phone_number',
+      message: 'is taken by another user',
+      freedBy: 'user.deactivated.v1' satisfies UserDeactivated['type'],
+    }));
+  }
+
+  /** Returns the ids of the current or last holders of the phone number (E.164). */
+  async findHolders(phoneNumber: string, merchantIds: readonly string[]): Promise<string[]> {
+    const claims = merchantIds.flatMap((id) => this.phoneNumber(id, phoneNumber));
+    const owners = await inParallel(claims, AT_A_TIME, (claim) => claimOwner(this.store, claim));
+    const streams = new Set(owners.filter((stream) => stream !== null));
+    return [...streams].map((stream) => stream.slice(toStream(user, '').length));
+  }
+
+  /** Returns a permanent claim: the external id identifies the journey of events, which two persons must not share. */
+  externalId(merchantId: string, externalId: string): Claim {
+    return {
+      category: 'user_external_id',
+      key: this.keyedHash.of('user external id', merchantId, externalId),
+      field: 'external_id',
+      message: 'is taken by another user',
+    };
+  }
+}
+
+/**
+ * Creates a user and returns the JSON of the 201. Throws `validation_failed` for a value that another user of the
+ * merchant has.
+ */
+export class CreateUser extends Command<string> {
+  constructor(
+    readonly merchantId: string,
+    readonly profile: NewProfile,
+    readonly ticket: IdempotencyTicket,
+    readonly cause: EventMetadata,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(CreateUser)
+export class CreateUserHandler implements ICommandHandler<CreateUser> {
+  constructor(
+    private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly claims: UserClaims,
+  ) {}
+
+  async execute({ merchantId, profile, ticket, cause }: CreateUser): Promise<string> {
+    const { phone_number, email = null, external_id = null } = profile;
+    const ids = { user_id: ticket.id('user'), merchant_id: merchantId };
+    const created = { ...ids, external_id, phone_number, email, created_at: timestamp(this.clock) };
+    const claims = this.claims.phoneNumber(merchantId, phone_number);
+    if (external_id !== null) claims.push(this.claims.externalId(merchantId, external_id));
+    const toJson = (state: User): string => JSON.stringify({ user: userJson(existing(state)) });
+    const options = { metadata: cause, claims, response: { ticket, status: 201, body: toJson } };
+    const { body } = await this.loop
+      .execute(user, ids.user_id, (current) => createUser(created, current), options)
+      .catch(refuseHeld);
+    return body;
+  }
 }
 
 const NO_ACT = { reason: '', actor: '', at: '' };

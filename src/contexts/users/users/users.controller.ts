@@ -15,7 +15,7 @@ import {
 } from '../../../platform/http/decorators.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
-import { CreateUser } from './create-user.commands.js';
+import { CreateUser } from './users.commands.js';
 import { userJson, UserResponse } from './user-json.view.js';
 import { UsersView } from './users.view.js';
 

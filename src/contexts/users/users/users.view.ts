@@ -6,6 +6,7 @@ import { columnArrays } from '../../../platform/postgres/batches.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { listPage, type KeysetPage } from '../../../platform/postgres/list-page.js';
 import { subscriptionName, subscriptionOf } from '../../../platform/projections/projection.js';
+import type { AdminUser } from './user-json.view.js';
 import {
   ACCOUNT_STATES,
   STATE_AFTER,
@@ -63,14 +64,7 @@ function toChange({ type, data }: Exclude<UserEvent, UserCreated>) {
 }
 
 /** A user without personal data, for operators (admin-api.md 3). */
-export interface UserRow {
-  readonly id: string;
-  readonly merchant_id: string;
-  readonly external_id: string | null;
-  readonly created_at: Date | string;
-  readonly account_state: UserState;
-  readonly issuer_wallet_address: string | null;
-}
+export type UserRow = Omit<AdminUser, 'phone_number' | 'email' | 'onboarding'>;
 
 const COLUMNS = `user_id as id, merchant_id, external_id, created_at,
   (array['${USER_STATES.join("','")}'])[state + 1] as account_state, wallet as issuer_wallet_address`;

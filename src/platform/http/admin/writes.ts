@@ -12,9 +12,10 @@ export function readRecordable(text: string): string | Fault {
   return fault === null ? text : new Fault(fault);
 }
 
-function line(min: number, max: number): Rule {
+/** One line of text that may be recorded. `clean` normalises it first. */
+export function line(min: number, max: number, clean = (value: string) => value.trim()): Rule {
   return text({ minLength: min, maxLength: max }, (value) => {
-    const trimmed = value.trim();
+    const trimmed = clean(value);
     const length = [...trimmed].length;
     if (length < min || length > max) return new Fault(`must have ${min} to ${max} characters`);
     return CONTROL_AND_LINE_SEPARATORS.test(trimmed)

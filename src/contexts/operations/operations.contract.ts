@@ -1,1 +1,0 @@
-export { LookupsView } from './search/lookups.view.js';
