@@ -142,7 +142,7 @@ export function consoleUrl({ adminUrl, adminPort }: HttpConfig): string {
 }
 
 /**
- * The one-time secrets of logins, stored as keyed hashes, and the signature counters of passkeys, which are no events
+ * The one-time secrets of logins, stored as keyed hashes, and the signature counters of passkeys. Counters are no events,
  * because every login changes one.
  */
 @Injectable()

@@ -35,9 +35,9 @@ const MAX_PER_ADDRESS = 300;
 
 /**
  * Verifies the signature of each request to the merchant API (contract.md 2). Counts wrong ones per address, in this
- * process: above the limit they get 429 in place of the signed bytes, and large bodies are refused unread, except from a
- * merchant that signed correctly from the address. API keys are public, so a stranger's failures must not lock out a
- * merchant.
+ * process. Above the limit a wrong signature gets 429 in place of the signed bytes. Large bodies are then refused
+ * unread, except from a merchant that signed correctly from the address. API keys are public, so a stranger's failures
+ * must not lock out a merchant.
  */
 @Injectable()
 export class SignatureGuard extends ApiGuard {
