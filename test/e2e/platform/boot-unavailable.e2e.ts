@@ -53,7 +53,7 @@ describe('a boot while a dependency is unavailable', () => {
   ])(
     'exits with 69 and one sentence if the server of %s is unavailable to %s',
     async (name, program, env) => {
-      const args = program === 'rebuild' ? [PROGRAMS, program] : [MAIN];
+      const args = program === 'rebuild' ? [PROGRAMS, program, '--reason', 'outage'] : [MAIN];
       const { errors, code } = await boot({ CHAIN_RPC_URL: `http://${nowhere}`, ...env() }, args);
       expect(errors).toMatch(new RegExp(`^The .+ of ${name} cannot be reached: .*ECONNREFUSED.*\\.\\n$`));
       for (const unwanted of ['\u001b', 'hunter2', '\n    at ']) expect(errors).not.toContain(unwanted);
@@ -84,7 +84,7 @@ describe('a boot while a dependency is unavailable', () => {
     [
       "an operator's program finds a table that its migration creates",
       `delete from disburse_migrations where name = 'Onboarding1795000000401'`,
-      [PROGRAMS, 'rebuild'],
+      [PROGRAMS, 'rebuild', '--reason', 'outage'],
       'schema "onboarding" already exists',
     ],
   ])('says that the database has another schema: %s', async (_what, change, args, why) => {
