@@ -237,9 +237,12 @@ describe('a link to the portal of another merchant', () => {
       expect([refused.status, refused.headers['set-cookie']]).toEqual([409, undefined]);
       expect(await merchantIn(browser)).toBe(merchant.credentials.apiKey);
     }
+    const former = new PortalBrowser(browser.origin);
+    former.setCookie('portal', browser.token);
     // The code is still valid.
     expect((await post(browser, url, true)).status).toBe(204);
-    expect((await browser.get('/api/v1/me')).status).toBe(401);
+    expect((await former.get('/api/v1/me')).status).toBe(401);
+    expect(await merchantIn(browser)).toBe(secondMerchant.credentials.apiKey);
     expect((await post(browser, url, true)).status).toBe(401);
   });
 
