@@ -20,6 +20,7 @@ import { trackingConfig } from '../../../src/contexts/tracking/tracking.config.j
 
 /** Short times of the forwarder. */
 const SHORT_TIMES: ForwardingTimes = {
+  leaseMs: 60_000,
   recordMs: 50,
   unavailable: { firstMs: 5, maxMs: 40 },
   blamed: { firstMs: 5, maxMs: 40 },
@@ -109,7 +110,7 @@ export class ForwardingHarness {
       forwarder,
       stop: async () => {
         clearInterval(timer);
-        await forwarder.work.stop();
+        await forwarder.beforeApplicationShutdown();
         if (analytics instanceof Amplitude) await analytics.onApplicationShutdown();
       },
     };

@@ -104,7 +104,7 @@ describe('a response of Amplitude', () => {
   });
 
   it('rejects the whole request if it names no event', () => {
-    expect(said(413)).toEqual({ outcome: 'rejected', reason: 'too large' });
+    expect(said(413)).toEqual({ outcome: 'too_large' });
     expect(said(403, { code: 403, error: 'Forbidden' })).toMatchObject({ outcome: 'rejected' });
     expect(said(400, { error: 'Invalid JSON request body' })).toMatchObject({ outcome: 'rejected' });
     expect(said(400, { events_with_invalid_fields: { time: [77] } })).toMatchObject({ outcome: 'rejected' });

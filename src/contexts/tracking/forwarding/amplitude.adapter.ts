@@ -35,8 +35,9 @@ export function toResult(
   }
   if (status === 400) return badRequest(reply, events, waits);
   if (status === 401) return unavailable('unauthorized', 'the API key is refused', waitMs);
+  if (status === 413 && events.length > 1) return { outcome: 'too_large' };
   // A smaller event is rejected for another reason.
-  if (status === 413 && events.length === 1 && Buffer.byteLength(events[0]!.payload) * 2 > MAX_BYTES)
+  if (status === 413 && Buffer.byteLength(events[0]!.payload) * 2 > MAX_BYTES)
     return { outcome: 'parted', refused: [{ index: 0, reason: 'too large' }], throttled: [] };
   if (status === 413) return { outcome: 'rejected', reason: 'too large' };
   // Amplitude's firewall responds with 403.

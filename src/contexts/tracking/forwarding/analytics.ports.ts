@@ -27,6 +27,8 @@ export type SendResult =
       readonly throttled: readonly { readonly index: number; readonly waitMs: number }[];
     }
   | { readonly outcome: 'rejected'; readonly reason: string }
+  /** The provider accepts no request of this size; its halves may be sent at once. */
+  | { readonly outcome: 'too_large' }
   | Unavailable;
 
 /** The analytics provider. Its token provides null where none is configured. */

@@ -84,7 +84,7 @@ const throttling = (most: number, user: string): RecordingAnalytics =>
   });
 
 const round = (analytics: Analytics, identities = new ThrottledIdentities()): ForwardingRound => {
-  const passing = { mayContinue: async () => true, sent: async () => undefined };
+  const passing = { mayContinue: async () => true, sent: () => undefined };
   return new ForwardingRound({ analytics, identities, maxEvents: 1000, ...passing });
 };
 
@@ -121,4 +121,21 @@ it('a throttled user waits in later rounds too, and a batch that only waited is 
   await round(provider, identities).run([later, other]);
   expect(provider.requests).toEqual([['busy'], ['calm']]);
   expect([later.blamed, other.finished]).toEqual([false, true]);
+});
+
+it('a request that is too large is halved in order within the round, and no batch is blamed', async () => {
+  const provider = providerOf(({ length }) => ({ outcome: length > 2 ? 'too_large' : 'accepted' }));
+  const batches = [batchFor(0, 'a', 'b', 'c'), batchFor(0, 'd', 'e')];
+  await round(provider).run(batches);
+  expect(provider.requests).toEqual([
+    ['a', 'b', 'c', 'd', 'e'],
+    ['a', 'b', 'c'],
+    ['a', 'b'],
+    ['c'],
+    ['d', 'e'],
+  ]);
+  expect(batches.map(({ finished, blamed }) => [finished, blamed])).toEqual([
+    [true, false],
+    [true, false],
+  ]);
 });

@@ -86,7 +86,7 @@ interface RoundOptions {
   readonly maxEvents: number;
   /** Called before each request; false ends the round. */
   readonly mayContinue: () => Promise<boolean>;
-  readonly sent: (result: SendResult, events: number, durationMs: number) => Promise<void>;
+  readonly sent: (result: SendResult, events: number, durationMs: number) => void;
 }
 
 /**
@@ -121,17 +121,17 @@ export class ForwardingRound {
       if (!(await this.options.mayContinue())) return null;
       const began = performance.now();
       const result = await analytics.send(request);
-      await this.options.sent(result, request.length, performance.now() - began);
+      this.options.sent(result, request.length, performance.now() - began);
       if (result.outcome === 'unavailable') return result;
-      waiting.push(this.toOutcome(request, result));
+      waiting.push(...this.toOutcome(request, result));
       if (this.rejectedInRow >= MAX_REJECTED_IN_ROW && !this.responded)
         return forbidden('it rejects one request after another');
     }
     return this.reason === null || this.responded ? null : forbidden(this.reason);
   }
 
-  /** Marks the result, and returns the events that are sent again at once. */
-  private toOutcome(request: PendingEvent[], result: Exclude<SendResult, Unavailable>): PendingEvent[] {
+  /** Marks the result, and returns the requests that are sent at once, the last one first. */
+  private toOutcome(request: PendingEvent[], result: Exclude<SendResult, Unavailable>): PendingEvent[][] {
     switch (result.outcome) {
       case 'accepted':
         for (const { batch, item } of request) batch.done.add(item);
@@ -145,7 +145,12 @@ export class ForwardingRound {
           request[index]!.batch.isThrottled = true;
         }
         this.hasResponded();
-        return request.filter((_, index) => !reasons.has(index));
+        return [request.filter((_, index) => !reasons.has(index))];
+      }
+      case 'too_large': {
+        this.rejectedInRow += 1;
+        const middle = Math.ceil(request.length / 2);
+        return [request.slice(middle), request.slice(0, middle)];
       }
       case 'rejected':
         this.rejectedInRow += 1;

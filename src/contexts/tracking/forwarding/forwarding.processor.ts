@@ -1,8 +1,15 @@
-import { Inject, Injectable, Logger, Optional, type OnApplicationBootstrap } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  Optional,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
 import { HOUR_MS } from '../../../kernel/clock.js';
 import { backoffMs, sleep, type Backoff } from '../../../platform/jobs/backoff.js';
 import { Background, BackgroundWork } from '../../../platform/jobs/background-work.js';
-import { WorkItems, type Next, type WorkItem } from '../../../platform/jobs/work-items.js';
+import { WorkItems, type WorkItem } from '../../../platform/jobs/work-items.js';
 import { Log } from '../../../platform/telemetry/logger.js';
 import { measureOnScrape } from '../../../platform/telemetry/metrics.js';
 import {
@@ -24,24 +31,24 @@ import {
 
 const POLL_MS = 500;
 const MAX_BATCHES = 512;
-/** The time after which another process continues for a dead one. */
-const LEASE_MS = 15_000;
+/** The margin of the lease over the request timeout, for a slow database. */
+const LEASE_MARGIN_MS = 15_000;
 const FOR_OPERATORS: readonly string[] = ['unauthorized', 'misconfigured', 'forbidden'];
 
 const TIMES = {
-  /** The interval at which results are recorded. */
+  /** The interval at which results are recorded and the lease is extended. */
   recordMs: 5000,
   unavailable: { firstMs: 1000, maxMs: 300_000 } as Backoff,
   blamed: { firstMs: 2000, maxMs: HOUR_MS } as Backoff,
 };
-export type ForwardingTimes = typeof TIMES;
+export type ForwardingTimes = typeof TIMES & { readonly leaseMs: number };
 
 /**
  * Forwards new events to the analytics provider at least once, from one process at a time (ADR 84). Its metrics and logs
  * contain no names, user ids or payloads.
  */
 @Injectable()
-export class ForwardingProcessor implements OnApplicationBootstrap {
+export class ForwardingProcessor implements OnApplicationBootstrap, BeforeApplicationShutdown {
   @Background()
   readonly work = new BackgroundWork({
     name: 'forwarding',
@@ -49,7 +56,12 @@ export class ForwardingProcessor implements OnApplicationBootstrap {
     run: (signal) => this.run(signal),
   });
   private readonly logger = new Logger(ForwardingProcessor.name);
+  private readonly times: ForwardingTimes;
+  /** The earliest time of the next request under the rate limit, on the clock of `performance.now()`. */
+  private freeAt = 0;
   private readonly identities = new ThrottledIdentities();
+  /** The lease, kept between runs, so that one process limits the rate of all requests. */
+  private claimed: WorkItem | null = null;
 
   constructor(
     private readonly items: WorkItems,
@@ -57,8 +69,10 @@ export class ForwardingProcessor implements OnApplicationBootstrap {
     private readonly log: Log,
     @Inject(Analytics) private readonly analytics: Analytics | null,
     @Inject(trackingConfig.KEY) private readonly config: TrackingConfig,
-    @Optional() private readonly times = TIMES,
-  ) {}
+    @Optional() times: Partial<ForwardingTimes> = {},
+  ) {
+    this.times = { leaseMs: config.analyticsTimeoutMs + LEASE_MARGIN_MS, ...TIMES, ...times };
+  }
 
   onApplicationBootstrap(): void {
     if (!this.config.roles.includes('worker')) return;
@@ -70,6 +84,11 @@ export class ForwardingProcessor implements OnApplicationBootstrap {
     );
   }
 
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.work.stop();
+    if (this.claimed !== null) await this.items.extend(this.claimed, 0).catch(() => undefined);
+  }
+
   private async measure(): Promise<void> {
     const { events, oldest, failures, cause } = await this.table.backlog();
     analyticsBacklog.set(events);
@@ -79,26 +98,28 @@ export class ForwardingProcessor implements OnApplicationBootstrap {
   }
 
   private async run(signal: AbortSignal): Promise<void> {
+    const { analytics } = this;
     while (!signal.aborted && (await this.table.isDue())) {
-      const { items } = await this.items.claim({ kind: FORWARDING, limit: 1, leaseMs: LEASE_MS });
-      const [state] = items;
-      // Another process has the lease, or the provider is in backoff.
-      if (state === undefined) return;
-      const next = await this.items.whileClaimed(state, LEASE_MS, () => this.forward(state, signal));
-      await this.items.retry(state, next);
+      const state = await this.hold();
+      if (state === null) return;
+      if (analytics === null) {
+        await this.table.skip();
+        continue;
+      }
+      // Single batches identify the cause of a failure.
+      const limit = state.failures > 0 ? 1 : MAX_BATCHES;
+      const batches = (await this.table.due(limit)).map((row) => new PendingBatch(row));
+      const end = await this.send(analytics, batches, signal);
+      await this.finish(end, state, batches);
     }
   }
 
-  private async forward(state: WorkItem, signal: AbortSignal): Promise<Next> {
-    const { analytics } = this;
-    if (analytics === null) {
-      await this.table.skip();
-      return { inMs: 0 };
-    }
-    // Single batches identify the cause of a failure.
-    const limit = state.failures > 0 ? 1 : MAX_BATCHES;
-    const batches = (await this.table.due(limit)).map((row) => new PendingBatch(row));
-    return this.finish(await this.send(analytics, batches, signal), state, batches);
+  /** Takes the lease. Returns null while another process has it or the provider is in backoff. */
+  private async hold(): Promise<WorkItem | null> {
+    const { leaseMs } = this.times;
+    if (this.claimed !== null && (await this.items.extend(this.claimed, leaseMs))) return this.claimed;
+    const { items } = await this.items.claim({ kind: FORWARDING, limit: 1, leaseMs });
+    return (this.claimed = items[0] ?? null);
   }
 
   private async send(
@@ -106,62 +127,61 @@ export class ForwardingProcessor implements OnApplicationBootstrap {
     batches: readonly PendingBatch[],
     signal: AbortSignal,
   ): Promise<RoundEnd> {
-    const { recordMs } = this.times;
+    const { recordMs, leaseMs } = this.times;
     let recordAt = performance.now() + recordMs;
     const round = new ForwardingRound({
       analytics,
       identities: this.identities,
       maxEvents: this.config.analyticsEventsPerSecond,
       mayContinue: async () => {
-        if (!signal.aborted && performance.now() >= recordAt) {
-          recordAt = performance.now() + recordMs;
-          await this.record(batches);
-        }
-        return !signal.aborted;
+        await sleep(Math.max(0, this.freeAt - performance.now()), signal);
+        if (signal.aborted || performance.now() < recordAt) return !signal.aborted;
+        recordAt = performance.now() + recordMs;
+        await this.record(batches);
+        return this.claimed !== null && this.items.extend(this.claimed, leaseMs);
       },
-      sent: (result, events, durationMs) => this.sent(result, events, durationMs, signal),
+      sent: (result, events, durationMs) => this.sent(result, events, durationMs),
     });
     return round.run(batches);
   }
 
-  /** Reports a request, and waits for the time that its events take at the permitted rate. */
-  private async sent(
-    result: SendResult,
-    events: number,
-    durationMs: number,
-    signal: AbortSignal,
-  ): Promise<void> {
+  private sent(result: SendResult, events: number, durationMs: number): void {
     const isAccepted = result.outcome === 'accepted';
     const outcome = result.outcome === 'unavailable' ? result.cause : result.outcome;
     analyticsRequests.inc({ outcome });
     if (result.outcome === 'parted') analyticsEvents.inc({ outcome: 'throttled' }, result.throttled.length);
-    if (isAccepted) analyticsEvents.inc({ outcome: 'forwarded' }, events);
+    if (isAccepted) {
+      analyticsEvents.inc({ outcome: 'forwarded' }, events);
+      // The next request is delayed by the time that these events take at the permitted rate.
+      const takesMs = (events * 1000) / this.config.analyticsEventsPerSecond;
+      this.freeAt = Math.max(performance.now(), this.freeAt) + takesMs;
+    }
     const fields = { outcome, events, duration_ms: Math.round(durationMs) };
     this.log.wideLog('events forwarded', fields, isAccepted ? 'info' : 'warn');
-    if (isAccepted) await sleep((events * 1000) / this.config.analyticsEventsPerSecond, signal);
   }
 
   private async finish(
     { unavailable, responded }: RoundEnd,
     state: WorkItem,
     batches: readonly PendingBatch[],
-  ): Promise<Next> {
+  ): Promise<void> {
     const { failures, failing_seconds } = state;
     if (unavailable !== null && batches.length === 1) batches[0]!.blamed = true;
     await this.record(batches);
     if (unavailable !== null) {
       const { cause, detail, retryAfterMs } = unavailable;
       const pauseMs = Math.max(backoffMs(this.times.unavailable, failures), retryAfterMs ?? 0);
+      await this.items.retry(state, { inMs: pauseMs, failure: { cause } });
+      this.claimed = null;
       const fields = { cause, detail, failures: failures + 1, next_in_ms: Math.round(pauseMs) };
       const level = FOR_OPERATORS.includes(cause) ? 'error' : 'warn';
       this.log.wideLog('analytics provider unavailable', fields, level);
-      return { inMs: pauseMs, failure: { cause } };
-    }
-    if (responded && failures > 0) {
+    } else if (responded && failures > 0) {
+      await this.items.retry(state, { inMs: 0 });
+      this.claimed = null;
       const fields = { cause: state.cause, failures, failing_seconds };
       this.log.wideLog('analytics provider recovered', fields);
     }
-    return { inMs: 0 };
   }
 
   /** A batch that is forwarded already is left unchanged. */
