@@ -8,7 +8,7 @@ const counter = <Label extends string>(name: string, help: string, labelNames: r
 
 export const providerDuration = new Histogram({
   name: 'disburse_exchange_provider_duration_seconds',
-  help: 'Time of one call of an exchange provider, by provider and operation: quote, create, status, settle, cancel, ping.',
+  help: 'Time of one call of an exchange provider, by provider and operation: quote, create, status, settle, cancel.',
   labelNames: ['provider', 'operation'] as const,
   buckets: SECONDS,
   registers,

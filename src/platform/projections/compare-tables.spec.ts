@@ -66,6 +66,21 @@ describe('the comparison of two tables', () => {
     expect(first[0]!.length).toBeLessThan(200);
   });
 
+  it('compares the values of JSON and not the order of its members', async () => {
+    const compared = (live: string, json?: readonly string[]): Promise<TableComparison> =>
+      db.database.transaction(async (tx) => {
+        await tx.query('truncate b.t; insert into b.t select * from a.t');
+        await tx.query(`update b.t set body = '[{"a":1,"b":{"c":2,"d":3}}]' where id = 7`);
+        await tx.query('update a.t set body = $1 where id = 7', [live]);
+        return compareTables(tx, 'a.t', 'b.t', json);
+      });
+    const other = '[{"b":{"d":3,"c":2},"a":1}]';
+    expect(await compared(other, ['body'])).toEqual({ table: 'a.t', rows: 100, different: 0, first: [] });
+    expect(await compared(other)).toMatchObject({ different: 1 });
+    for (const live of ['[{"b":{"d":3,"c":2},"a":2}]', 'no JSON', '[]'])
+      expect(await compared(live, ['body'])).toMatchObject({ different: 1, first: [expect.any(String)] });
+  });
+
   it('counts 100 differing rows and lists the first 20 by key', async () => {
     const { rows, different, first } = await after('update a.t set state = 1');
     expect({ rows, different, first: first.length }).toEqual({ rows: 100, different: 100, first: 20 });

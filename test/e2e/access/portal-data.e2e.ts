@@ -235,6 +235,12 @@ describe('the API of the portal', () => {
     expect(requests.every(({ merchant_id }) => merchant_id === own)).toBe(true);
   });
 
+  it('accepts writes only from the page of the portal; another origin gets 403', async () => {
+    const foreign = { origin: 'https://evil.example' };
+    const { status } = await browser.post(`${DATA}/endpoints/${endpointId}/test`, undefined, foreign);
+    expect(status).toBe(403);
+  });
+
   it('is read-only while the merchant is suspended', async () => {
     const merchant = await app.newMerchant();
     const suspended = await browserOf(merchant);

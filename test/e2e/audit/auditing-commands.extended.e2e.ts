@@ -77,7 +77,9 @@ describe('the programs of docs/auditing.md', () => {
       ['audit verify --from rest --offline', 1],
       ['audit verify --from rest --offline --key key.pem', 0],
       ['audit verify --from rest --offline --key key.pem', 0, NO_KEY],
+      ['audit verify --from rest/events-000001.ndjson --offline', 1],
       ['audit heads --since 1', 0],
+      ['audit proof --from first.ndjson', 0],
       [`audit balance --user ${user}`, 0],
       [`audit balance --user ${user} --at ${settledAt} --json`, 0],
       [`audit explain payout ${payout}`, 0],
@@ -89,6 +91,10 @@ describe('the programs of docs/auditing.md', () => {
   it('find an idle log and its export in order', async () => {
     await keep('heads.ndjson', 'audit heads');
     await keep('key.pem', 'audit key');
+    writeFileSync(
+      join(folder, 'first.ndjson'),
+      readFileSync(join(folder, 'heads.ndjson'), 'utf8').split('\n')[0]!,
+    );
     await expectCodes([['audit export --out rest --part-events 20', 0], ...commands()]);
   });
 

@@ -147,7 +147,7 @@ export function operationsOn({
     clockCheck,
     operators(loop) as OperatorDirectory,
   );
-  const worker = new SettlingWorker({} as WorkItems, execution, operations, clock);
+  const worker = new SettlingWorker({} as WorkItems, execution, operations, clock, clockCheck);
   return { store, loop, bus, operations, worker, execution, clock, switchLamp };
 }
 

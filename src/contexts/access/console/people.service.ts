@@ -150,8 +150,11 @@ export class Passkeys {
         credential,
       }),
     );
-    if (!verified || !(await this.secrets.advanceCounter(passkeyId, authenticationInfo.newCounter)))
+    if (!verified) throw invalid();
+    if (!(await this.secrets.advanceCounter(passkeyId, authenticationInfo.newCounter))) {
+      logger.warn({ msg: 'passkey refused', reason: 'its counter did not increase: it may be a clone' });
       throw invalid();
+    }
     return person;
   }
 

@@ -39,6 +39,7 @@ describe('failed calls to a provider', () => {
   it('pause only the key whose callers they fail for', async () => {
     const { providers, outcome } = callsOf('memory');
     for (let n = 0; n < 3; n += 1) expect(await outcome('a', down)).toBe('it responds with 500');
+    expect(providers.unavailable()).toEqual(['memory']);
     expect(await outcome('a', works)).toBe('memory was unavailable seconds ago');
     expect(await outcome('b', works)).toBe('done');
     expect(await outcome(null, works)).toBe('done');

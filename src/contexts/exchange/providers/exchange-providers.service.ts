@@ -18,6 +18,8 @@ const RETRY_AFTER_SECONDS = 5;
 const CALL_TIMEOUT_MS = 10_000;
 /** The number of consecutive failed calls after which calls pause. */
 const TOLERATED = 3;
+/** The time for which failures without a later call count as an outage. */
+const OUTAGE_MS = 60_000;
 const BACKOFF = { firstMs: 500, maxMs: 5000 };
 
 /** Pauses calls after repeated failures, by the monotonic clock. */
@@ -77,6 +79,8 @@ export class ExchangeProviders {
   private readonly providers: ReadonlyMap<string, ExchangeProvider>;
   /** The circuits of the service's own calls by provider. While one is open, calls for keys pause too. */
   private readonly circuits: ReadonlyMap<string, Circuit>;
+  /** The last calls that each provider failed one after the other, for any caller. A success ends them. */
+  private readonly outages = new Map<string, { readonly failures: number; readonly at: number }>();
   private readonly circuitsOfKeys = new LRUCache<string, Circuit>({
     ...upTo(MAX_KEYS),
     memoMethod: () => new Circuit(),
@@ -103,10 +107,16 @@ export class ExchangeProviders {
     return this.providers.has(this.currentName ?? '');
   }
 
-  /** Names of the providers whose own circuit is open. */
+  /** Names of the providers whose own circuit is open, or that failed every call of the last minute. */
   unavailable(): readonly string[] {
     const now = performance.now();
-    return [...this.circuits].filter(([, { openUntil }]) => openUntil > now).map(([name]) => name);
+    const isFailing = (name: string): boolean => {
+      const { failures, at } = this.outages.get(name) ?? { failures: 0, at: 0 };
+      return failures >= TOLERATED && now - at < OUTAGE_MS;
+    };
+    return [...this.circuits]
+      .filter(([name, { openUntil }]) => openUntil > now || isFailing(name))
+      .map(([name]) => name);
   }
 
   /** The state of the provider of new orders for the admin API. */
@@ -162,9 +172,14 @@ export class ExchangeProviders {
     const { operation } = call;
     const stop = providerDuration.startTimer({ provider, operation });
     try {
-      return await work();
+      const result = await work();
+      this.outages.delete(provider);
+      return result;
     } catch (error) {
       const kind = kindOf(error);
+      const { failures } = this.outages.get(provider) ?? { failures: 0 };
+      if (kind === 'unavailable')
+        this.outages.set(provider, { failures: failures + 1, at: performance.now() });
       providerErrors.inc({ provider, operation, kind });
       if (isForOperators(error)) this.report(provider, call, kind, error);
       throw error;

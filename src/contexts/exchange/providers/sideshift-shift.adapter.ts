@@ -1,4 +1,5 @@
 import { isDecimal, isZero, sum } from '../../../kernel/decimal.js';
+import { ProviderRefused } from '../../../platform/outbound/provider-errors.js';
 import type { AgreedOrder, ProviderStatus } from './exchange-provider.ports.js';
 import { type Asset, type Pair, countDecimals, pairOf } from '../tokens/catalog.js';
 import { plainHash } from '../orders/addresses.js';
@@ -58,7 +59,7 @@ export function readShift(
 export function requireSame(response: SideShiftObject, agreed: AgreedOrder): void {
   if (response['id'] !== agreed.provider_reference) contradiction('it is another shift');
   if (response['type'] !== 'fixed') contradiction('the shift is not of a fixed rate');
-  requireAssets(response, pairOf(agreed.pair_id)!);
+  requireAssets(response, knownPair(agreed.pair_id));
   if (response['settleAddress'] !== agreed.withdraw_address)
     contradiction('the shift pays out to another address');
   const { depositAddress = null, depositMemo = null } = response;
@@ -117,7 +118,7 @@ function findDeposits(response: SideShiftObject, agreed: AgreedOrder): readonly 
 }
 
 function toDeposit(response: SideShiftObject, before: number, agreed: AgreedOrder): ReportedDeposit {
-  const pair = pairOf(agreed.pair_id)!;
+  const pair = knownPair(agreed.pair_id);
   const { status: name, depositHash = null, depositReceivedAt = null, settleHash } = response;
   if (typeof name !== 'string' || !Object.hasOwn(STATUSES, name))
     return contradiction('the status of the shift is not documented');
@@ -138,7 +139,9 @@ function toDeposit(response: SideShiftObject, before: number, agreed: AgreedOrde
   };
   if (status === 'settled') {
     const amountTo = assetAmount(response['settleAmount'], pair.to, 'what was paid out');
-    if (amount !== agreed.amount_from || amountTo !== agreed.amount_to)
+    // A counted partial deposit has changed both amounts of the order.
+    const isWhole = agreed.amount_from === agreed.maximum;
+    if (amount !== agreed.maximum || (isWhole && amountTo !== agreed.amount_to))
       contradiction('it exchanged amounts other than the agreed ones');
   }
   return { status, deposit, hash: isOver ? toHash(settleHash) : null };
@@ -157,4 +160,10 @@ function toOutcome(deposits: readonly ReportedDeposit[], agreed: AgreedOrder): O
   if (deposits.length === 0 || isOpen) return null;
   if (deposits.some(({ status }) => status === 'refund')) return { kind: 'failed', reason: REFUND_WAITS };
   return { kind: 'refunded', transactionHash: deposits[0]!.hash };
+}
+
+export function knownPair(pairId: string): Pair {
+  const pair = pairOf(pairId);
+  if (pair === null) throw new ProviderRefused('is not a pair of SideShift', 'pair_id');
+  return pair;
 }

@@ -10,10 +10,11 @@ import type {
   ProviderStatus,
 } from './exchange-provider.ports.js';
 import { isDepositAddress } from '../orders/addresses.js';
-import { PAIRS, type Pair, chainOf, countDecimals, pairOf } from '../tokens/catalog.js';
+import { PAIRS, type Pair, chainOf, countDecimals } from '../tokens/catalog.js';
 import type { DepositFacts, ProviderOrder, Quote } from '../orders/order-events.js';
 import {
   assetAmount,
+  knownPair,
   memoText,
   readShift,
   requireAssets,
@@ -168,12 +169,6 @@ function readQuote(response: SideShiftObject, pair: Pair, amount: string) {
   const rate = readRate(response['rate']);
   if (isZero(amount_to)) contradiction('the quote pays out nothing');
   return { amount_from: amount, amount_to, rate };
-}
-
-function knownPair(pairId: string): Pair {
-  const pair = pairOf(pairId);
-  if (pair === null) throw new ProviderRefused('is not a pair of SideShift', 'pair_id');
-  return pair;
 }
 
 function requestedAmount({ from, defaultAmount }: Pair, amountFrom: string | null): string {

@@ -130,6 +130,20 @@ describe('a process whose clock is wrong', () => {
     await expect(request('lamps.switch_carefully')).rejects.toMatchObject({ code: 'unavailable' });
     expect((await request('lamps.switch')).operation.status).toBe('executed');
   });
+
+  it('does not give up an operation that failed a second ago', async () => {
+    const now = new Date('2026-01-02T03:04:05Z');
+    const { store, decide, id, statusNow } = await pending({ now: () => now, handlers: BROKEN }, FAILING);
+    await expect(decide()).rejects.toThrow('a bug');
+    const wrong = operationsOn({
+      store,
+      handlers: BROKEN,
+      now: () => new Date(now.getTime() + 72 * HOUR_MS),
+      databaseNow: () => now,
+    });
+    await expect(wrong.worker.settle(id)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await statusNow()).toBe('approved');
+  });
 });
 
 describe('the worker of operations', () => {

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock, HOUR_MS, timestamp } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Background } from '../../../platform/jobs/background-work.js';
+import { ClockCheck } from '../../../platform/postgres/clock-check.js';
 import { subscriptionName, subscriptionOf } from '../../../platform/projections/projection.js';
 import { DueWork, type WorkOutcome } from '../../../platform/jobs/due-work.js';
 import { dropWork, scheduleWork, WorkItems, type NewItem } from '../../../platform/jobs/work-items.js';
@@ -35,6 +36,7 @@ export class SettlingWorker {
     private readonly execution: Execution,
     private readonly operations: OperationsService,
     @Inject(CLOCK) private readonly clock: Clock,
+    private readonly clockCheck: ClockCheck,
   ) {
     this.work = new DueWork(items, {
       kind: SETTLING,
@@ -64,6 +66,7 @@ export class SettlingWorker {
       const { phase: after } = existingOperation((await this.execution.load(id)).state);
       if (after === 'failed' || after === 'executed') return 'done';
       if (-this.until(decision?.at ?? facts.requested_at) < GIVE_UP_AFTER_MS) throw error;
+      await this.clockCheck.require();
       const code = error instanceof DomainError ? error.code : 'unexpected';
       await this.execution.failed(facts, code, 'It could not be executed within an hour');
     }

@@ -20,7 +20,9 @@ export class EventRetention {
     const { pool } = this.database;
     const now = await earlierNow(this.database, this.clock);
     const { trackingRawDays, trackingRetentionMonths: months } = this.config;
-    const isOver = (time: string, age: string) => `${time} < $1::timestamptz - interval '${age}'`;
+    // Months are those of UTC, in any time zone of the session.
+    const isOver = (time: string, age: string) =>
+      `${time} < ($1::timestamptz at time zone 'UTC' - interval '${age}') at time zone 'UTC'`;
     const finished = `state in ('forwarded', 'failed') and ${isOver('received_at', `${trackingRawDays} days`)}`;
     await deleteBefore(pool, 'tracking.batches', finished, now, signal);
     await deleteBefore(pool, 'tracking.events', isOver('received_at', `${months} months`), now, signal);
