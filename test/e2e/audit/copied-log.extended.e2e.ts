@@ -91,7 +91,7 @@ const eventStoreDb = process.env['EVENTSTOREDB_URL'];
     ['another name', 'redis', url, '--from and --to must be two event stores'],
     ['the same one twice', url, url, '--from and --to must be two event stores'],
     ['a source that the service does not use', url, 'postgres', 'not the one that this database belongs to'],
-    ['a log of running processes', 'postgres', url, 'processes of the service are running'],
+    ['a log of running processes', 'postgres', url, 'Processes of the service that ran in the last minute'],
   ])('refuses %s', async (_, from, to, why) => {
     await expect(copy(from, to)).rejects.toThrow(why);
   });
