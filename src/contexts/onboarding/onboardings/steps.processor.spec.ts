@@ -76,7 +76,7 @@ describe('the processor of onboarding steps', () => {
     ['kyc_failed', 'done'],
     ['card_failed', 'done'],
     // This stage cannot fail.
-    ['kyc_passed', again('no response')],
+    ['kyc_passed', again('no response; retried for too long')],
   ])('gives up a step that fails for too long: %s', async (stage, outcome) => {
     expect(await performed(unavailable, failing, stage)).toEqual({ outcome, calls: ['advance', 'giveUp'] });
   });

@@ -69,9 +69,10 @@ export class StepsProcessor {
   }
 
   private async failed(step: Step, error: unknown): Promise<WorkOutcome> {
-    const cause = describeError(error);
+    const message = describeError(error);
+    let cause = message;
     const { key: user_id, failures: failed_attempts, failing_seconds } = step;
-    const err = { message: cause, stack: whereFrom(error) };
+    const err = { message, stack: whereFrom(error) };
     const entry = { user_id, failed_attempts, failing_seconds: Math.round(failing_seconds), err };
     // A domain error means that no provider is configured.
     if (!(error instanceof DomainError) && failing_seconds >= this.config.onboardingGiveUpSeconds) {
@@ -80,9 +81,11 @@ export class StepsProcessor {
         this.logger.error({ msg: 'onboarding failed: retries ended', ...entry, stage });
         return 'done';
       }
+      cause = `${message}; retried for too long`;
     }
+    const level = cause === message ? 'warn' : 'error';
     if (cause !== step.cause)
-      this.logger.warn({ msg: 'onboarding waiting: attempt failed, retrying', ...entry });
+      this.logger[level]({ msg: 'onboarding waiting: attempt failed, retrying', ...entry });
     return { failure: { cause } };
   }
 }

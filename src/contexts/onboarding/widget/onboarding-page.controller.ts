@@ -1,5 +1,6 @@
 import {
   Get,
+  Headers,
   Inject,
   Logger,
   Param,
@@ -56,6 +57,7 @@ const NAMES: Readonly<Record<string, string>> = { onfido: 'Onfido', sandbox: 'sa
 @PageController(ONBOARDING_PAGE, 'onboarding')
 export class OnboardingPageController implements OnApplicationBootstrap {
   private readonly logger = new Logger(OnboardingPageController.name);
+  private readonly warned = new Set<string>();
 
   constructor(
     @Inject(onboardingConfig.KEY) private readonly config: OnboardingConfig,
@@ -79,6 +81,7 @@ export class OnboardingPageController implements OnApplicationBootstrap {
     @Visit() visit: Visit<OnboardingVisitor>,
     @Res() reply: FastifyReply,
     @Query('callback_url') callback: unknown,
+    @Headers('sec-fetch-dest') destination: string | undefined,
   ): Promise<void> {
     const { locale, userId, merchant } = visit;
     const { merchantId } = merchant;
@@ -105,6 +108,7 @@ export class OnboardingPageController implements OnApplicationBootstrap {
       locale,
       messages,
     } satisfies OnboardingFacts;
+    if (facts.framers?.length === 0 && destination === 'iframe') this.warn(merchantId);
     reply.header('permissions-policy', PERMISSIONS);
     const { title } = messages;
     sendPage(reply, ONBOARDING_PAGE, { locale, framedBy: facts.framers, facts, title, heading: title });
@@ -132,6 +136,14 @@ export class OnboardingPageController implements OnApplicationBootstrap {
   /** Returns the merchant's origins. In the sandbox a merchant without origins allows any site. */
   private toFramers({ origins }: MerchantProfile): Framers {
     return this.config.mode === 'sandbox' && origins.length === 0 ? null : origins;
+  }
+
+  /** Logs a refused frame once per merchant, because the blank page displays no reason. */
+  private warn(merchantId: string): void {
+    if (this.warned.has(merchantId)) return;
+    this.warned.add(merchantId);
+    const msg = 'page refused in a frame: the merchant has no origins (npm run admin -- merchants update)';
+    this.logger.warn({ msg, merchant_id: merchantId });
   }
 
   private readCallback(given: unknown, { callbacks }: MerchantProfile): string | null {
