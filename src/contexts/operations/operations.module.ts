@@ -7,7 +7,7 @@ import { provideSaga } from '../../platform/projections/subscription-registry.js
 import { Definitions } from './operations/definitions.service.js';
 import { Execution } from './operations/execution.service.js';
 import { OperationsService } from './operations/operations.service.js';
-import { settlingSaga, SettlingWorker } from './operations/settling.processor.js';
+import { settlingSaga, SettlingProcessor } from './operations/settling.processor.js';
 import { operationHistory } from './operations/operation.js';
 import { AdminOperationsController, PortalLookupsController } from './operations/operations.controller.js';
 import { Operations1795000000980 } from './migrations/1795000000980-operations.js';
@@ -38,8 +38,8 @@ import { OperationsView, operationViews } from './operations/operations.view.js'
     OperationsView,
     LookupsView,
     { provide: OperatorLookups, useExisting: LookupsView },
-    SettlingWorker,
-    provideSaga([SettlingWorker, Definitions], ({ work }: SettlingWorker, definitions: Definitions) =>
+    SettlingProcessor,
+    provideSaga([SettlingProcessor, Definitions], ({ work }: SettlingProcessor, definitions: Definitions) =>
       settlingSaga(definitions, () => work.wake()),
     ),
     SystemTables,

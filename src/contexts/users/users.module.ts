@@ -11,7 +11,7 @@ import {
   UserClaims,
 } from './users/users.commands.js';
 import { AdminUsers } from './users/admin-users.service.js';
-import { erasingSaga, ErasingWorker } from './users/erasure.processor.js';
+import { erasingSaga, ErasureProcessor } from './users/erasure.processor.js';
 import { AdminUsersController } from './users/admin-users.controller.js';
 import { UsersController } from './users/users.controller.js';
 import { Users1795000000310 } from './migrations/1795000000310-users.js';
@@ -29,8 +29,8 @@ import { userHistory } from './users/user.js';
     StartDeactivationHandler,
     CompleteDeactivationHandler,
     EraseUserHandler,
-    ErasingWorker,
-    provideSaga([ErasingWorker], (worker: ErasingWorker) => erasingSaga(() => worker.wake())),
+    ErasureProcessor,
+    provideSaga([ErasureProcessor], (erasures: ErasureProcessor) => erasingSaga(() => erasures.wake())),
     UsersView,
     AdminUsers,
   ],

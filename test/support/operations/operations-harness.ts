@@ -3,7 +3,7 @@ import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Definitions } from '../../../src/contexts/operations/operations/definitions.service.js';
 import { Execution } from '../../../src/contexts/operations/operations/execution.service.js';
 import { OperationsService } from '../../../src/contexts/operations/operations/operations.service.js';
-import { SettlingWorker } from '../../../src/contexts/operations/operations/settling.processor.js';
+import { SettlingProcessor } from '../../../src/contexts/operations/operations/settling.processor.js';
 import { operationHistory } from '../../../src/contexts/operations/operations/operation.js';
 import type { Aggregate, DomainEvent } from '../../../src/kernel/aggregate.js';
 import type { Clock } from '../../../src/kernel/clock.js';
@@ -147,7 +147,7 @@ export function operationsOn({
     clockCheck,
     operators(loop) as OperatorDirectory,
   );
-  const worker = new SettlingWorker({} as WorkItems, execution, operations, clock, clockCheck);
+  const worker = new SettlingProcessor({} as WorkItems, execution, operations, clock, clockCheck);
   return { store, loop, bus, operations, worker, execution, clock, switchLamp };
 }
 

@@ -27,7 +27,7 @@ const GIVE_UP_AFTER_MS = HOUR_MS;
 
 /** Ends operations whose process was killed or whose approval did not come in time. */
 @Injectable()
-export class SettlingWorker {
+export class SettlingProcessor {
   @Background()
   readonly work: DueWork;
 
@@ -78,7 +78,7 @@ export class SettlingWorker {
   }
 }
 
-/** Schedules the {@link SettlingWorker} for each operation. */
+/** Schedules the {@link SettlingProcessor} for each operation. */
 export function settlingSaga(definitions: Pick<Definitions, 'named'>, wake: () => void) {
   return subscriptionOf<OperationEvent>({
     name: SETTLING,

@@ -20,7 +20,7 @@ const toErasure = (part: string): string => `users.erasure.${part}`;
 
 /** Calls every {@link Forgets} method for each erased person until it is done. */
 @Injectable()
-export class ErasingWorker implements OnModuleInit {
+export class ErasureProcessor implements OnModuleInit {
   @Background()
   works: readonly DueWork[] = [];
 
@@ -60,7 +60,7 @@ export class ErasingWorker implements OnModuleInit {
     for (const work of this.works) work.wake();
   }
 
-  private toWork(part: string, forget: ErasingWorker['forget']): DueWork {
+  private toWork(part: string, forget: ErasureProcessor['forget']): DueWork {
     return new DueWork(this.items, {
       kind: toErasure(part),
       everyMs: 2000,
