@@ -74,7 +74,7 @@ test.concurrent.each(SMALL)(
     await suite({ count, verdict, say: (line) => lines.push(line), sizes });
     const { broken } = verdict;
     expect({ broken, lines: broken.length > 0 ? lines : [] }).toEqual({ broken: [], lines: [] });
-    expect(verdict.facts).toBeGreaterThanOrEqual(suite === ordinaryLife ? 3 : 5);
+    expect(verdict.facts).toBeGreaterThanOrEqual(suite === ordinaryLife ? 2 : 5);
   },
   HOLD_MS,
 );
