@@ -30,7 +30,7 @@ interface Options {
 }
 
 /** `exchange erase`: erases the personal data of orders; the orders stay. */
-export function eraseCommand(program: Command, cli: CliContext): void {
+function eraseCommand(program: Command, cli: CliContext): void {
   const command = program
     .command('erase')
     .description('erase user_id, tag and memo of orders that have ended; amounts and addresses stay')

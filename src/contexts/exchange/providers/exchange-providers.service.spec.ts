@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { providerErrors } from '../exchange.metrics.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
@@ -35,6 +35,7 @@ async function errors(provider: string, kind: string): Promise<number> {
 
 describe('failed calls to a provider', () => {
   const down = failing(new ProviderUnavailable('it responds with 500'));
+  afterEach(() => void jest.useRealTimers());
 
   it('pause only the key whose callers they fail for', async () => {
     const { providers, outcome } = callsOf('memory');
@@ -55,6 +56,20 @@ describe('failed calls to a provider', () => {
       'the exchange provider memory is unavailable: no order can be created',
     );
     for (const keyId of [null, 'a']) expect(await outcome(keyId, works)).toContain('unavailable seconds ago');
+  });
+
+  it('are named by the readiness for a minute if the provider is silent', async () => {
+    jest.useFakeTimers();
+    const { providers, outcome } = callsOf('silent');
+    for (let n = 0; n < 3; n += 1) {
+      expect(providers.unavailable()).toEqual([]);
+      const silent = outcome('a', () => new Promise(() => undefined));
+      await jest.advanceTimersByTimeAsync(10_000);
+      expect(await silent).toBe('no response within 10 s');
+    }
+    expect(providers.unavailable()).toEqual(['silent']);
+    jest.advanceTimersByTime(60_000);
+    expect(providers.unavailable()).toEqual([]);
   });
 
   it.each<[string, Error, string | null]>([

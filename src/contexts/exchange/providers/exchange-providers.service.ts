@@ -49,6 +49,11 @@ class Circuit {
     }
   }
 
+  /** True while the last calls failed and the latest of them is recent. */
+  get isFailing(): boolean {
+    return this.failures >= TOLERATED && performance.now() - this.failedAt < OUTAGE_MS;
+  }
+
   private close(): void {
     this.failures = 0;
     this.openUntil = -Infinity;
@@ -79,8 +84,8 @@ export class ExchangeProviders {
   private readonly providers: ReadonlyMap<string, ExchangeProvider>;
   /** The circuits of the service's own calls by provider. While one is open, calls for keys pause too. */
   private readonly circuits: ReadonlyMap<string, Circuit>;
-  /** The last calls that each provider failed one after the other, for any caller. A success ends them. */
-  private readonly outages = new Map<string, { readonly failures: number; readonly at: number }>();
+  /** Watch the calls of every caller by provider, for the readiness. They pause none. */
+  private readonly circuitsOfAll: ReadonlyMap<string, Circuit>;
   private readonly circuitsOfKeys = new LRUCache<string, Circuit>({
     ...upTo(MAX_KEYS),
     memoMethod: () => new Circuit(),
@@ -94,6 +99,7 @@ export class ExchangeProviders {
   ) {
     this.providers = new Map(providers.map((provider) => [provider.name, provider]));
     this.circuits = new Map(providers.map(({ name }) => [name, new Circuit()]));
+    this.circuitsOfAll = new Map(providers.map(({ name }) => [name, new Circuit()]));
   }
 
   /** The provider that new orders go to. Throws DomainError `unavailable` when none is configured. */
@@ -107,15 +113,11 @@ export class ExchangeProviders {
     return this.providers.has(this.currentName ?? '');
   }
 
-  /** Names of the providers whose own circuit is open, or that failed every call of the last minute. */
+  /** Names of the providers whose own circuit is open, or whose last calls failed for any caller. */
   unavailable(): readonly string[] {
     const now = performance.now();
-    const isFailing = (name: string): boolean => {
-      const { failures, at } = this.outages.get(name) ?? { failures: 0, at: 0 };
-      return failures >= TOLERATED && now - at < OUTAGE_MS;
-    };
     return [...this.circuits]
-      .filter(([name, { openUntil }]) => openUntil > now || isFailing(name))
+      .filter(([name, { openUntil }]) => openUntil > now || this.circuitsOfAll.get(name)!.isFailing)
       .map(([name]) => name);
   }
 
@@ -135,7 +137,8 @@ export class ExchangeProviders {
     const circuit = call.keyId === null ? own : this.circuitsOfKeys.memo(`${name} ${call.keyId}`);
     if (performance.now() < Math.max(own.openUntil, circuit.openUntil))
       throw new ProviderUnavailable(`${name} was unavailable seconds ago`);
-    return circuit.watch(this.measured(provider, call, () => work(provider)));
+    const watched = circuit.watch(this.measured(provider, call, () => work(provider)));
+    return this.circuitsOfAll.get(name)!.watch(watched);
   }
 
   /**
@@ -172,14 +175,9 @@ export class ExchangeProviders {
     const { operation } = call;
     const stop = providerDuration.startTimer({ provider, operation });
     try {
-      const result = await work();
-      this.outages.delete(provider);
-      return result;
+      return await work();
     } catch (error) {
       const kind = kindOf(error);
-      const { failures } = this.outages.get(provider) ?? { failures: 0 };
-      if (kind === 'unavailable')
-        this.outages.set(provider, { failures: failures + 1, at: performance.now() });
       providerErrors.inc({ provider, operation, kind });
       if (isForOperators(error)) this.report(provider, call, kind, error);
       throw error;

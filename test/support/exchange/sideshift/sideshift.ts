@@ -37,8 +37,6 @@ export class SideShift extends ProviderServer {
     if (method === 'GET' && shiftId !== undefined) return [200, { ...this.book.shift(shiftId) }];
     if (headers['x-sideshift-secret'] !== ACCOUNT.sideshiftSecret)
       throw new Refused(404, 'Incorrect or missing "x-sideshift-secret" header', 'FORBIDDEN');
-    if (method === 'GET' && path === '/account')
-      return [200, { id: ACCOUNT.sideshiftAffiliateId, totalBalance: '0' }];
     const [, from, to] = /^\/pair\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
     if (method === 'GET' && from !== undefined && to !== undefined) {
       const { affiliateId, amount } = Object.fromEntries(query);
